@@ -1,0 +1,132 @@
+# The interface of the project. `make help` lists the targets; each builds what it needs.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+KUBERNETES_VERSION ?= v1.36.3
+# Every Kubernetes version that an instance can run has a module file under node/kubernetes.
+KUBERNETES_VERSIONS := $(shell sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubernetes (v[0-9.]+)$$/\2/p' node/kubernetes/*.mod | sort -V)
+LABELS ?= !slow
+ARGS ?=
+VERSION ?=
+
+BIN := $(CURDIR)/bin
+TOOLS := $(BIN)/tools
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
+export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
+
+# Go knows best what is stale: these targets always ask it, and it answers from its cache.
+.PHONY: FORCE
+FORCE:
+
+##@ Use
+
+.PHONY: help
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: quickstart
+quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='--help' lists its flags)
+	$(BIN)/quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
+
+.PHONY: node
+node: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes ## Build the node binaries of KUBERNETES_VERSION
+
+##@ Test
+
+.PHONY: test
+test: lint verify test-unit test-integration e2e ## Run everything: lint, verify, unit, integration and e2e tests
+
+.PHONY: test-unit
+test-unit: prerequisites ## Run the unit tests
+	go test ./...
+	cd node/agent && go test ./...
+
+INTEGRATION_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build integration' . | xargs -r -n1 dirname | sort -u)
+
+.PHONY: test-integration
+test-integration: programs ## Run the tests against a real kube-apiserver and real instances
+	go test -tags integration -p 1 -timeout 20m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
+	cd node/agent && go test -tags integration -p 1 -timeout 20m $(patsubst ./node/agent%,.%,$(filter ./node/agent%,$(INTEGRATION_PACKAGES)))
+
+.PHONY: e2e
+e2e: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
+	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
+
+.PHONY: bench
+bench: programs $(TOOLS)/in-memory-provider ## Measure speed side by side: Foo, bare kubeadm, and the in-memory provider
+	go run ./test/bench $(ARGS)
+
+.PHONY: lint
+lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
+	$(TOOLS)/golangci-lint run ./...
+	cd node/agent && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	cd node/kubernetes && test -z "$$(gofmt -l .)"
+
+##@ Generate
+
+CONTROLLER_GEN = $(TOOLS)/controller-gen
+
+.PHONY: generate
+generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles and docs/contract.md
+	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
+	go run ./hack/contract
+
+.PHONY: verify
+verify: generate ## Fail if a generated file was not current
+	@git diff --exit-code -- api config docs || { echo 'generated files are stale: commit what `make generate` writes' >&2; exit 1; }
+
+.PHONY: release
+release: ## Write a clusterctl repository of VERSION under out/
+	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
+	go run ./hack/release --version $(VERSION) --output out
+
+.PHONY: clean
+clean: ## Delete what was built; the module and build caches of Go stay
+	rm -rf bin out
+
+##@ Parts
+
+.PHONY: prerequisites
+prerequisites:
+	@hack/prerequisites.sh
+
+.PHONY: programs
+programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/quickstart capi ## Build all programs
+
+$(BIN)/kubernetes/%/kubernetes: FORCE
+	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
+
+$(BIN)/foonode: FORCE
+	@cd node/agent && $(GO_BUILD) -o $@ .
+
+$(BIN)/manager: FORCE
+	@$(GO_BUILD) -o $@ .
+
+$(BIN)/foocloud $(BIN)/quickstart: FORCE
+	@$(GO_BUILD) -o $@ ./cmd/$(@F)
+
+.PHONY: capi
+capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl
+
+$(TOOLS)/core: FORCE
+	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/core
+
+$(TOOLS)/kubeadm-bootstrap: FORCE
+	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/bootstrap/kubeadm
+
+$(TOOLS)/clusterctl: FORCE
+	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
+
+$(TOOLS)/in-memory-provider: FORCE
+	@cd hack/tools && $(GO_BUILD) -modfile=inmemory.mod -o $@ sigs.k8s.io/cluster-api/test/infrastructure/docker
+
+$(CONTROLLER_GEN): FORCE
+	@cd hack/tools && $(GO_BUILD) -modfile=generate.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(TOOLS)/golangci-lint: FORCE
+	@cd hack/tools && $(GO_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Builds the node binaries of one Kubernetes version: hack/build-node.sh v1.36.3 bin/kubernetes/v1.36.3
+set -euo pipefail
+
+version=$1
+output=$2
+cd "$(dirname "$0")/../node/kubernetes"
+
+modfile=$(grep -lE "k8s.io/kubernetes ${version//./\\.}$" ./*.mod || true)
+if [[ -z $modfile ]]; then
+  known=$(sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubernetes (v[0-9.]+)$/\2/p' ./*.mod | sort -V | paste -sd' ')
+  echo "no node binaries can be built for Kubernetes version '$version': node/kubernetes has module files for $known" >&2
+  exit 2
+fi
+
+IFS=. read -r major minor _ <<<"${version#v}"
+package=k8s.io/component-base/version
+if [[ ! -e $output/kubernetes ]]; then
+  echo "building the node binaries of Kubernetes $version: the first time takes about 7 minutes on 2 cores"
+fi
+CGO_ENABLED=0 go build -modfile="$modfile" -trimpath -o "$output/kubernetes" -ldflags "-s -w \
+  -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" .
+for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kubeadm kubectl; do
+  ln -sfn kubernetes "$output/$name"
+done

@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command manifests writes the components of Cluster API that the quickstart installs: for each provider, the YAML that
+// its own release holds, built by kustomize from the provider's module. So what is installed always has the version of
+// the module that the programs are built from, and nothing is downloaded.
+//
+// The folders and files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+)
+
+const module = "sigs.k8s.io/cluster-api"
+
+// components maps each file to write onto the kustomization that it is built from, inside the module.
+var components = map[string]string{
+	"cluster-api/core-components.yaml":            "core/config/default",
+	"bootstrap-kubeadm/bootstrap-components.yaml": "bootstrap/kubeadm/config/default",
+}
+
+func main() {
+	output := flag.String("output", "bin/manifests", "folder to write to")
+	flag.Parse()
+	if err := run(*output); err != nil {
+		fmt.Fprintln(os.Stderr, "manifests:", err)
+		os.Exit(1)
+	}
+}
+
+func run(output string) error {
+	source, err := moduleDir(module)
+	if err != nil {
+		return err
+	}
+	for file, kustomization := range components {
+		if err := build(filepath.Join(source, kustomization), filepath.Join(output, file)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moduleDir returns the folder that holds the source of a module that this one requires.
+func moduleDir(path string) (string, error) {
+	command := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path)
+	command.Stderr = os.Stderr
+	dir, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("find module %s: %w", path, err)
+	}
+	return strings.TrimSpace(string(dir)), nil
+}
+
+func build(kustomization, file string) error {
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), kustomization)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", kustomization, err)
+	}
+	content, err := resources.AsYaml()
+	if err != nil {
+		return fmt.Errorf("build %s: %w", kustomization, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, content, 0o644)
+}
