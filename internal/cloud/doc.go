@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package cloud says what a Foo cloud offers: zones, instance types, images, quota, load balancers, instances and
+// instance pools, seen by one tenant. It holds the interface, its values and its typed errors, and no implementation.
+//
+// Every call is idempotent. Ensure calls create what is missing, return what is there, and refuse a change of what can
+// not change with an InvalidError. Delete calls start a deletion and return nil while it goes on; they return a
+// NotFoundError once nothing is left, so a caller calls again until it sees that.
+//
+// Limits: the package knows nothing of Cluster API, Kubernetes objects or controllers, and imports none of them. What
+// belongs together is told by tags, which the cloud stores and matches but never interprets.
+package cloud
