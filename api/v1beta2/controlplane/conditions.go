@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+// Available condition and its reasons.
+const (
+	// AvailableCondition is true while the control plane can serve: certificates are there, at least one Machine's
+	// components are healthy, and etcd has its quorum. Cluster API mirrors it into the Cluster's ControlPlaneAvailable.
+	AvailableCondition = clusterv1.AvailableCondition
+	// AvailableReason says that the control plane can serve.
+	AvailableReason = clusterv1.AvailableReason
+	// NotAvailableReason says that it can not; the message says why.
+	NotAvailableReason = clusterv1.NotAvailableReason
+	// AvailableInspectionFailedReason says that the control plane could not be looked at.
+	AvailableInspectionFailedReason = clusterv1.InspectionFailedReason
+)
+
+// Initialized condition and its reasons.
+const (
+	// InitializedCondition is true once the control plane could accept requests; it never goes back to false.
+	InitializedCondition = "Initialized"
+	// InitializedReason says that it could.
+	InitializedReason = "Initialized"
+	// NotInitializedReason says that it could not yet.
+	NotInitializedReason = "NotInitialized"
+)
+
+// CertificatesAvailable condition and its reasons.
+const (
+	// CertificatesAvailableCondition is true while all secrets with the cluster's certificates are there.
+	CertificatesAvailableCondition = "CertificatesAvailable"
+	// CertificatesAvailableReason says that they are.
+	CertificatesAvailableReason = clusterv1.AvailableReason
+	// CertificatesNotAvailableReason says that one is missing after the control plane was initialized. It is not made
+	// anew, since what runs trusts the old one.
+	CertificatesNotAvailableReason = clusterv1.NotAvailableReason
+	// CertificatesInternalErrorReason says that looking up or making them failed.
+	CertificatesInternalErrorReason = clusterv1.InternalErrorReason
+)
+
+// EtcdClusterHealthy condition and its reasons. It is not set with external etcd.
+const (
+	// EtcdClusterHealthyCondition is true while all members of the etcd cluster are healthy.
+	EtcdClusterHealthyCondition = "EtcdClusterHealthy"
+	// EtcdClusterHealthyReason says that they are.
+	EtcdClusterHealthyReason = "Healthy"
+	// EtcdClusterNotHealthyReason says that one is not; the message says which.
+	EtcdClusterNotHealthyReason = "NotHealthy"
+	// EtcdClusterHealthUnknownReason says that it could not be told.
+	EtcdClusterHealthUnknownReason = "HealthUnknown"
+	// EtcdClusterInspectionFailedReason says that the members could not be asked.
+	EtcdClusterInspectionFailedReason = clusterv1.InspectionFailedReason
+	// EtcdClusterConnectionDownReason says that the cluster can not be reached.
+	EtcdClusterConnectionDownReason = clusterv1.ConnectionDownReason
+)
+
+// ControlPlaneComponentsHealthy condition and its reasons.
+const (
+	// ControlPlaneComponentsHealthyCondition is true while the static pods of all Machines are healthy.
+	ControlPlaneComponentsHealthyCondition = "ControlPlaneComponentsHealthy"
+	// ControlPlaneComponentsHealthyReason says that they are.
+	ControlPlaneComponentsHealthyReason = "Healthy"
+	// ControlPlaneComponentsNotHealthyReason says that one is not; the message says which.
+	ControlPlaneComponentsNotHealthyReason = "NotHealthy"
+	// ControlPlaneComponentsHealthUnknownReason says that it could not be told.
+	ControlPlaneComponentsHealthUnknownReason = "HealthUnknown"
+	// ControlPlaneComponentsInspectionFailedReason says that the pods could not be read.
+	ControlPlaneComponentsInspectionFailedReason = clusterv1.InspectionFailedReason
+	// ControlPlaneComponentsConnectionDownReason says that the cluster can not be reached.
+	ControlPlaneComponentsConnectionDownReason = clusterv1.ConnectionDownReason
+)
+
+// MachinesReady condition and its reasons.
+const (
+	// MachinesReadyCondition is true while the Ready condition of all Machines is.
+	MachinesReadyCondition = clusterv1.MachinesReadyCondition
+	// MachinesReadyReason says that they all are.
+	MachinesReadyReason = clusterv1.ReadyReason
+	// MachinesNotReadyReason says that one is not; the message says which.
+	MachinesNotReadyReason = clusterv1.NotReadyReason
+	// MachinesReadyUnknownReason says that of one it could not be told.
+	MachinesReadyUnknownReason = clusterv1.ReadyUnknownReason
+	// MachinesReadyNoReplicasReason says that there is no Machine.
+	MachinesReadyNoReplicasReason = clusterv1.NoReplicasReason
+	// MachinesReadyInternalErrorReason says that computing the condition failed.
+	MachinesReadyInternalErrorReason = clusterv1.InternalErrorReason
+)
+
+// MachinesUpToDate condition and its reasons.
+const (
+	// MachinesUpToDateCondition is true while the UpToDate condition of all Machines is.
+	MachinesUpToDateCondition = clusterv1.MachinesUpToDateCondition
+	// MachinesUpToDateReason says that they all are.
+	MachinesUpToDateReason = clusterv1.UpToDateReason
+	// MachinesNotUpToDateReason says that one is not; the message says which and why.
+	MachinesNotUpToDateReason = clusterv1.NotUpToDateReason
+	// MachinesUpToDateUnknownReason says that of one it could not be told.
+	MachinesUpToDateUnknownReason = clusterv1.UpToDateUnknownReason
+	// MachinesUpToDateNoReplicasReason says that there is no Machine.
+	MachinesUpToDateNoReplicasReason = clusterv1.NoReplicasReason
+	// MachinesUpToDateInternalErrorReason says that computing the condition failed.
+	MachinesUpToDateInternalErrorReason = clusterv1.InternalErrorReason
+)
+
+// RollingOut, ScalingUp and ScalingDown conditions and their reasons.
+const (
+	// RollingOutCondition is true while a Machine is not up to date.
+	RollingOutCondition = clusterv1.RollingOutCondition
+	// RollingOutReason says that one is not.
+	RollingOutReason = clusterv1.RollingOutReason
+	// NotRollingOutReason says that all are.
+	NotRollingOutReason = clusterv1.NotRollingOutReason
+
+	// ScalingUpCondition is true while there are fewer Machines than wanted.
+	ScalingUpCondition = clusterv1.ScalingUpCondition
+	// ScalingUpReason says that there are fewer.
+	ScalingUpReason = clusterv1.ScalingUpReason
+	// NotScalingUpReason says that there are not.
+	NotScalingUpReason = clusterv1.NotScalingUpReason
+
+	// ScalingDownCondition is true while there are more Machines than wanted.
+	ScalingDownCondition = clusterv1.ScalingDownCondition
+	// ScalingDownReason says that there are more.
+	ScalingDownReason = clusterv1.ScalingDownReason
+	// NotScalingDownReason says that there are not.
+	NotScalingDownReason = clusterv1.NotScalingDownReason
+
+	// WaitingForReplicasSetReason says that spec.replicas is not set, so neither can be told.
+	WaitingForReplicasSetReason = clusterv1.WaitingForReplicasSetReason
+)
+
+// Remediating condition and its reasons, and those of a Machine's OwnerRemediated condition.
+const (
+	// RemediatingCondition is true while an unhealthy Machine waits to be replaced.
+	RemediatingCondition = clusterv1.RemediatingCondition
+	// RemediatingReason says that one does.
+	RemediatingReason = clusterv1.RemediatingReason
+	// NotRemediatingReason says that none does.
+	NotRemediatingReason = clusterv1.NotRemediatingReason
+	// RemediatingInternalErrorReason says that computing the condition failed.
+	RemediatingInternalErrorReason = clusterv1.InternalErrorReason
+
+	// MachineCannotBeRemediatedReason says that an unhealthy Machine can not be replaced safely at all.
+	MachineCannotBeRemediatedReason = "CannotBeRemediated"
+	// MachineRemediationDeferredReason says that an unhealthy Machine can not be replaced safely now.
+	MachineRemediationDeferredReason = "RemediationDeferred"
+	// MachineRemediationMachineDeletingReason says that an unhealthy Machine is being deleted for its replacement.
+	MachineRemediationMachineDeletingReason = "MachineDeleting"
+	// MachineRemediationInternalErrorReason says that the remediation failed.
+	MachineRemediationInternalErrorReason = clusterv1.InternalErrorReason
+)
+
+// Deleting condition and its reasons.
+const (
+	// DeletingCondition is true while the FooControlPlane is being deleted.
+	DeletingCondition = clusterv1.DeletingCondition
+	// NotDeletingReason says that it is not.
+	NotDeletingReason = clusterv1.NotDeletingReason
+	// DeletingWaitingForWorkersDeletionReason says that workers must go first.
+	DeletingWaitingForWorkersDeletionReason = "WaitingForWorkersDeletion"
+	// DeletingWaitingForMachineDeletionReason says that the control plane's Machines are being deleted.
+	DeletingWaitingForMachineDeletionReason = "WaitingForMachineDeletion"
+	// DeletingDeletionCompletedReason says that nothing is left.
+	DeletingDeletionCompletedReason = clusterv1.DeletionCompletedReason
+	// DeletingInternalErrorReason says that the deletion failed.
+	DeletingInternalErrorReason = clusterv1.InternalErrorReason
+)
+
+// Conditions that a FooControlPlane sets on its Machines, and their reasons. They are readiness gates of the Machines.
+const (
+	// MachineAPIServerPodHealthyCondition is about the Machine's kube-apiserver pod.
+	MachineAPIServerPodHealthyCondition = "APIServerPodHealthy"
+	// MachineControllerManagerPodHealthyCondition is about the Machine's kube-controller-manager pod.
+	MachineControllerManagerPodHealthyCondition = "ControllerManagerPodHealthy"
+	// MachineSchedulerPodHealthyCondition is about the Machine's kube-scheduler pod.
+	MachineSchedulerPodHealthyCondition = "SchedulerPodHealthy"
+	// MachineEtcdPodHealthyCondition is about the Machine's etcd pod; not set with external etcd.
+	MachineEtcdPodHealthyCondition = "EtcdPodHealthy"
+	// MachinePodRunningReason says that the pod runs and is ready.
+	MachinePodRunningReason = "Running"
+	// MachinePodProvisioningReason says that the pod is starting.
+	MachinePodProvisioningReason = "Provisioning"
+	// MachinePodDoesNotExistReason says that there is no such pod.
+	MachinePodDoesNotExistReason = "DoesNotExist"
+	// MachinePodFailedReason says that the pod failed.
+	MachinePodFailedReason = "Failed"
+
+	// MachineEtcdMemberHealthyCondition is about the Machine's etcd member; not set with external etcd.
+	MachineEtcdMemberHealthyCondition = "EtcdMemberHealthy"
+	// MachineEtcdMemberHealthyReason says that the member is healthy.
+	MachineEtcdMemberHealthyReason = "Healthy"
+	// MachineEtcdMemberNotHealthyReason says that it is not.
+	MachineEtcdMemberNotHealthyReason = "NotHealthy"
+
+	// MachineInspectionFailedReason says that what the condition is about could not be read.
+	MachineInspectionFailedReason = clusterv1.InspectionFailedReason
+	// MachineConnectionDownReason says that the cluster can not be reached.
+	MachineConnectionDownReason = clusterv1.ConnectionDownReason
+	// MachineDeletingReason says that the Machine is being deleted.
+	MachineDeletingReason = "Deleting"
+)

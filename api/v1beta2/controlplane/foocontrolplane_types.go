@@ -1,0 +1,235 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+const (
+	// FooControlPlaneFinalizer keeps a FooControlPlane until all its Machines are gone.
+	FooControlPlaneFinalizer = "foo.controlplane.cluster.x-k8s.io"
+
+	// PreTerminateHookCleanupAnnotation holds the termination of a control plane Machine until its etcd member has
+	// left the cluster.
+	PreTerminateHookCleanupAnnotation = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/foo-cleanup"
+
+	// RemediationInProgressAnnotation, on a FooControlPlane, holds what is known of a remediation between the deletion
+	// of an unhealthy Machine and the creation of its replacement.
+	RemediationInProgressAnnotation = "controlplane.cluster.x-k8s.io/remediation-in-progress"
+
+	// RemediationForAnnotation, on a Machine, names the unhealthy Machine that it replaces.
+	RemediationForAnnotation = "controlplane.cluster.x-k8s.io/remediation-for"
+
+	// DefaultMinHealthyPeriodSeconds is the default of spec.remediation.minHealthyPeriodSeconds: one hour.
+	DefaultMinHealthyPeriodSeconds = int32(60 * 60)
+)
+
+// FooControlPlaneSpec is the desired state of a FooControlPlane.
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members fails as easily as one member less; even numbers are allowed with external etcd only",fieldPath=".replicas"
+type FooControlPlaneSpec struct {
+	// replicas is the number of control plane Machines wanted. Defaults to 1. It must be odd, unless etcd is external.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	Replicas *int32 `json:"replicas,omitempty"` // contract:control-plane/replicas
+
+	// version is the Kubernetes version of the control plane: a semantic version, for example v1.36.3.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3"
+	Version string `json:"version,omitempty"` // contract:control-plane/version
+
+	// machineTemplate says how the control plane's Machines look.
+	// +required
+	MachineTemplate FooControlPlaneMachineTemplate `json:"machineTemplate,omitempty,omitzero"`
+
+	// kubeadmConfigSpec is what each Machine's KubeadmConfig is made from.
+	// The first Machine uses clusterConfiguration and initConfiguration, every other one joinConfiguration.
+	// +optional
+	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
+
+	// rollout says when and how Machines are replaced.
+	// +optional
+	Rollout FooControlPlaneRolloutSpec `json:"rollout,omitempty,omitzero"`
+
+	// remediation says how unhealthy Machines are replaced.
+	// +optional
+	Remediation FooControlPlaneRemediationSpec `json:"remediation,omitempty,omitzero"`
+
+	// machineNaming says how Machines are named. A Machine's infrastructure machine and KubeadmConfig have its name.
+	// +optional
+	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
+}
+
+// FooControlPlaneStatus is the observed state of a FooControlPlane.
+// +kubebuilder:validation:MinProperties=1
+type FooControlPlaneStatus struct {
+	// conditions are the observations of the FooControlPlane's current state.
+	// Known types are Available, Initialized, CertificatesAvailable, EtcdClusterHealthy, ControlPlaneComponentsHealthy,
+	// MachinesReady, MachinesUpToDate, RollingOut, ScalingUp, ScalingDown, Remediating, Deleting and Paused.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:control-plane/conditions
+
+	// initialization says how far the first provisioning of the control plane is.
+	// Cluster API uses it to order what waits for the control plane.
+	// +optional
+	Initialization FooControlPlaneInitializationStatus `json:"initialization,omitempty,omitzero"`
+
+	// selector chooses the control plane's Machines, in the string form of a label selector. The scale subresource
+	// serves it.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=4096
+	Selector string `json:"selector,omitempty"`
+
+	// replicas is the number of Machines that exist.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// readyReplicas is the number of Machines whose Ready condition is true.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+
+	// availableReplicas is the number of Machines whose Available condition is true.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
+
+	// upToDateReplicas is the number of Machines whose UpToDate condition is true.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
+
+	// versions are the Kubernetes versions of the Machines with the number of each, from the oldest to the newest.
+	// +optional
+	// +listType=map
+	// +listMapKey=version
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Versions []clusterv1.StatusVersion `json:"versions,omitempty"`
+
+	// version is the oldest Kubernetes version of the Machines, for what does not read versions yet.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Version string `json:"version,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// lastRemediation is what is known of the latest remediation.
+	// +optional
+	LastRemediation LastRemediationStatus `json:"lastRemediation,omitempty,omitzero"`
+}
+
+// FooControlPlaneInitializationStatus says how far the first provisioning of a control plane is.
+// +kubebuilder:validation:MinProperties=1
+type FooControlPlaneInitializationStatus struct {
+	// controlPlaneInitialized is true once the control plane could accept requests; it never goes back to false.
+	// +optional
+	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"` // contract:control-plane/initialization-completed
+}
+
+// LastRemediationStatus is what is known of the latest remediation. When it is lost, counting starts again from zero.
+type LastRemediationStatus struct {
+	// machine is the name of the Machine that was remediated.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Machine string `json:"machine,omitempty"`
+
+	// time is when that was.
+	// +required
+	Time metav1.Time `json:"time,omitempty,omitzero"`
+
+	// retryCount is how many replacements of the same Machine failed before.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	RetryCount *int32 `json:"retryCount,omitempty"`
+}
+
+// FooControlPlane is a Kubernetes control plane, each member of which is a Machine that kubeadm sets up.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foocontrolplanes,shortName=foocp,scope=Namespaced,categories=cluster-api
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/provider=control-plane-foo"
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this control plane belongs"
+// +kubebuilder:printcolumn:name="Available",type="string",JSONPath=`.status.conditions[?(@.type=="Available")].status`,description="Whether the control plane can serve"
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".spec.replicas",description="Number of Machines wanted"
+// +kubebuilder:printcolumn:name="Current",type="integer",JSONPath=".status.replicas",description="Number of Machines"
+// +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Number of Machines that are ready"
+// +kubebuilder:printcolumn:name="Available Machines",type="integer",JSONPath=".status.availableReplicas",description="Number of Machines that are available"
+// +kubebuilder:printcolumn:name="Up-to-date",type="integer",JSONPath=".status.upToDateReplicas",description="Number of Machines that are up to date"
+// +kubebuilder:printcolumn:name="Initialized",type="boolean",JSONPath=".status.initialization.controlPlaneInitialized",description="Whether the control plane could accept requests once"
+// +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+// +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version",description="Kubernetes version wanted"
+//
+//contract:control-plane/resource-definition
+//contract:control-plane/scope
+//contract:control-plane/type-meta
+//contract:control-plane/api-version
+type FooControlPlane struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +required
+	Spec FooControlPlaneSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooControlPlaneStatus `json:"status,omitempty,omitzero"`
+}
+
+// GetConditions returns the conditions of the object.
+func (c *FooControlPlane) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions replaces the conditions of the object.
+func (c *FooControlPlane) SetConditions(conditions []metav1.Condition) {
+	c.Status.Conditions = conditions
+}
+
+// FooControlPlaneList is a list of FooControlPlanes.
+//
+// +kubebuilder:object:root=true
+type FooControlPlaneList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooControlPlanes.
+	Items []FooControlPlane `json:"items"`
+}

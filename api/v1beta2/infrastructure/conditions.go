@@ -1,0 +1,199 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+// Reasons that any condition about the cloud may have. They equal the reasons of Foo's cloud interface, so that what
+// the cloud said is what the condition says.
+const (
+	// CloudInvalidReason says that the cloud refuses the request as it is; the message lists what is allowed.
+	CloudInvalidReason = "Invalid"
+	// CloudQuotaExceededReason says that the tenant's quota has no room now.
+	CloudQuotaExceededReason = "QuotaExceeded"
+	// CloudUnauthorizedReason says that the cloud does not accept the manager's credentials.
+	CloudUnauthorizedReason = "Unauthorized"
+	// CloudThrottledReason says that the cloud asks to call less often.
+	CloudThrottledReason = "Throttled"
+	// CloudUnavailableReason says that the cloud can not answer now.
+	CloudUnavailableReason = "Unavailable"
+	// CloudErrorReason is any other error of the cloud or of the way to it.
+	CloudErrorReason = "CloudError"
+)
+
+// FooCluster's Ready condition and its reasons.
+const (
+	// FooClusterReadyCondition is true while the load balancer and the failure domains are ready and the FooCluster is
+	// not being deleted. Cluster API mirrors it into the Cluster's InfrastructureReady condition.
+	FooClusterReadyCondition = clusterv1.ReadyCondition
+	// FooClusterReadyReason says that all is ready.
+	FooClusterReadyReason = clusterv1.ReadyReason
+	// FooClusterNotReadyReason says that something is not; the message says what.
+	FooClusterNotReadyReason = clusterv1.NotReadyReason
+	// FooClusterReadyUnknownReason says that it could not be told.
+	FooClusterReadyUnknownReason = clusterv1.ReadyUnknownReason
+	// FooClusterDeletingReason says that the FooCluster is being deleted.
+	FooClusterDeletingReason = clusterv1.DeletingReason
+)
+
+// FooCluster's LoadBalancerReady condition and its reasons, besides those of the cloud.
+const (
+	// FooClusterLoadBalancerReadyCondition is true while the control plane endpoint accepts connections.
+	FooClusterLoadBalancerReadyCondition = "LoadBalancerReady"
+	// FooClusterLoadBalancerReadyReason says that the load balancer accepts connections.
+	FooClusterLoadBalancerReadyReason = clusterv1.ReadyReason
+	// FooClusterLoadBalancerNotReadyReason says that the cloud reports the load balancer as not ready.
+	FooClusterLoadBalancerNotReadyReason = clusterv1.NotReadyReason
+	// FooClusterEndpointProvidedReason says that the user has set the endpoint, so no load balancer is ordered.
+	FooClusterEndpointProvidedReason = "EndpointProvided"
+	// FooClusterLoadBalancerDeletingReason says that the load balancer is being deleted.
+	FooClusterLoadBalancerDeletingReason = clusterv1.DeletingReason
+)
+
+// FooCluster's FailureDomainsReady condition and its reasons, besides those of the cloud.
+const (
+	// FooClusterFailureDomainsReadyCondition is true while status.failureDomains holds the cloud's zones.
+	FooClusterFailureDomainsReadyCondition = "FailureDomainsReady"
+	// FooClusterFailureDomainsReadyReason says that the zones are known.
+	FooClusterFailureDomainsReadyReason = clusterv1.ReadyReason
+	// FooClusterNoFailureDomainsReason says that the cloud has no zone, or none for control planes.
+	FooClusterNoFailureDomainsReason = "NoFailureDomains"
+)
+
+// FooMachine's Ready condition and its reasons.
+const (
+	// FooMachineReadyCondition is true while the instance runs, its bootstrap did not fail and the FooMachine is not
+	// being deleted. Cluster API mirrors it into the Machine's InfrastructureReady condition.
+	FooMachineReadyCondition = clusterv1.ReadyCondition
+	// FooMachineReadyReason says that all is ready.
+	FooMachineReadyReason = clusterv1.ReadyReason
+	// FooMachineNotReadyReason says that something is not; the message says what.
+	FooMachineNotReadyReason = clusterv1.NotReadyReason
+	// FooMachineReadyUnknownReason says that it could not be told.
+	FooMachineReadyUnknownReason = clusterv1.ReadyUnknownReason
+	// FooMachineDeletingReason says that the FooMachine is being deleted.
+	FooMachineDeletingReason = clusterv1.DeletingReason
+)
+
+// FooMachine's InstanceProvisioned condition and its reasons, besides those of the cloud.
+const (
+	// FooMachineInstanceProvisionedCondition is true while the instance runs.
+	FooMachineInstanceProvisionedCondition = "InstanceProvisioned"
+	// FooMachineInstanceProvisionedReason says that the instance runs.
+	FooMachineInstanceProvisionedReason = clusterv1.ProvisionedReason
+	// FooMachineWaitingForClusterInfrastructureReason says that the cluster's infrastructure is not provisioned yet.
+	FooMachineWaitingForClusterInfrastructureReason = clusterv1.WaitingForClusterInfrastructureReadyReason
+	// FooMachineWaitingForControlPlaneReason says that the control plane is not initialized yet.
+	FooMachineWaitingForControlPlaneReason = clusterv1.WaitingForControlPlaneInitializedReason
+	// FooMachineWaitingForBootstrapDataReason says that the bootstrap data is not there yet.
+	FooMachineWaitingForBootstrapDataReason = clusterv1.WaitingForBootstrapDataReason
+	// FooMachineWaitingForPoolReason says that the pool has not made the instance yet.
+	FooMachineWaitingForPoolReason = "WaitingForPool"
+	// FooMachineInstancePendingReason says that the cloud is making the instance.
+	FooMachineInstancePendingReason = "InstancePending"
+	// FooMachineInstanceStoppedReason says that the instance stopped by itself; it does not start again.
+	FooMachineInstanceStoppedReason = "InstanceStopped"
+	// FooMachineInstanceFailedReason says that the cloud could not make the instance.
+	FooMachineInstanceFailedReason = "InstanceFailed"
+	// FooMachineInstanceDeletingReason says that the instance is being deleted.
+	FooMachineInstanceDeletingReason = "InstanceDeleting"
+	// FooMachineInstanceNotFoundReason says that the instance is gone, though nobody asked for that.
+	FooMachineInstanceNotFoundReason = "InstanceNotFound"
+)
+
+// FooMachine's BootstrapExecSucceeded condition and its reasons.
+const (
+	// FooMachineBootstrapExecSucceededCondition is true once all commands of the bootstrap data ended well.
+	FooMachineBootstrapExecSucceededCondition = "BootstrapExecSucceeded"
+	// FooMachineBootstrapSucceededReason says that the bootstrap ended well.
+	FooMachineBootstrapSucceededReason = "BootstrapSucceeded"
+	// FooMachineBootstrapFailedReason says that a command failed; the message says which.
+	FooMachineBootstrapFailedReason = "BootstrapFailed"
+	// FooMachineBootstrapRunningReason says that the commands run.
+	FooMachineBootstrapRunningReason = "BootstrapRunning"
+	// FooMachineBootstrapPendingReason says that the instance has not begun with its bootstrap data.
+	FooMachineBootstrapPendingReason = "BootstrapPending"
+)
+
+// FooMachinePool's Ready condition and its reasons.
+const (
+	// FooMachinePoolReadyCondition is true while the pool is provisioned, all its instances are ready and the
+	// FooMachinePool is not being deleted.
+	FooMachinePoolReadyCondition = clusterv1.ReadyCondition
+	// FooMachinePoolReadyReason says that all is ready.
+	FooMachinePoolReadyReason = clusterv1.ReadyReason
+	// FooMachinePoolNotReadyReason says that something is not; the message says what.
+	FooMachinePoolNotReadyReason = clusterv1.NotReadyReason
+	// FooMachinePoolReadyUnknownReason says that it could not be told.
+	FooMachinePoolReadyUnknownReason = clusterv1.ReadyUnknownReason
+	// FooMachinePoolDeletingReason says that the FooMachinePool is being deleted.
+	FooMachinePoolDeletingReason = clusterv1.DeletingReason
+)
+
+// FooMachinePool's PoolProvisioned condition and its reasons, besides those of the cloud.
+const (
+	// FooMachinePoolPoolProvisionedCondition is true while the cloud has the pool as the spec wants it.
+	FooMachinePoolPoolProvisionedCondition = "PoolProvisioned"
+	// FooMachinePoolPoolProvisionedReason says that the cloud has it so.
+	FooMachinePoolPoolProvisionedReason = clusterv1.ProvisionedReason
+	// FooMachinePoolWaitingForClusterInfrastructureReason says that the cluster's infrastructure is not provisioned yet.
+	FooMachinePoolWaitingForClusterInfrastructureReason = clusterv1.WaitingForClusterInfrastructureReadyReason
+	// FooMachinePoolWaitingForBootstrapDataReason says that the bootstrap data is not there yet.
+	FooMachinePoolWaitingForBootstrapDataReason = clusterv1.WaitingForBootstrapDataReason
+	// FooMachinePoolPoolDeletingReason says that the pool is being deleted.
+	FooMachinePoolPoolDeletingReason = clusterv1.DeletingReason
+)
+
+// FooMachinePool's InstancesReady condition and its reasons.
+const (
+	// FooMachinePoolInstancesReadyCondition is true while the pool has as many instances as wanted and all are ready.
+	FooMachinePoolInstancesReadyCondition = "InstancesReady"
+	// FooMachinePoolInstancesReadyReason says that all instances are ready.
+	FooMachinePoolInstancesReadyReason = clusterv1.ReadyReason
+	// FooMachinePoolInstancesNotReadyReason says that some are not; the message says which.
+	FooMachinePoolInstancesNotReadyReason = clusterv1.NotReadyReason
+	// FooMachinePoolNoInstancesReason says that the pool has no instances and wants none.
+	FooMachinePoolNoInstancesReason = clusterv1.NoReplicasReason
+)
+
+// FooMachinePool's ScalingUp and ScalingDown conditions and their reasons.
+const (
+	// FooMachinePoolScalingUpCondition is true while the pool has fewer instances than wanted.
+	FooMachinePoolScalingUpCondition = clusterv1.ScalingUpCondition
+	// FooMachinePoolScalingUpReason says that it has fewer.
+	FooMachinePoolScalingUpReason = clusterv1.ScalingUpReason
+	// FooMachinePoolNotScalingUpReason says that it has not.
+	FooMachinePoolNotScalingUpReason = clusterv1.NotScalingUpReason
+	// FooMachinePoolScalingDownCondition is true while the pool has more instances than wanted.
+	FooMachinePoolScalingDownCondition = clusterv1.ScalingDownCondition
+	// FooMachinePoolScalingDownReason says that it has more.
+	FooMachinePoolScalingDownReason = clusterv1.ScalingDownReason
+	// FooMachinePoolNotScalingDownReason says that it has not.
+	FooMachinePoolNotScalingDownReason = clusterv1.NotScalingDownReason
+)
+
+// The Deleting condition of all kinds and its reasons.
+const (
+	// DeletingCondition is true while an object is being deleted; the message says what the deletion waits for.
+	DeletingCondition = clusterv1.DeletingCondition
+	// DeletingReason says that the object is being deleted.
+	DeletingReason = clusterv1.DeletingReason
+	// NotDeletingReason says that it is not.
+	NotDeletingReason = clusterv1.NotDeletingReason
+	// DeletionCompletedReason says that nothing is left in the cloud.
+	DeletionCompletedReason = clusterv1.DeletionCompletedReason
+)

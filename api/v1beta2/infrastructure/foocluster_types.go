@@ -1,0 +1,146 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// FooClusterFinalizer keeps a FooCluster until its load balancer is gone from the cloud.
+const FooClusterFinalizer = "foocluster.infrastructure.cluster.x-k8s.io"
+
+// FooClusterSpec is the desired state of a FooCluster.
+type FooClusterSpec struct {
+	// controlPlaneEndpoint is where the API server of the cluster is reached.
+	// Left empty, the controller orders a load balancer and writes its address here. Set by the user, no load balancer
+	// is ordered, and the endpoint is used as it is.
+	// +optional
+	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"` // contract:infra-cluster/control-plane-endpoint
+}
+
+// APIEndpoint is a reachable Kubernetes API endpoint.
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="has(self.host) == has(self.port)",message="host and port must be set together"
+type APIEndpoint struct {
+	// host is the DNS name or IP address on which the API server is reached.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Host string `json:"host,omitempty"`
+
+	// port is the TCP port on which the API server is reached.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+}
+
+// IsZero reports whether the endpoint is not set.
+func (e APIEndpoint) IsZero() bool { return e == APIEndpoint{} }
+
+// FooClusterStatus is the observed state of a FooCluster.
+// +kubebuilder:validation:MinProperties=1
+type FooClusterStatus struct {
+	// conditions are the observations of the FooCluster's current state.
+	// Known types are Ready, LoadBalancerReady, FailureDomainsReady, Deleting and Paused.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-cluster/conditions
+
+	// initialization says how far the first provisioning of the cluster's infrastructure is.
+	// Cluster API uses it to order what waits for the infrastructure.
+	// +optional
+	Initialization FooClusterInitializationStatus `json:"initialization,omitempty,omitzero"`
+
+	// failureDomains are the zones of the cloud, sorted by name.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	FailureDomains []clusterv1.FailureDomain `json:"failureDomains,omitempty"` // contract:infra-cluster/failure-domains
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// FooClusterInitializationStatus says how far the first provisioning of a cluster's infrastructure is.
+// +kubebuilder:validation:MinProperties=1
+type FooClusterInitializationStatus struct {
+	// provisioned is true once the cluster's infrastructure was fully provisioned; it never goes back to false.
+	// +optional
+	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-cluster/initialization-completed
+}
+
+// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and its failure domains.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=fooclusters,shortName=fooc,scope=Namespaced,categories=cluster-api
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/provider=infrastructure-foo"
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooCluster belongs"
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the infrastructure works"
+// +kubebuilder:printcolumn:name="Provisioned",type="boolean",JSONPath=".status.initialization.provisioned",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Host",type="string",JSONPath=".spec.controlPlaneEndpoint.host",description="Host of the control plane endpoint"
+// +kubebuilder:printcolumn:name="Port",type="integer",JSONPath=".spec.controlPlaneEndpoint.port",description="Port of the control plane endpoint",priority=10
+// +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+//
+//contract:infra-cluster/resource-definition
+//contract:infra-cluster/scope
+//contract:infra-cluster/type-meta
+//contract:infra-cluster/api-version
+type FooCluster struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooClusterSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooClusterStatus `json:"status,omitempty,omitzero"`
+}
+
+// GetConditions returns the conditions of the object.
+func (c *FooCluster) GetConditions() []metav1.Condition { return c.Status.Conditions }
+
+// SetConditions replaces the conditions of the object.
+func (c *FooCluster) SetConditions(conditions []metav1.Condition) { c.Status.Conditions = conditions }
+
+// FooClusterList is a list of FooClusters.
+//
+// +kubebuilder:object:root=true
+type FooClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooClusters.
+	Items []FooCluster `json:"items"`
+}

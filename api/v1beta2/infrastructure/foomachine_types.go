@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+const (
+	// FooMachineFinalizer keeps a FooMachine until its instance is gone from the cloud.
+	FooMachineFinalizer = "foomachine.infrastructure.cluster.x-k8s.io"
+
+	// DefaultInstanceType is the instance type of a FooMachine or FooMachinePool that names none.
+	DefaultInstanceType = "small"
+)
+
+// FooMachineSpec is the desired state of a FooMachine.
+type FooMachineSpec struct {
+	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on the instance.
+	// The controller writes it once the instance is ordered; of a FooMachine of a pool, the pool's controller does.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	ProviderID string `json:"providerID,omitempty"` // contract:infra-machine/provider-id
+
+	// instanceType names an instance type of the cloud, which sets the instance's CPUs and memory. Defaults to "small".
+	// A name that the cloud does not have is reported in the condition InstanceProvisioned, with the names that it has.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	InstanceType string `json:"instanceType,omitempty"`
+}
+
+// InstanceTypeOrDefault returns the instance type that the spec names, or DefaultInstanceType.
+func (s *FooMachineSpec) InstanceTypeOrDefault() string {
+	if s.InstanceType == "" {
+		return DefaultInstanceType
+	}
+	return s.InstanceType
+}
+
+// InstanceState is where an instance is in its life, in the cloud's words.
+// +kubebuilder:validation:Enum=Pending;Running;Stopped;Deleting;Failed
+type InstanceState string
+
+// BootstrapState is how far an instance is with its bootstrap data, in the cloud's words.
+// +kubebuilder:validation:Enum=Pending;Running;Succeeded;Failed
+type BootstrapState string
+
+// FooMachineStatus is the observed state of a FooMachine.
+// +kubebuilder:validation:MinProperties=1
+type FooMachineStatus struct {
+	// conditions are the observations of the FooMachine's current state.
+	// Known types are Ready, InstanceProvisioned, BootstrapExecSucceeded, Deleting and Paused.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-machine/conditions
+
+	// initialization says how far the first provisioning of the machine's infrastructure is.
+	// Cluster API uses it to order what waits for the machine.
+	// +optional
+	Initialization FooMachineInitializationStatus `json:"initialization,omitempty,omitzero"`
+
+	// addresses are the instance's addresses: its host name and its internal IP address.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Addresses []clusterv1.MachineAddress `json:"addresses,omitempty"` // contract:infra-machine/addresses
+
+	// failureDomain is the zone in which the instance runs.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	FailureDomain string `json:"failureDomain,omitempty"` // contract:infra-machine/failure-domain
+
+	// instanceID is the cloud's ID of the instance.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	InstanceID string `json:"instanceID,omitempty"`
+
+	// instanceState is the state in which the cloud last reported the instance.
+	// +optional
+	InstanceState InstanceState `json:"instanceState,omitempty"`
+
+	// instanceType is the instance type that the instance has, also where the spec names none.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	InstanceType string `json:"instanceType,omitempty"`
+
+	// bootstrapState is how far the instance is with its bootstrap data. What failed is in the condition
+	// BootstrapExecSucceeded.
+	// +optional
+	BootstrapState BootstrapState `json:"bootstrapState,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// FooMachineInitializationStatus says how far the first provisioning of a machine's infrastructure is.
+// +kubebuilder:validation:MinProperties=1
+type FooMachineInitializationStatus struct {
+	// provisioned is true once the instance was fully provisioned; it never goes back to false.
+	// +optional
+	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-machine/initialization-completed
+}
+
+// FooMachine is an instance of the cloud that hosts one Node.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foomachines,shortName=foom,scope=Namespaced,categories=cluster-api
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/provider=infrastructure-foo"
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooMachine belongs"
+// +kubebuilder:printcolumn:name="Machine",type="string",JSONPath=`.metadata.ownerReferences[?(@.kind=="Machine")].name`,description="Machine that owns this FooMachine",priority=10
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the instance works"
+// +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.instanceState",description="State of the instance"
+// +kubebuilder:printcolumn:name="Bootstrap",type="string",JSONPath=".status.bootstrapState",description="How far the instance is with its bootstrap data"
+// +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".status.instanceType",description="Instance type",priority=10
+// +kubebuilder:printcolumn:name="Address",type="string",JSONPath=`.status.addresses[?(@.type=="InternalIP")].address`,description="Internal IP address of the instance"
+// +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10
+// +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+//
+//contract:infra-machine/resource-definition
+//contract:infra-machine/scope
+//contract:infra-machine/type-meta
+//contract:infra-machine/api-version
+type FooMachine struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooMachineSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooMachineStatus `json:"status,omitempty,omitzero"`
+}
+
+// GetConditions returns the conditions of the object.
+func (m *FooMachine) GetConditions() []metav1.Condition { return m.Status.Conditions }
+
+// SetConditions replaces the conditions of the object.
+func (m *FooMachine) SetConditions(conditions []metav1.Condition) { m.Status.Conditions = conditions }
+
+// FooMachineList is a list of FooMachines.
+//
+// +kubebuilder:object:root=true
+type FooMachineList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooMachines.
+	Items []FooMachine `json:"items"`
+}
