@@ -98,7 +98,10 @@ prerequisites:
 .PHONY: programs
 programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/quickstart capi ## Build all programs
 
-$(BIN)/kubernetes/%/kubernetes: FORCE
+# What is built from modules alone is stale only when its module file is; asking Go would take seconds each time.
+NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh
+
+$(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
 	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
 
 $(BIN)/foonode: FORCE
@@ -111,22 +114,31 @@ $(BIN)/foocloud $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: capi
-capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl
+capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
+	@:
 
-$(TOOLS)/core: FORCE
-	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/core
+$(BIN)/manifests/.current: hack/manifests/main.go go.mod
+	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
-$(TOOLS)/kubeadm-bootstrap: FORCE
-	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/bootstrap/kubeadm
+TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 
-$(TOOLS)/clusterctl: FORCE
-	@cd hack/tools && $(GO_BUILD) -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
+$(TOOLS)/core: hack/tools/go.mod
+	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/core
 
-$(TOOLS)/in-memory-provider: FORCE
-	@cd hack/tools && $(GO_BUILD) -modfile=inmemory.mod -o $@ sigs.k8s.io/cluster-api/test/infrastructure/docker
+$(TOOLS)/kubeadm-bootstrap: hack/tools/go.mod
+	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/bootstrap/kubeadm
 
-$(CONTROLLER_GEN): FORCE
-	@cd hack/tools && $(GO_BUILD) -modfile=generate.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+$(TOOLS)/kubeadm-control-plane: hack/tools/go.mod
+	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/controlplane/kubeadm
 
-$(TOOLS)/golangci-lint: FORCE
-	@cd hack/tools && $(GO_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+$(TOOLS)/clusterctl: hack/tools/go.mod
+	$(TOOL_BUILD) -o $@ sigs.k8s.io/cluster-api/cmd/clusterctl
+
+$(TOOLS)/in-memory-provider: hack/tools/inmemory.mod
+	$(TOOL_BUILD) -modfile=inmemory.mod -o $@ sigs.k8s.io/cluster-api/test/infrastructure/docker
+
+$(CONTROLLER_GEN): hack/tools/generate.mod
+	$(TOOL_BUILD) -modfile=generate.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(TOOLS)/golangci-lint: hack/tools/lint.mod
+	$(TOOL_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

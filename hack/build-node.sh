@@ -18,6 +18,7 @@ package=k8s.io/component-base/version
 if [[ ! -e $output/kubernetes ]]; then
   echo "building the node binaries of Kubernetes $version: the first time takes about 7 minutes on 2 cores"
 fi
+mkdir -p "$output"
 CGO_ENABLED=0 go build -modfile="$modfile" -trimpath -o "$output/kubernetes" -ldflags "-s -w \
   -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" .
 for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kubeadm kubectl; do

@@ -14,14 +14,16 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Command manifests writes the components of Cluster API that the quickstart installs: for each provider, the YAML that
-// its own release holds, built by kustomize from the provider's module. So what is installed always has the version of
-// the module that the programs are built from, and nothing is downloaded.
+// Command manifests writes the components that the quickstart installs. For each provider of Cluster API that is the
+// YAML that its own release holds, built by kustomize from the provider's module: so it always has the version of the
+// module that the programs are built from, and nothing is downloaded. For Foo it is what config holds.
 //
-// The folders and files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml.
+// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml. Run it in the root folder.
 package main
 
 import (
+	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -56,11 +58,43 @@ func run(output string) error {
 		return err
 	}
 	for file, kustomization := range components {
-		if err := build(filepath.Join(source, kustomization), filepath.Join(output, file)); err != nil {
+		content, err := build(filepath.Join(source, kustomization))
+		if err != nil {
+			return err
+		}
+		if err := write(filepath.Join(output, file), content); err != nil {
 			return err
 		}
 	}
-	return nil
+	foo, err := fooComponents()
+	if err != nil {
+		return err
+	}
+	return write(filepath.Join(output, "foo/foo-components.yaml"), foo)
+}
+
+// fooComponents returns Foo's CRDs, roles and service account, with the namespace that these are in.
+func fooComponents() ([]byte, error) {
+	crds, err := filepath.Glob("config/crd/bases/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	if len(crds) == 0 {
+		return nil, errors.New("config/crd/bases has no CRDs; run it in the root folder, after make generate")
+	}
+	documents := [][]byte{[]byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo-system\n")}
+	for _, path := range crds {
+		crd, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, crd)
+	}
+	rbac, err := build("config/rbac")
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Join(append(documents, rbac), []byte("---\n")), nil
 }
 
 // moduleDir returns the folder that holds the source of a module that this one requires.
@@ -74,15 +108,19 @@ func moduleDir(path string) (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-func build(kustomization, file string) error {
+func build(kustomization string) ([]byte, error) {
 	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), kustomization)
 	if err != nil {
-		return fmt.Errorf("build %s: %w", kustomization, err)
+		return nil, fmt.Errorf("build %s: %w", kustomization, err)
 	}
 	content, err := resources.AsYaml()
 	if err != nil {
-		return fmt.Errorf("build %s: %w", kustomization, err)
+		return nil, fmt.Errorf("build %s: %w", kustomization, err)
 	}
+	return content, nil
+}
+
+func write(file string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}

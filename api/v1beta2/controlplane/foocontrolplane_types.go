@@ -31,11 +31,11 @@ const (
 	// left the cluster.
 	PreTerminateHookCleanupAnnotation = clusterv1.PreTerminateDeleteHookAnnotationPrefix + "/foo-cleanup"
 
-	// RemediationInProgressAnnotation, on a FooControlPlane, holds what is known of a remediation between the deletion
+	// RemediationInProgressAnnotation holds, on a FooControlPlane, what is known of a remediation between the deletion
 	// of an unhealthy Machine and the creation of its replacement.
 	RemediationInProgressAnnotation = "controlplane.cluster.x-k8s.io/remediation-in-progress"
 
-	// RemediationForAnnotation, on a Machine, names the unhealthy Machine that it replaces.
+	// RemediationForAnnotation names, on a Machine, the unhealthy Machine that it replaces.
 	RemediationForAnnotation = "controlplane.cluster.x-k8s.io/remediation-for"
 
 	// DefaultMinHealthyPeriodSeconds is the default of spec.remediation.minHealthyPeriodSeconds: one hour.
@@ -80,8 +80,11 @@ type FooControlPlaneSpec struct {
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 }
 
-// FooControlPlaneStatus is the observed state of a FooControlPlane.
+// FooControlPlaneStatus is the observed state of a FooControlPlane. It has no field for terminal failures: conditions tell them.
+//
 // +kubebuilder:validation:MinProperties=1
+//
+//contract:control-plane/terminal-failures
 type FooControlPlaneStatus struct {
 	// conditions are the observations of the FooControlPlane's current state.
 	// Known types are Available, Initialized, CertificatesAvailable, EtcdClusterHealthy, ControlPlaneComponentsHealthy,

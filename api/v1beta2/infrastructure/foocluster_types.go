@@ -54,8 +54,11 @@ type APIEndpoint struct {
 // IsZero reports whether the endpoint is not set.
 func (e APIEndpoint) IsZero() bool { return e == APIEndpoint{} }
 
-// FooClusterStatus is the observed state of a FooCluster.
+// FooClusterStatus is the observed state of a FooCluster. It has no field for terminal failures: conditions tell them.
+//
 // +kubebuilder:validation:MinProperties=1
+//
+//contract:infra-cluster/terminal-failures
 type FooClusterStatus struct {
 	// conditions are the observations of the FooCluster's current state.
 	// Known types are Ready, LoadBalancerReady, FailureDomainsReady, Deleting and Paused.

@@ -63,8 +63,11 @@ type InstanceState string
 // +kubebuilder:validation:Enum=Pending;Running;Succeeded;Failed
 type BootstrapState string
 
-// FooMachineStatus is the observed state of a FooMachine.
+// FooMachineStatus is the observed state of a FooMachine. It has no field for terminal failures: conditions tell them.
+//
 // +kubebuilder:validation:MinProperties=1
+//
+//contract:infra-machine/terminal-failures
 type FooMachineStatus struct {
 	// conditions are the observations of the FooMachine's current state.
 	// Known types are Ready, InstanceProvisioned, BootstrapExecSucceeded, Deleting and Paused.

@@ -76,8 +76,11 @@ func (t *FooMachinePoolMachineTemplate) InstanceTypeOrDefault() string {
 	return t.InstanceType
 }
 
-// FooMachinePoolStatus is the observed state of a FooMachinePool.
+// FooMachinePoolStatus is the observed state of a FooMachinePool. It has no field for terminal failures: conditions tell them.
+//
 // +kubebuilder:validation:MinProperties=1
+//
+//contract:infra-machinepool/terminal-failures
 type FooMachinePoolStatus struct {
 	// conditions are the observations of the FooMachinePool's current state.
 	// Known types are Ready, PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, Deleting and Paused.

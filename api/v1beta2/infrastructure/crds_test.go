@@ -1,0 +1,102 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure_test
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/contract"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+var (
+	_ conditions.Setter = &infrav1.FooCluster{}
+	_ conditions.Setter = &infrav1.FooMachine{}
+	_ conditions.Setter = &infrav1.FooMachinePool{}
+)
+
+var _ = Describe("The CRDs", func() {
+	DescribeTable("are as Cluster API wants them", func(ctx context.Context, kind string) {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		name := contract.CalculateCRDName(infrav1.GroupVersion.Group, kind)
+		Expect(env.Client.Get(ctx, client.ObjectKey{Name: name}, crd)).To(Succeed())
+		Expect(crd.Spec.Scope).To(Equal(apiextensionsv1.NamespaceScoped))
+		Expect(crd.Spec.Names.Categories).To(ContainElement("cluster-api"))
+		Expect(crd.Spec.Names.ShortNames).To(HaveLen(1))
+		Expect(crd.Labels).To(And(
+			HaveKeyWithValue("cluster.x-k8s.io/v1beta2", "v1beta2"),
+			HaveKeyWithValue("cluster.x-k8s.io/provider", "infrastructure-foo"),
+			HaveKeyWithValue("clusterctl.cluster.x-k8s.io", ""),
+		))
+	},
+		Entry("FooCluster", Label("contract:infra-cluster.scope", "contract:infra-cluster.api-version"), "FooCluster"),
+		Entry("FooClusterTemplate", Label("contract:infra-cluster.scope", "contract:infra-cluster.api-version"), "FooClusterTemplate"),
+		Entry("FooMachine", Label("contract:infra-machine.scope", "contract:infra-machine.api-version"), "FooMachine"),
+		Entry("FooMachineTemplate", Label("contract:infra-machine.scope", "contract:infra-machine.api-version"), "FooMachineTemplate"),
+		Entry("FooMachinePool", Label("contract:infra-machinepool.scope", "contract:infra-machinepool.api-version"), "FooMachinePool"),
+		Entry("FooMachinePoolTemplate", Label("contract:infra-machinepool.scope", "contract:infra-machinepool.api-version"), "FooMachinePoolTemplate"),
+	)
+})
+
+var _ = Describe("The statuses", func() {
+	DescribeTable("have no terminal failure fields", func(ctx context.Context, kind string) {
+		// Of a pool, such a field makes the controllers of Cluster API v1.14 panic.
+		created, err := create(ctx, kind, map[string]any{})
+		Expect(err).NotTo(HaveOccurred())
+		created.Object["status"] = map[string]any{"failureReason": "Broken", "failureMessage": "broken"}
+		err = env.Client.Status().Update(ctx, created, client.FieldValidation("Strict"))
+		Expect(err).To(MatchError(And(
+			ContainSubstring(`unknown field "status.failureReason"`), ContainSubstring(`unknown field "status.failureMessage"`),
+		)))
+	},
+		Entry("FooCluster", Label("contract:infra-cluster.terminal-failures"), "FooCluster"),
+		Entry("FooMachine", Label("contract:infra-machine.terminal-failures"), "FooMachine"),
+		Entry("FooMachinePool", Label("contract:infra-machinepool.terminal-failures"), "FooMachinePool"),
+	)
+})
+
+// create makes an object from its spec as a user would write it, and returns it as the API server has it.
+func create(ctx context.Context, kind string, spec map[string]any) (*unstructured.Unstructured, error) {
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetGroupVersionKind(infrav1.GroupVersion.WithKind(kind))
+	object.SetNamespace(namespace)
+	object.SetGenerateName("test-")
+	return object, env.Client.Create(ctx, object, client.FieldValidation("Strict"))
+}
+
+// template nests a spec as the spec of a template.
+func template(spec map[string]any) map[string]any {
+	return map[string]any{"template": map[string]any{"spec": spec}}
+}
+
+// asUnstructured reads an object as it is stored, with no field that Go would add.
+func asUnstructured(ctx context.Context, kind string, object client.Object) *unstructured.Unstructured {
+	GinkgoHelper()
+	stored := &unstructured.Unstructured{}
+	stored.SetGroupVersionKind(infrav1.GroupVersion.WithKind(kind))
+	Expect(env.Client.Get(ctx, client.ObjectKeyFromObject(object), stored)).To(Succeed())
+	return stored
+}

@@ -1,0 +1,129 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure_test
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+var _ = Describe("FooMachinePool", func() {
+	It("needs nothing", Label("contract:infra-machinepool.resource-definition", "contract:infra-machinepool.type-meta"), func(ctx context.Context) {
+		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "minimal"}}
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+		Expect(created.Spec.Template.InstanceTypeOrDefault()).To(Equal(infrav1.DefaultInstanceType))
+
+		var list infrav1.FooMachinePoolList
+		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		Expect(list.Items).To(HaveLen(1))
+	})
+
+	It("keeps every field of its spec and status through the API server", func(ctx context.Context) {
+		created := &infrav1.FooMachinePool{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "full"},
+			Spec: infrav1.FooMachinePoolSpec{
+				ProviderID:     "foo:///full",
+				ProviderIDList: []string{"foo:///zone-a/i1", "foo:///zone-b/i2"},
+				Template:       infrav1.FooMachinePoolMachineTemplate{InstanceType: "medium"},
+			},
+		}
+		wantSpec := created.Spec.DeepCopy()
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+		Expect(created.Spec).To(BeEquivalentTo(*wantSpec))
+
+		want := infrav1.FooMachinePoolStatus{
+			Conditions: []metav1.Condition{{
+				Type: infrav1.FooMachinePoolReadyCondition, Status: metav1.ConditionTrue, Reason: infrav1.FooMachinePoolReadyReason,
+				LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second)),
+			}},
+			Initialization:            infrav1.FooMachinePoolInitializationStatus{Provisioned: ptr.To(true)},
+			Ready:                     ptr.To(true),
+			Replicas:                  ptr.To[int32](0),
+			InfrastructureMachineKind: infrav1.InfrastructureMachineKind,
+			Instances: []infrav1.FooMachinePoolInstanceStatus{{
+				InstanceName:  "full-abcde",
+				ProviderID:    "foo:///zone-a/i1",
+				Addresses:     []clusterv1.MachineAddress{{Type: clusterv1.MachineInternalIP, Address: "10.0.0.2"}},
+				FailureDomain: "zone-a",
+				Version:       "v1.36.3",
+				State:         "Running",
+				Ready:         ptr.To(false),
+			}},
+			NodeInfo:           infrav1.NodeInfo{Architecture: infrav1.ArchitectureArm64, OperatingSystem: "linux"},
+			ObservedGeneration: 1,
+		}
+		created.Status = *want.DeepCopy()
+		Expect(env.Client.Status().Update(ctx, created)).To(Succeed())
+		Expect(created.Status).To(BeEquivalentTo(want))
+	})
+
+	It("takes 10000 provider IDs and no more", func(ctx context.Context) {
+		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "large"}}
+		for i := range 10000 {
+			created.Spec.ProviderIDList = append(created.Spec.ProviderIDList, fmt.Sprintf("foo:///zone-a/i%d", i))
+		}
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+
+		created.Spec.ProviderIDList = append(created.Spec.ProviderIDList, "foo:///zone-a/one-too-many")
+		err := env.Client.Update(ctx, created)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring("spec.providerIDList: Too many: 10001: must have at most 10000 items")))
+	})
+
+	It("leaves infrastructureMachineKind out while it is not set", func(ctx context.Context) {
+		// Cluster API takes an empty string for a kind of its own and would look for objects of kind "List".
+		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kind"}}
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+		created.Status.Replicas = ptr.To[int32](1)
+		Expect(env.Client.Status().Update(ctx, created)).To(Succeed())
+
+		stored := asUnstructured(ctx, "FooMachinePool", created)
+		Expect(stored.Object["status"]).To(Equal(map[string]any{"replicas": int64(1)}))
+	})
+})
+
+var _ = Describe("FooMachinePoolTemplate", Label("contract:infra-machinepool.template"), func() {
+	It("can be empty", func(ctx context.Context) {
+		created := &infrav1.FooMachinePoolTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+
+		var list infrav1.FooMachinePoolTemplateList
+		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		Expect(list.Items).To(HaveLen(1))
+	})
+
+	DescribeTable("refuses", func(ctx context.Context, spec map[string]any) {
+		_, err := create(ctx, "FooMachinePoolTemplate", template(spec))
+		Expect(err).To(MatchError(ContainSubstring("providerID and providerIDList must not be set in a template")))
+	},
+		Entry("a provider ID", map[string]any{"providerID": "foo:///a"}),
+		Entry("provider IDs", map[string]any{"providerIDList": []any{"foo:///a/b"}}),
+	)
+})

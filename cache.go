@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+)
+
+// cacheOptions keep no Secret in memory but those that belong to a Cluster.
+func cacheOptions(opts *options.Options) cache.Options {
+	result := cache.Options{
+		SyncPeriod:       &opts.SyncPeriod,
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: clusterSecrets()}},
+	}
+	if opts.Namespace != "" {
+		result.DefaultNamespaces = map[string]cache.Config{opts.Namespace: {}}
+	}
+	return result
+}
+
+func clusterSecrets() labels.Selector {
+	// The key is a constant that is a valid label key, the only thing that can be wrong here.
+	requirement, _ := labels.NewRequirement(clusterv1.ClusterNameLabel, selection.Exists, nil)
+	return labels.NewSelector().Add(*requirement)
+}
+
+// clientOptions make the client read Secrets and ConfigMaps from the API server, so that it never acts on an old one.
+func clientOptions() client.Options {
+	return client.Options{Cache: &client.CacheOptions{
+		DisableFor:   []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}},
+		Unstructured: true,
+	}}
+}
+
+// cachedSecretClient reads the Secrets of Clusters from the cache.
+func cachedSecretClient(mgr ctrl.Manager) (client.Client, error) {
+	secrets, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("client for secrets: %w", err)
+	}
+	return secrets, nil
+}

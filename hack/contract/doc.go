@@ -1,0 +1,37 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command contract writes docs/contract.md: each rule of Cluster API's provider contracts, whether it is mandatory, the
+// code that meets it and the tests that show it, or that one of them is missing.
+//
+// The rules are the table in rules.go, and what is mandatory comes from the contract documents in the Cluster API module
+// of go.mod. A rule that a document has and the table has not, or the other way round, is an error, so the table is
+// complete for the version that the code is compiled with.
+//
+// Code names the rule that it meets in a line of its docstring, or in a comment behind a struct field:
+//
+//	//contract:control-plane/kubeconfig
+//
+// A ginkgo test names it with a label, in which a dot stands for the slash, since ginkgo allows none:
+//
+//	Label("contract:control-plane.kubeconfig")
+//
+// A plain test function does so with a line in its docstring, as code does. A name that is no rule is an error.
+//
+// With --verify nothing is written, and the command fails if the document is stale.
+//
+// Limits: that a marker or a label stands in the right place is for the reader to judge.
+package main

@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// document is what a contract's document says of its rules.
+type document struct {
+	// rows of the table of rules, in its order.
+	rows []row
+	// anchors of the sections by title in lower case, as Markdown compares them.
+	anchors map[string]string
+}
+
+// row is one row of a table of rules.
+type row struct {
+	title, mandatory, note string
+}
+
+const tableHeading = "## Rules (contract version v1beta2)"
+
+var (
+	rowPattern    = regexp.MustCompile(`^\|\s*\[(.+?)\]\s*\|\s*(\S+)\s*\|(.*)\|\s*$`)
+	anchorPattern = regexp.MustCompile(`^\[(.+?)\]:\s*#(\S+)\s*$`)
+)
+
+// readDocuments reads the documents of all contracts, by the contract's name.
+func readDocuments(folder string) (map[string]document, error) {
+	documents := map[string]document{}
+	for _, c := range contracts {
+		data, err := os.ReadFile(filepath.Join(folder, c.document))
+		if err != nil {
+			return nil, fmt.Errorf("reading the contract %s: %w", c.name, err)
+		}
+		documents[c.name] = parseDocument(string(data))
+	}
+	return documents, nil
+}
+
+func parseDocument(text string) document {
+	parsed := document{anchors: map[string]string{}}
+	inTable := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		if strings.HasPrefix(line, "#") {
+			inTable = line == tableHeading
+		}
+		if found := anchorPattern.FindStringSubmatch(line); found != nil {
+			parsed.anchors[strings.ToLower(plain(found[1]))] = found[2]
+		}
+		if found := rowPattern.FindStringSubmatch(line); inTable && found != nil {
+			parsed.rows = append(parsed.rows, row{
+				title: plain(found[1]), mandatory: found[2], note: strings.TrimSpace(found[3]),
+			})
+		}
+	}
+	return parsed
+}
+
+// plain removes the backquotes of a title.
+func plain(title string) string { return strings.ReplaceAll(title, "`", "") }
+
+func (d document) row(title string) (row, bool) {
+	i := slices.IndexFunc(d.rows, func(r row) bool { return r.title == title })
+	if i < 0 {
+		return row{}, false
+	}
+	return d.rows[i], true
+}
+
+// checkComplete returns an error for each rule that a document has and the table has not, or the other way round.
+func checkComplete(documents map[string]document) error {
+	var problems []error
+	for _, c := range contracts {
+		found := documents[c.name]
+		for _, r := range c.rules {
+			if _, ok := found.row(r.title); !ok {
+				problems = append(problems, fmt.Errorf("rules.go: %s: %s has no rule %q", c.id(r), c.document, r.title))
+			}
+		}
+		for _, have := range found.rows {
+			if !slices.ContainsFunc(c.rules, func(r rule) bool { return r.title == have.title }) {
+				problems = append(problems, fmt.Errorf("rules.go: contract %s lacks the rule %q of %s", c.name, have.title, c.document))
+			}
+		}
+	}
+	return errors.Join(problems...)
+}

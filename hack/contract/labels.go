@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const labelPrefix = "contract:"
+
+// nodes are ginkgo's functions whose first argument is a text that is part of a test's name.
+var nodes = []string{
+	"Describe", "Context", "When", "DescribeTable", "DescribeTableSubtree", "Entry", "It", "Specify",
+	"FDescribe", "FContext", "FWhen", "FDescribeTable", "FEntry", "FIt",
+	"PDescribe", "PContext", "PWhen", "PDescribeTable", "PEntry", "PIt",
+}
+
+// labels returns the rules that ginkgo labels name, and an error for each label that can not be read.
+func (s source) labels() ([]mention, []error) {
+	var mentions []mention
+	var problems []error
+	var stack []ast.Node
+	ast.Inspect(s.file, func(node ast.Node) bool {
+		if node == nil {
+			stack = stack[:len(stack)-1]
+			return true
+		}
+		stack = append(stack, node)
+		call, ok := node.(*ast.CallExpr)
+		if !ok || calledName(call) != "Label" {
+			return true
+		}
+		name := testName(stack)
+		for _, argument := range call.Args {
+			id, err := ruleOfLabel(argument)
+			line := s.fset.Position(argument.Pos()).Line
+			if err != nil {
+				problems = append(problems, fmt.Errorf("%s:%d: %w", s.path, line, err))
+			} else if id != "" {
+				mentions = append(mentions, mention{id: id, place: place{path: s.path, name: name}, line: line})
+			}
+		}
+		return true
+	})
+	return mentions, problems
+}
+
+// ruleOfLabel returns the rule that a label names, or nothing if it names none.
+func ruleOfLabel(argument ast.Expr) (string, error) {
+	text, whole := literalText(argument)
+	if !strings.HasPrefix(text, labelPrefix) {
+		return "", nil
+	}
+	if !whole {
+		return "", fmt.Errorf("the label %q… must be written as one literal, so that it can be found", text)
+	}
+	if strings.Contains(text, "/") {
+		return "", fmt.Errorf("the label %q holds a slash, which ginkgo refuses: write a dot", text)
+	}
+	return strings.Replace(strings.TrimPrefix(text, labelPrefix), ".", "/", 1), nil
+}
+
+// testName joins the texts of the ginkgo nodes that the innermost node of the stack stands in.
+func testName(stack []ast.Node) string {
+	var texts []string
+	for _, node := range stack {
+		call, ok := node.(*ast.CallExpr)
+		if !ok || !slices.Contains(nodes, calledName(call)) || len(call.Args) == 0 {
+			continue
+		}
+		if text, _ := literalText(call.Args[0]); text != "" {
+			texts = append(texts, strings.TrimSpace(text))
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+func calledName(call *ast.CallExpr) string {
+	switch function := call.Fun.(type) {
+	case *ast.Ident:
+		return function.Name
+	case *ast.SelectorExpr:
+		return function.Sel.Name
+	default:
+		return ""
+	}
+}
+
+// literalText returns the text with which a string expression begins, and whether that is all of it.
+func literalText(expression ast.Expr) (text string, whole bool) {
+	switch e := expression.(type) {
+	case *ast.BasicLit:
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		value, err := strconv.Unquote(e.Value)
+		return value, err == nil
+	case *ast.BinaryExpr:
+		left, _ := literalText(e.X)
+		return left, false
+	default:
+		return "", false
+	}
+}

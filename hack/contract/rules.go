@@ -1,0 +1,135 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+// contract is one contract of Cluster API: a document with a table of rules.
+type contract struct {
+	// name is the first part of the IDs of the rules.
+	name string
+	// document is the file name of the document.
+	document string
+	// rules in the order of the document.
+	rules []rule
+}
+
+// rule is one rule of a contract.
+type rule struct {
+	// name is the second part of the ID.
+	name string
+	// title is the rule's title in the document's table, without brackets and backquotes.
+	title string
+	// excluded says why Foo has no need of the rule. Empty where Foo has.
+	excluded string
+}
+
+// endpointByInfrastructure is why control plane and infrastructure need not both provide an endpoint.
+const endpointByInfrastructure = "the infrastructure provides the endpoint: FooCluster, or that of another provider"
+
+var contracts = []contract{
+	{name: "control-plane", document: "control-plane.md", rules: []rule{
+		{name: "scope", title: "All resources: scope"},
+		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
+		{name: "api-version", title: "All resources: APIVersion field value"},
+		{name: "resource-definition", title: "ControlPlane, ControlPlaneList resource definition"},
+		{name: "endpoint", title: "ControlPlane: endpoint", excluded: endpointByInfrastructure},
+		{name: "replicas", title: "ControlPlane: replicas"},
+		{name: "version", title: "ControlPlane: version"},
+		{name: "machines", title: "ControlPlane: machines"},
+		{name: "rollout-after", title: "ControlPlane: rolloutAfter"},
+		{name: "initialization-completed", title: "ControlPlane: initialization completed"},
+		{name: "in-place-updates", title: "ControlPlane: in-place updates"},
+		{name: "conditions", title: "ControlPlane: conditions"},
+		{name: "terminal-failures", title: "ControlPlane: terminal failures"},
+		{name: "template", title: "ControlPlaneTemplate, ControlPlaneTemplateList resource definition"},
+		{name: "kubeconfig", title: "Cluster kubeconfig management"},
+		{name: "certificates", title: "Cluster certificate management"},
+		{name: "machine-placement", title: "Machine placement"},
+		{name: "metadata-propagation", title: "Metadata propagation"},
+		{name: "min-ready-seconds-and-up-to-date", title: "MinReadySeconds and UpToDate propagation"},
+		{name: "multiple-instances", title: "Support for running multiple instances"},
+		{name: "clusterctl", title: "Clusterctl support"},
+		{name: "pausing", title: "ControlPlane: pausing"},
+	}},
+	{name: "infra-cluster", document: "infra-cluster.md", rules: []rule{
+		{name: "scope", title: "All resources: scope"},
+		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
+		{name: "api-version", title: "All resources: APIVersion field value"},
+		{name: "resource-definition", title: "InfraCluster, InfraClusterList resource definition"},
+		{name: "control-plane-endpoint", title: "InfraCluster: control plane endpoint"},
+		{name: "failure-domains", title: "InfraCluster: failure domains"},
+		{name: "initialization-completed", title: "InfraCluster: initialization completed"},
+		{name: "conditions", title: "InfraCluster: conditions"},
+		{name: "terminal-failures", title: "InfraCluster: terminal failures"},
+		{name: "template", title: "InfraClusterTemplate, InfraClusterTemplateList resource definition"},
+		{name: "externally-managed", title: "Externally managed infrastructure"},
+		{name: "multi-tenancy", title: "Multi tenancy"},
+		{name: "clusterctl", title: "Clusterctl support"},
+		{name: "pausing", title: "InfraCluster: pausing"},
+	}},
+	{name: "infra-machine", document: "infra-machine.md", rules: []rule{
+		{name: "scope", title: "All resources: scope"},
+		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
+		{name: "api-version", title: "All resources: APIVersion field value"},
+		{name: "resource-definition", title: "InfraMachine, InfraMachineList resource definition"},
+		{name: "provider-id", title: "InfraMachine: provider ID"},
+		{name: "failure-domain", title: "InfraMachine: failure domain"},
+		{name: "addresses", title: "InfraMachine: addresses"},
+		{name: "initialization-completed", title: "InfraMachine: initialization completed"},
+		{name: "conditions", title: "InfraMachine: conditions"},
+		{name: "terminal-failures", title: "InfraMachine: terminal failures"},
+		{name: "in-place-changes", title: "InfraMachine: support for in-place changes"},
+		{name: "template", title: "InfraMachineTemplate, InfraMachineTemplateList resource definition"},
+		{name: "template-ssa-dry-run", title: "InfraMachineTemplate: support for SSA dry run"},
+		{name: "multi-tenancy", title: "Multi tenancy"},
+		{name: "clusterctl", title: "Clusterctl support"},
+		{name: "pausing", title: "InfraMachine: pausing"},
+		{name: "autoscaling-from-zero", title: "InfraMachineTemplate: support cluster autoscaling from zero"},
+	}},
+	{name: "infra-machinepool", document: "infra-machinepool.md", rules: []rule{
+		{name: "scope", title: "All resources: scope"},
+		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
+		{name: "api-version", title: "All resources: APIVersion field value"},
+		{name: "resource-definition", title: "InfraMachinePool, InfraMachinePoolList resource definition"},
+		{name: "instances", title: "InfraMachinePool: instances"},
+		{name: "machine-pool-machines", title: "MachinePoolMachines support"},
+		{name: "providerID", title: "InfraMachinePool: providerID"},
+		{name: "providerIDList", title: "InfraMachinePool: providerIDList"},
+		{name: "initialization-completed", title: "InfraMachinePool: initialization completed"},
+		{name: "pausing", title: "InfraMachinePool: pausing"},
+		{name: "conditions", title: "InfraMachinePool: conditions"},
+		{name: "replicas", title: "InfraMachinePool: replicas"},
+		{name: "terminal-failures", title: "InfraMachinePool: terminal failures"},
+		{name: "template", title: "InfraMachinePoolTemplate, InfraMachineTemplatePoolList resource definition"},
+		{name: "template-ssa-dry-run", title: "InfraMachinePoolTemplate: support for SSA dry run"},
+		{name: "multi-tenancy", title: "Multi tenancy"},
+		{name: "clusterctl", title: "Clusterctl support"},
+	}},
+}
+
+// ruleIDs are the IDs of all rules.
+func ruleIDs() map[string]bool {
+	ids := map[string]bool{}
+	for _, c := range contracts {
+		for _, r := range c.rules {
+			ids[c.id(r)] = true
+		}
+	}
+	return ids
+}
+
+// id returns the ID of a rule of the contract: <contract>/<rule>.
+func (c contract) id(r rule) string { return c.name + "/" + r.name }

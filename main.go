@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command manager is Foo: the control plane and the infrastructure provider of Cluster API, each a role of it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	cliflag "k8s.io/component-base/cli/flag"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	"k8s.io/klog/v2"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	capiflags "sigs.k8s.io/cluster-api/util/flags"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
+	machinecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machine"
+	machinepoolcontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// name of the manager in user agents, logs and the leader election.
+const name = "foo-manager"
+
+func main() {
+	opts := options.New()
+	fs := pflag.CommandLine
+	opts.AddFlags(fs)
+	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	fs.AddGoFlagSet(flag.CommandLine)
+	pflag.Parse()
+	if err := run(ctrl.SetupSignalHandler(), opts); err != nil {
+		fmt.Fprintln(os.Stderr, "manager:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, opts *options.Options) error {
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	if err := logsv1.ValidateAndApply(opts.Logs, nil); err != nil {
+		return err
+	}
+	ctrl.SetLogger(klog.Background())
+
+	mgr, err := newManager(opts)
+	if err != nil {
+		return err
+	}
+	if opts.Runs(options.ControlPlane) {
+		if err := setupControlPlane(ctx, mgr, opts); err != nil {
+			return err
+		}
+	}
+	if opts.Runs(options.Infrastructure) {
+		if err := setupInfrastructure(ctx, mgr, opts); err != nil {
+			return err
+		}
+	}
+	return mgr.Start(ctx)
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
+		controlplanev1.AddToScheme, infrav1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+func newManager(opts *options.Options) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("management cluster: %w", err)
+	}
+	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
+	_, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                     scheme,
+		Cache:                      cacheOptions(opts),
+		Client:                     clientOptions(),
+		Metrics:                    *metrics,
+		HealthProbeBindAddress:     opts.HealthAddress,
+		LeaderElection:             opts.LeaderElect,
+		LeaderElectionID:           name + "-leader-election",
+		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
+		LeaseDuration:              &opts.LeaseDuration,
+		RenewDeadline:              &opts.RenewDeadline,
+		RetryPeriod:                &opts.RetryPeriod,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	secrets, err := cachedSecretClient(mgr)
+	if err != nil {
+		return err
+	}
+	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
+		SecretClient:     secrets,
+		WatchFilterValue: opts.WatchFilter,
+		// A first connection that fails is tried again only after 30 s, so connect when it is sure to succeed.
+		ClusterFilter: controlPlaneInitialized,
+		Cache:         clustercache.CacheOptions{DefaultTransform: cache.TransformStripManagedFields(), ByObject: workload.CacheByObject()},
+		Client: clustercache.ClientOptions{
+			QPS: opts.ClusterCacheQPS, Burst: opts.ClusterCacheBurst, UserAgent: name,
+			Cache: clustercache.ClientCacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}}},
+		},
+	}, controller.Options{MaxConcurrentReconciles: opts.ClusterCacheConcurrency})
+	if err != nil {
+		return fmt.Errorf("cluster cache: %w", err)
+	}
+	return controlplanecontroller.SetupWithManager(ctx, mgr, controlplanecontroller.Options{
+		SecretClient:     secrets,
+		ClusterCache:     clusters,
+		WatchFilterValue: opts.WatchFilter,
+		Concurrency:      opts.Concurrency,
+	})
+}
+
+func controlPlaneInitialized(cluster *clusterv1.Cluster) bool {
+	return cluster.Status.Initialization.ControlPlaneInitialized != nil && *cluster.Status.Initialization.ControlPlaneInitialized
+}
+
+func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	foocloud, err := cloudclient.NewClient(cloudclient.Options{
+		Endpoint: opts.CloudEndpoint, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
+	})
+	if err != nil {
+		return fmt.Errorf("cloud: %w", err)
+	}
+	events := cloudevents.New(foocloud, cloudevents.DefaultBackoff())
+	if err := mgr.Add(events); err != nil {
+		return fmt.Errorf("cloud events: %w", err)
+	}
+	workers := controller.Options{MaxConcurrentReconciles: opts.Concurrency}
+	if err := clustercontroller.SetupWithManager(ctx, mgr, clustercontroller.Options{
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
+	}); err != nil {
+		return fmt.Errorf("FooCluster controller: %w", err)
+	}
+	if err := machinecontroller.SetupWithManager(ctx, mgr, machinecontroller.Options{
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
+	}); err != nil {
+		return fmt.Errorf("FooMachine controller: %w", err)
+	}
+	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
+	}); err != nil {
+		return fmt.Errorf("FooMachinePool controller: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,121 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package envtestenv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	fooModule        = "github.com/capfoo/cluster-api-provider-foo"
+	clusterAPIModule = "sigs.k8s.io/cluster-api"
+	contractVersion  = "v1beta2"
+)
+
+// folders are the roots of the two modules that CRDs come from.
+type folders struct {
+	foo, clusterAPI string
+}
+
+func findFolders(ctx context.Context) (folders, error) {
+	output, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", fooModule, clusterAPIModule).Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return folders{}, fmt.Errorf("finding the modules %s and %s: %w: %s", fooModule, clusterAPIModule, err, exit.Stderr)
+		}
+		return folders{}, fmt.Errorf("finding the modules %s and %s: %w", fooModule, clusterAPIModule, err)
+	}
+	lines := strings.Fields(string(output))
+	if len(lines) != 2 {
+		return folders{}, fmt.Errorf("finding the modules %s and %s: go list answered %q", fooModule, clusterAPIModule, output)
+	}
+	return folders{foo: lines[0], clusterAPI: lines[1]}, nil
+}
+
+func (f folders) crdFolders() []string {
+	return []string{
+		filepath.Join(f.foo, "config", "crd", "bases"),
+		filepath.Join(f.clusterAPI, "core", "config", "crd", "bases"),
+		filepath.Join(f.clusterAPI, "bootstrap", "kubeadm", "config", "crd", "bases"),
+	}
+}
+
+// loadCRDs reads all CRDs of the folders.
+func loadCRDs(crdFolders []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
+	var crds []*apiextensionsv1.CustomResourceDefinition
+	for _, folder := range crdFolders {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+		if err != nil {
+			return nil, fmt.Errorf("listing CRDs: %w", err)
+		}
+		if len(paths) == 0 {
+			return nil, fmt.Errorf("no CRD in %s", folder)
+		}
+		for _, path := range paths {
+			crd, err := loadCRD(path)
+			if err != nil {
+				return nil, err
+			}
+			crds = append(crds, crd)
+		}
+	}
+	return crds, nil
+}
+
+func loadCRD(path string) (*apiextensionsv1.CustomResourceDefinition, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading a CRD: %w", err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(data, crd); err != nil {
+		return nil, fmt.Errorf("reading the CRD in %s: %w", path, err)
+	}
+	// No webhook runs, so a CRD that asked for one could not be read at all.
+	crd.Spec.Conversion = nil
+	labelContract(crd)
+	return crd, nil
+}
+
+// labelContract adds the contract label that Cluster API's own CRDs get from kustomize only. Controllers find the
+// version of a referenced object by it.
+func labelContract(crd *apiextensionsv1.CustomResourceDefinition) {
+	key := clusterv1.GroupVersion.Group + "/" + contractVersion
+	if _, ok := crd.Labels[key]; ok {
+		return
+	}
+	for _, version := range crd.Spec.Versions {
+		if version.Name != contractVersion {
+			continue
+		}
+		if crd.Labels == nil {
+			crd.Labels = map[string]string{}
+		}
+		crd.Labels[key] = contractVersion
+	}
+}

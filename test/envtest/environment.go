@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package envtestenv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+const (
+	assetsVariable           = "KUBEBUILDER_ASSETS"
+	defaultKubernetesVersion = "v1.36.3"
+)
+
+// Environment is a running kube-apiserver with its etcd.
+type Environment struct {
+	// Config is the way to the kube-apiserver, with all rights.
+	Config *rest.Config
+	// Scheme knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and Foo's.
+	Scheme *runtime.Scheme
+	// Client reads and writes without a cache.
+	Client client.Client
+
+	environment *envtest.Environment
+}
+
+// Start starts a kube-apiserver with all CRDs. The caller must Stop it. It returns an error that names what is missing
+// when the programs are not there. The context bounds the start only.
+func Start(ctx context.Context) (*Environment, error) {
+	found, err := findFolders(ctx)
+	if err != nil {
+		return nil, err
+	}
+	assets, err := findAssets(found.foo)
+	if err != nil {
+		return nil, err
+	}
+	crds, err := loadCRDs(found.crdFolders())
+	if err != nil {
+		return nil, err
+	}
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory: assets,
+		Scheme:                scheme,
+		CRDs:                  crds,
+		ErrorIfCRDPathMissing: true,
+	}
+	config, err := environment.Start()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a kube-apiserver of %s: %w", assets, err), environment.Stop())
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a client: %w", err), environment.Stop())
+	}
+	return &Environment{Config: config, Scheme: scheme, Client: c, environment: environment}, nil
+}
+
+// Stop stops the kube-apiserver and etcd and deletes their files.
+func (e *Environment) Stop() error {
+	if err := e.environment.Stop(); err != nil {
+		return fmt.Errorf("stopping the kube-apiserver: %w", err)
+	}
+	return nil
+}
+
+// CreateNamespace makes a namespace whose name starts with the prefix, and returns its name.
+func (e *Environment) CreateNamespace(ctx context.Context, prefix string) (string, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
+	if err := e.Client.Create(ctx, namespace); err != nil {
+		return "", fmt.Errorf("creating a namespace: %w", err)
+	}
+	return namespace.Name, nil
+}
+
+// NewScheme returns a scheme that knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and
+// Foo's.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	adders := []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme,
+		apiextensionsv1.AddToScheme,
+		clusterv1.AddToScheme,
+		bootstrapv1.AddToScheme,
+		controlplanev1.AddToScheme,
+		infrav1.AddToScheme,
+	}
+	for _, add := range adders {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("making the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+func findAssets(root string) (string, error) {
+	assets := os.Getenv(assetsVariable)
+	if assets == "" {
+		assets = filepath.Join(root, "bin", "kubernetes", defaultKubernetesVersion)
+	}
+	missing := slices.DeleteFunc([]string{"etcd", "kube-apiserver"}, func(name string) bool {
+		_, err := fs.Stat(os.DirFS(assets), name)
+		return err == nil
+	})
+	if len(missing) > 0 {
+		return "", fmt.Errorf("%s has no %v: run `make node`, or set %s to a folder that has them", assets, missing, assetsVariable)
+	}
+	return assets, nil
+}
