@@ -42,10 +42,10 @@ func dependencies(ctx context.Context, server *options.KubeletServer) (*kubelet.
 		return nil, err
 	}
 	deps.CAdvisorInterface = info
-	deps.ContainerManager = cm.NewStubContainerManager()
+	deps.ContainerManager = containers{cm.NewStubContainerManager()}
 	deps.OOMAdjuster = oom.NewFakeOOMAdjuster()
 	deps.Mounter = mount.NewFakeMounter(nil)
 	deps.Subpather = &subpath.FakeSubpath{}
-	deps.HostUtil = hostutil.NewFakeHostUtil(nil)
+	deps.HostUtil = host{hostutil.NewHostUtil()}
 	return deps, nil
 }

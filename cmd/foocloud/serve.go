@@ -1,0 +1,67 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/daemon"
+)
+
+func newServeCommand() *cobra.Command {
+	var options daemon.Options
+	command := &cobra.Command{
+		Use:   "serve",
+		Short: "Run the cloud; instances and load balancers outlive it",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return daemon.Serve(command.Context(), options)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "folder for all state; made when missing")
+	flags.StringArrayVar(&options.Listen, "listen", nil,
+		"unix:///path or https://address:port; may be given more than once (default unix://<state-dir>/foocloud.sock)")
+	flags.StringVar(&options.Bridge, "bridge", "foo0", "name of the bridge that instances are connected to")
+	flags.StringVar(&options.Network, "network", "10.77.0.0/16", "IPv4 network of instances and load balancers")
+	flags.StringVar(&options.ImagesDir, "images-dir", "bin/kubernetes", "folder with one folder of node programs per Kubernetes version")
+	flags.StringVar(&options.Agent, "agent", "bin/foonode", "the node agent's program")
+	flags.StringVar(&options.Config, "config", "", "YAML file with zones, instance types and tenants; has defaults for all")
+	flags.StringVar(&options.TLSCert, "tls-cert", "", "certificate file for https (default: self-signed, <state-dir>/tls.crt)")
+	flags.StringVar(&options.TLSKey, "tls-key", "", "key file for https")
+	return command
+}
+
+func newDestroyCommand() *cobra.Command {
+	var stateDir string
+	command := &cobra.Command{
+		Use:   "destroy",
+		Short: "Remove all instances, load balancers, the bridge and the state of a cloud whose daemon does not run",
+		Args:  cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := daemon.Destroy(command.Context(), stateDir); err != nil {
+				return err
+			}
+			fmt.Fprintln(command.OutOrStdout(), "nothing is left of", stateDir)
+			return nil
+		},
+	}
+	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "the state folder of the cloud")
+	return command
+}

@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/daemon"
+)
+
+const (
+	endpointEnv  = "FOO_CLOUD_ENDPOINT"
+	tokenFileEnv = "FOO_CLOUD_TOKEN_FILE"
+	caFileEnv    = "FOO_CLOUD_CA_FILE"
+
+	defaultStateDir = "/var/lib/foocloud"
+
+	columnGap = 3
+)
+
+// connection is the flags with which a command finds the cloud.
+type connection struct {
+	options client.Options
+	output  string
+}
+
+func (c *connection) addFlags(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&c.options.Endpoint, "endpoint", env(endpointEnv, daemon.DefaultEndpoint(defaultStateDir)),
+		"unix:///path or https://address:port of the cloud; also "+endpointEnv)
+	flags.StringVar(&c.options.TokenFile, "token-file", env(tokenFileEnv, daemon.TokenFile(defaultStateDir)),
+		"file with the tenant's token; also "+tokenFileEnv)
+	flags.StringVar(&c.options.CAFile, "ca-file", os.Getenv(caFileEnv), "certificates to verify an https endpoint with; also "+caFileEnv)
+}
+
+func env(name, otherwise string) string {
+	if value := os.Getenv(name); value != "" {
+		return value
+	}
+	return otherwise
+}
+
+func (c *connection) client() (*client.Client, error) { return client.NewClient(c.options) }
+
+// table is what a command shows.
+type table struct {
+	header []string
+	rows   [][]string
+}
+
+// newTableCommand returns a command that fetches something and shows it, as a table or as JSON.
+func newTableCommand[T any](command *cobra.Command, fetch func(context.Context, *client.Client) (T, error), show func(T) table) *cobra.Command {
+	c := &connection{}
+	c.addFlags(command)
+	command.Flags().StringVarP(&c.output, "output", "o", "table", "table or json")
+	command.Args = cobra.NoArgs
+	command.RunE = func(command *cobra.Command, _ []string) error {
+		if c.output != "table" && c.output != "json" {
+			return fmt.Errorf("--output %q: want table or json", c.output)
+		}
+		cloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		value, err := fetch(command.Context(), cloud)
+		if err != nil {
+			return err
+		}
+		if c.output == "json" {
+			encoder := json.NewEncoder(command.OutOrStdout())
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(value)
+		}
+		return show(value).write(command.OutOrStdout())
+	}
+	return command
+}
+
+func (t table) write(w io.Writer) error {
+	out := tabwriter.NewWriter(w, 0, 0, columnGap, ' ', 0)
+	for _, row := range append([][]string{t.header}, t.rows...) {
+		if _, err := fmt.Fprintln(out, strings.Join(row, "\t")); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+func newLogsCommand() *cobra.Command {
+	c := &connection{}
+	var options client.LogOptions
+	var kubelet bool
+	command := &cobra.Command{
+		Use:   "logs ID",
+		Short: "Show what an instance's first process and its bootstrap commands print",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			if kubelet {
+				options.Source = "kubelet"
+			}
+			cloud, err := c.client()
+			if err != nil {
+				return err
+			}
+			log, err := cloud.Log(command.Context(), args[0], options)
+			if err != nil {
+				return err
+			}
+			defer log.Close()
+			if _, err := io.Copy(command.OutOrStdout(), log); err != nil && !errors.Is(err, context.Canceled) {
+				return fmt.Errorf("read the log: %w", err)
+			}
+			return nil
+		},
+	}
+	c.addFlags(command)
+	command.Flags().BoolVarP(&options.Follow, "follow", "f", false, "wait for more until interrupted")
+	command.Flags().BoolVar(&kubelet, "kubelet", false, "show the kubelet's log instead")
+	return command
+}

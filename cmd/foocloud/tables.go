@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+)
+
+func newShowCommands() []*cobra.Command {
+	return []*cobra.Command{
+		newTableCommand(&cobra.Command{Use: "instances", Short: "List the instances"},
+			func(ctx context.Context, c *client.Client) ([]cloud.Instance, error) {
+				return c.ListInstances(ctx, cloud.InstanceFilter{})
+			}, showInstances),
+		newTableCommand(&cobra.Command{Use: "pools", Short: "List the instance pools"},
+			func(ctx context.Context, c *client.Client) ([]cloud.Pool, error) { return c.ListPools(ctx, nil) }, showPools),
+		newTableCommand(&cobra.Command{Use: "load-balancers", Short: "List the load balancers"},
+			func(ctx context.Context, c *client.Client) ([]cloud.LoadBalancer, error) {
+				return c.ListLoadBalancers(ctx, nil)
+			}, showBalancers),
+		newTableCommand(&cobra.Command{Use: "quota", Short: "Show the limits and what is used of them"},
+			func(ctx context.Context, c *client.Client) (cloud.Quota, error) { return c.Quota(ctx) }, showQuota),
+		newTableCommand(&cobra.Command{Use: "zones", Short: "List the zones"},
+			func(ctx context.Context, c *client.Client) ([]cloud.Zone, error) { return c.Zones(ctx) }, showZones),
+		newTableCommand(&cobra.Command{Use: "images", Short: "List the Kubernetes versions that instances can run"},
+			func(ctx context.Context, c *client.Client) ([]cloud.Image, error) { return c.Images(ctx) }, showImages),
+		newTableCommand(&cobra.Command{Use: "instance-types", Short: "List the sizes of instances"},
+			func(ctx context.Context, c *client.Client) ([]cloud.InstanceType, error) { return c.InstanceTypes(ctx) }, showTypes),
+		newLogsCommand(),
+	}
+}
+
+func showInstances(instances []cloud.Instance) table {
+	t := table{header: []string{"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "TYPE", "VERSION", "POOL", "AGE", "MESSAGE"}}
+	for _, i := range instances {
+		message := i.Message
+		if message == "" {
+			message = i.Bootstrap.Message
+		}
+		t.rows = append(t.rows, []string{
+			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, i.KubernetesVersion,
+			i.Pool, duration.HumanDuration(time.Since(i.CreatedAt)), oneLine(message),
+		})
+	}
+	return t
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func showPools(pools []cloud.Pool) table {
+	t := table{header: []string{"NAME", "SIZE", "INSTANCES", "TYPE", "VERSION", "REVISION", "DELETING", "PROBLEM"}}
+	for _, p := range pools {
+		problem := ""
+		if p.Problem != nil {
+			problem = string(p.Problem.Reason) + ": " + oneLine(p.Problem.Message)
+		}
+		t.rows = append(t.rows, []string{
+			p.Name, number(p.Size), number(p.Instances), p.Template.Type, p.Template.KubernetesVersion, p.Revision,
+			strconv.FormatBool(p.Deleting), problem,
+		})
+	}
+	return t
+}
+
+func showBalancers(balancers []cloud.LoadBalancer) table {
+	t := table{header: []string{"NAME", "ADDRESS", "PORT", "READY", "BACKENDS", "MESSAGE"}}
+	for _, b := range balancers {
+		var backends []string
+		for _, backend := range b.Backends {
+			backends = append(backends, backend.InstanceID+"="+backend.Address)
+		}
+		t.rows = append(t.rows, []string{
+			b.Name, b.Address, number(b.Port), strconv.FormatBool(b.Ready), strings.Join(backends, ","), oneLine(b.Message),
+		})
+	}
+	return t
+}
+
+func showQuota(quota cloud.Quota) table {
+	limit := func(value int64, text string) string {
+		if value == 0 {
+			return "none"
+		}
+		return text
+	}
+	line := func(name string, used, most int) []string {
+		return []string{name, strconv.Itoa(used), limit(int64(most), strconv.Itoa(most))}
+	}
+	memory := func(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
+	used, most := quota.Used, quota.Limits
+	return table{header: []string{"RESOURCE", "USED", "LIMIT"}, rows: [][]string{
+		line("instances", used.Instances, most.Instances),
+		line("cpus", used.CPUs, most.CPUs),
+		{"memory", memory(used.MemoryBytes), limit(most.MemoryBytes, memory(most.MemoryBytes))},
+		line("loadBalancers", used.LoadBalancers, most.LoadBalancers),
+	}}
+}
+
+func showZones(zones []cloud.Zone) table {
+	t := table{header: []string{"NAME", "CONTROL-PLANE"}}
+	for _, zone := range zones {
+		t.rows = append(t.rows, []string{zone.Name, strconv.FormatBool(zone.ControlPlane)})
+	}
+	return t
+}
+
+func showImages(images []cloud.Image) table {
+	t := table{header: []string{"KUBERNETES-VERSION"}}
+	for _, image := range images {
+		t.rows = append(t.rows, []string{image.KubernetesVersion})
+	}
+	return t
+}
+
+func showTypes(types []cloud.InstanceType) table {
+	t := table{header: []string{"NAME", "CPUS", "MEMORY", "RUNTIME"}}
+	for _, kind := range types {
+		t.rows = append(t.rows, []string{
+			kind.Name, strconv.Itoa(kind.CPUs), resource.NewQuantity(kind.MemoryBytes, resource.BinarySI).String(), kind.Runtime,
+		})
+	}
+	return t
+}
+
+func number(value int32) string { return fmt.Sprint(value) }

@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command quickstart brings up a real workload cluster on this machine, made by Cluster API through Foo.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
+)
+
+// Exit codes besides 0.
+const (
+	exitFailed      = 1   // it was started and failed; the reason has been shown
+	exitInvalid     = 2   // nothing was started: the flags are wrong, or the machine does not fit
+	exitInterrupted = 130 // the user ended it before the cluster was available
+)
+
+func main() {
+	// The libraries' own messages would disturb the display, and errors are returned as well.
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := newCommand().ExecuteContext(ctx)
+	if err == nil {
+		return
+	}
+	fmt.Fprintln(os.Stderr, "quickstart:", err)
+	switch {
+	case ctx.Err() != nil:
+		os.Exit(exitInterrupted)
+	case quickstart.IsInvalid(err) || errors.Is(err, errUsage):
+		os.Exit(exitInvalid)
+	default:
+		os.Exit(exitFailed)
+	}
+}
+
+var errUsage = errors.New("wrong usage; see --help")
+
+func newCommand() *cobra.Command {
+	config := quickstart.Config{Namespace: "default", BinDir: binDir()}
+	command := &cobra.Command{
+		Use:   "quickstart",
+		Short: "Bring up a real workload cluster on this machine",
+		Long: `Starts a management cluster, Cluster API, the kubeadm bootstrap provider, the Foo cloud and the Foo providers as
+processes of this machine, and lets them make a workload cluster of real Kubernetes components. Needs root and Linux.
+
+Stays up until Ctrl-C, and then deletes everything it has made. Exits with 1 if something failed, with 2 if nothing was
+started because a flag or the machine does not fit, and with 130 if it was ended before the cluster was available.`,
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return quickstart.Run(command.Context(), config, os.Stdout)
+		},
+	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	addFlags(command, &config)
+	command.AddCommand(newDeleteCommand())
+	return command
+}
+
+func addFlags(command *cobra.Command, config *quickstart.Config) {
+	flags := command.Flags()
+	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of both clusters; its node binary must have been built.")
+	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "Name of the workload cluster.")
+	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "Namespace of the workload cluster's objects.")
+	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines: odd.")
+	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", 3, "Number of worker machines.")
+	addStateFlags(command, config)
+	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network bridge of the cloud's instances.")
+	flags.StringVar(&config.Network, "network", "10.77.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
+	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
+	flags.DurationVar(&config.Timeout, "timeout", 5*time.Minute, "How long the programs may take to come up, and then the workload cluster to become available.")
+	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
+	flags.BoolVar(&config.Resume, "resume", false, "Start again on a state folder that was kept.")
+	flags.BoolVar(&config.Exit, "exit", false, "End, and clean up, once the cluster is available.")
+	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but make no workload cluster; <state-dir>/env says how to reach it.")
+}
+
+func addStateFlags(command *cobra.Command, config *quickstart.Config) {
+	command.Flags().StringVar(&config.StateDir, "state-dir", "/var/lib/foo-quickstart", "Folder for all files, on a disk file system.")
+}
+
+// newDeleteCommand removes what --keep, or a killed quickstart, has left.
+func newDeleteCommand() *cobra.Command {
+	config := quickstart.Config{BinDir: binDir()}
+	command := &cobra.Command{
+		Use:   "delete",
+		Short: "Delete a state folder that was kept or left, with the cloud's instances and networks",
+		Args:  noArguments,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return quickstart.Delete(command.Context(), config)
+		},
+	}
+	addStateFlags(command, &config)
+	return command
+}
+
+func noArguments(command *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(command, args); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return nil
+}
+
+// binDir is the folder that this program lies in, where the Makefile puts all others too.
+func binDir() string {
+	path, err := os.Executable()
+	if err != nil {
+		return "."
+	}
+	return filepath.Dir(path)
+}

@@ -1,0 +1,203 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package cluster_test
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+var _ = Describe("FooCluster", func() {
+	var (
+		ctx        context.Context
+		namespace  string
+		cluster    *clusterv1.Cluster
+		fooCluster *infrav1.FooCluster
+	)
+
+	BeforeEach(func() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(context.Background())
+		DeferCleanup(cancel)
+		suite.Cloud.SetMode(fake.Instant)
+		var err error
+		namespace, err = suite.Namespace(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		cluster = infratest.NewCluster(namespace, "one")
+	})
+
+	AfterEach(func() {
+		suite.Cloud.Heal(fake.CallEnsureLoadBalancer)
+		suite.Cloud.Heal(fake.CallDeleteLoadBalancer)
+		suite.Cloud.Heal(fake.CallZones)
+	})
+
+	create := func() {
+		GinkgoHelper()
+		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
+		fooCluster = infratest.NewFooCluster(cluster)
+		Expect(suite.Client.Create(ctx, fooCluster)).To(Succeed())
+	}
+	name := func() string { return namespace + ".one" }
+	get := func(g Gomega) *infrav1.FooCluster {
+		current := &infrav1.FooCluster{}
+		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooCluster), current)).To(Succeed())
+		return current
+	}
+	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
+		GinkgoHelper()
+		Eventually(func(g Gomega) {
+			c := conditions.Get(get(g), kind)
+			g.Expect(c).NotTo(BeNil())
+			g.Expect(c.Status).To(Equal(status), c.Message)
+			g.Expect(c.Reason).To(Equal(reason), c.Message)
+		}).Should(Succeed(), "the controller reports the condition")
+	}
+	provisioned := func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }
+
+	It("writes the endpoint at once and reports provisioned when the load balancer is ready",
+		Label("contract:infra-cluster.control-plane-endpoint", "contract:infra-cluster.initialization-completed",
+			"contract:infra-cluster.conditions"), func() {
+			suite.Cloud.SetMode(fake.Manual)
+			create()
+			Eventually(func(g Gomega) infrav1.APIEndpoint { return get(g).Spec.ControlPlaneEndpoint }).
+				ShouldNot(BeZero(), "the address is known once the load balancer is ordered")
+			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+			Expect(provisioned(Default)).To(BeFalse())
+
+			Expect(suite.Cloud.SetLoadBalancerReady(name())).To(BeTrue())
+			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+			Eventually(provisioned).Should(BeTrue(), "the status is written last")
+
+			By("not taking it back when the load balancer fails later")
+			Expect(suite.Cloud.SetLoadBalancerFailed(name(), "crashed")).To(BeTrue())
+			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+			Expect(provisioned(Default)).To(BeTrue())
+		})
+
+	It("selects the control plane instances of its cluster by their tags", func() {
+		create()
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		lb, err := suite.Cloud.GetLoadBalancer(ctx, name())
+		Expect(err).NotTo(HaveOccurred())
+		Expect(lb.Port).To(Equal(int32(6443)))
+		Expect(lb.Selector).To(Equal(cloud.Tags{
+			"cluster.x-k8s.io/cluster": namespace + "/one", "cluster.x-k8s.io/role": "control-plane",
+		}))
+	})
+
+	It("reports the zones of the cloud as failure domains", Label("contract:infra-cluster.failure-domains"), func() {
+		create()
+		Eventually(func(g Gomega) []clusterv1.FailureDomain { return get(g).Status.FailureDomains }).Should(Equal([]clusterv1.FailureDomain{
+			{Name: "zone-a", ControlPlane: ptr.To(true)},
+			{Name: "zone-b", ControlPlane: ptr.To(true)},
+			{Name: "zone-c", ControlPlane: ptr.To(false)},
+		}), "zones are asked for at every reconcile")
+	})
+
+	It("takes an endpoint that a user has set and orders no load balancer", Label("contract:infra-cluster.control-plane-endpoint"), func() {
+		cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "api.example.com", Port: 443}
+		create()
+		haveCondition(infrav1.FooClusterLoadBalancerReadyCondition, metav1.ConditionTrue, infrav1.FooClusterEndpointProvidedReason)
+		Eventually(provisioned).Should(BeTrue(), "the status is written last")
+		Expect(get(Default).Spec.ControlPlaneEndpoint).To(Equal(infrav1.APIEndpoint{Host: "api.example.com", Port: 443}))
+		_, err := suite.Cloud.GetLoadBalancer(ctx, name())
+		Expect(cloud.IsNotFound(err)).To(BeTrue())
+	})
+
+	It("says so when its load balancer was lost and came back with another address", func() {
+		create()
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		endpoint := get(Default).Spec.ControlPlaneEndpoint
+		Expect(suite.Cloud.LoseLoadBalancer(name())).To(BeTrue())
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+		Expect(get(Default).Spec.ControlPlaneEndpoint).To(Equal(endpoint))
+	})
+
+	DescribeTable("reports an error of the cloud and recovers", Label("contract:infra-cluster.terminal-failures"),
+		func(err error, reason string) {
+			suite.Cloud.Fail(fake.CallEnsureLoadBalancer, err)
+			create()
+			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, reason)
+			c := conditions.Get(get(Default), infrav1.FooClusterLoadBalancerReadyCondition)
+			Expect(c.Message).To(Equal(err.Error()))
+			suite.Cloud.Heal(fake.CallEnsureLoadBalancer)
+			suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		},
+		Entry("quota", &cloud.QuotaExceededError{Resource: "loadBalancers", Limit: 1, Used: 1, Requested: 1}, infrav1.CloudQuotaExceededReason),
+		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
+		Entry("unauthorized", &cloud.UnauthorizedError{Message: "unknown token"}, infrav1.CloudUnauthorizedReason),
+		Entry("throttled", &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
+	)
+
+	It("does nothing while paused", Label("contract:infra-cluster.pausing"), func() {
+		cluster.Spec.Paused = ptr.To(true)
+		create()
+		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		_, err := suite.Cloud.GetLoadBalancer(ctx, name())
+		Expect(cloud.IsNotFound(err)).To(BeTrue())
+
+		before := cluster.DeepCopy()
+		cluster.Spec.Paused = ptr.To(false)
+		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())
+		haveCondition(clusterv1.PausedCondition, metav1.ConditionFalse, clusterv1.NotPausedReason)
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+	})
+
+	It("leaves externally managed infrastructure alone", Label("contract:infra-cluster.externally-managed"), func() {
+		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
+		fooCluster = infratest.NewFooCluster(cluster)
+		fooCluster.Annotations = map[string]string{clusterv1.ManagedByAnnotation: "somebody"}
+		Expect(suite.Client.Create(ctx, fooCluster)).To(Succeed())
+		Consistently(func(g Gomega) {
+			current := get(g)
+			g.Expect(current.Finalizers).To(BeEmpty())
+			g.Expect(current.Status.Conditions).To(BeEmpty())
+		}, "1s").Should(Succeed(), "the annotation forbids any write")
+	})
+
+	It("keeps the FooCluster until the load balancer is gone", func() {
+		create()
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		suite.Cloud.SetMode(fake.Manual)
+		Expect(suite.Client.Delete(ctx, fooCluster)).To(Succeed())
+		haveCondition(infrav1.DeletingCondition, metav1.ConditionTrue, infrav1.DeletingReason)
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterDeletingReason)
+
+		suite.Cloud.FinishDeletions()
+		Eventually(func() bool {
+			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooCluster), &infrav1.FooCluster{}))
+		}).Should(BeTrue(), "the event of the load balancer's end releases the FooCluster")
+	})
+})

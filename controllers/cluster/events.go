@@ -1,0 +1,43 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package cluster
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/conditionevents"
+)
+
+// eventKinds are the reasons that are worth an event.
+var eventKinds = conditionevents.Kinds{
+	infrav1.FooClusterLoadBalancerReadyReason: corev1.EventTypeNormal,
+	infrav1.FooClusterEndpointProvidedReason:  corev1.EventTypeNormal,
+	infrav1.DeletingReason:                    corev1.EventTypeNormal,
+	infrav1.FooClusterNoFailureDomainsReason:  corev1.EventTypeWarning,
+	infrav1.CloudInvalidReason:                corev1.EventTypeWarning,
+	infrav1.CloudQuotaExceededReason:          corev1.EventTypeWarning,
+	infrav1.CloudUnauthorizedReason:           corev1.EventTypeWarning,
+	infrav1.CloudUnavailableReason:            corev1.EventTypeWarning,
+	infrav1.CloudErrorReason:                  corev1.EventTypeWarning,
+}
+
+// recordEvents tells of what changed, after it was written.
+func (r *reconciler) recordEvents(before, after *infrav1.FooCluster) {
+	conditionevents.Record(r.recorder, after, eventKinds, before.Status.Conditions, after.Status.Conditions)
+}

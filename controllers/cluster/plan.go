@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package cluster
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// loadBalancerAnnotation marks a FooCluster whose endpoint is that of its own load balancer, and names it. Without the
+// mark, an endpoint whose load balancer got lost would look like one that the user has set.
+const loadBalancerAnnotation = "infrastructure.cluster.x-k8s.io/load-balancer"
+
+// defaultPort is the port of an API server whose Cluster names none.
+const defaultPort = 6443
+
+// action is what to do next.
+type action string
+
+const (
+	// ensureLoadBalancer orders the load balancer, or updates it.
+	ensureLoadBalancer action = "EnsureLoadBalancer"
+	// useProvidedEndpoint takes the endpoint that the user has set.
+	useProvidedEndpoint action = "UseProvidedEndpoint"
+	// deleteLoadBalancer deletes the load balancer, or finds that there is none any more.
+	deleteLoadBalancer action = "DeleteLoadBalancer"
+)
+
+// plan is a decision and what it needs.
+type plan struct {
+	action       action
+	loadBalancer cloud.LoadBalancerSpec
+	endpoint     infrav1.APIEndpoint
+}
+
+// decide returns what to do next.
+//
+//contract:infra-cluster/control-plane-endpoint
+func decide(s *scope) plan {
+	if s.deleting() {
+		return plan{action: deleteLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{Name: s.owner().CloudName()}}
+	}
+	if endpoint := providedEndpoint(s); !endpoint.IsZero() {
+		return plan{action: useProvidedEndpoint, endpoint: endpoint}
+	}
+	cluster := client.ObjectKeyFromObject(s.cluster)
+	return plan{action: ensureLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{
+		Name:     s.owner().CloudName(),
+		Tags:     s.owner().Tags(cluster),
+		Port:     port(s),
+		Selector: ownertags.ControlPlaneSelector(cluster),
+	}}
+}
+
+// providedEndpoint returns the endpoint that a user has set on the FooCluster, or on the Cluster before the FooCluster
+// got one; a zero endpoint where the load balancer is to provide it.
+func providedEndpoint(s *scope) infrav1.APIEndpoint {
+	if _, own := s.fooCluster.Annotations[loadBalancerAnnotation]; own {
+		return infrav1.APIEndpoint{}
+	}
+	if !s.fooCluster.Spec.ControlPlaneEndpoint.IsZero() {
+		return s.fooCluster.Spec.ControlPlaneEndpoint
+	}
+	endpoint := s.cluster.Spec.ControlPlaneEndpoint
+	if !endpoint.IsValid() {
+		return infrav1.APIEndpoint{}
+	}
+	return infrav1.APIEndpoint{Host: endpoint.Host, Port: endpoint.Port}
+}
+
+// port is the one of the endpoint once that stands, since a load balancer can not change it.
+func port(s *scope) int32 {
+	if p := s.fooCluster.Spec.ControlPlaneEndpoint.Port; p != 0 {
+		return p
+	}
+	if p := s.cluster.Spec.ClusterNetwork.APIServerPort; p != 0 {
+		return p
+	}
+	return defaultPort
+}

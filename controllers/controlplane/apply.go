@@ -1,0 +1,179 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/collections"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// errStale says that the cache is behind what was written before, so that what was decided from it must not be done.
+var errStale = errors.New("the cache is behind")
+
+// apply carries out a decision, and does nothing for one that waits.
+func (r *Reconciler) apply(ctx context.Context, s *scope, next decision) error {
+	log := ctrl.LoggerFrom(ctx)
+	if next.Action == actionWait || next.Action == actionNone {
+		log.V(4).Info("Nothing to do", "action", next.Action, "reason", next.Reason, "message", next.Message)
+		return nil
+	}
+	log.Info("Acting", "action", next.Action, "reason", next.Reason, "message", next.Message)
+	switch next.Action {
+	case actionInitialize:
+		return r.createMachine(ctx, s, roleInit, next.FailureDomain)
+	case actionScaleUp:
+		return r.createMachine(ctx, s, roleJoin, next.FailureDomain)
+	case actionScaleDown:
+		return r.deleteMachine(ctx, s, next.Machine)
+	case actionRelease:
+		return r.releaseMachine(ctx, s, next)
+	case actionDeleteMachines:
+		return r.deleteMachines(ctx, s)
+	case actionFinish:
+		r.workload.Forget(s.key())
+		controllerutil.RemoveFinalizer(s.controlPlane, controlplanev1.FooControlPlaneFinalizer)
+	case actionWait, actionNone:
+	}
+	return nil
+}
+
+// createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine, which ties them together.
+func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, failureDomain string) error {
+	if err := r.checkFresh(ctx, s); err != nil {
+		return err
+	}
+	if err := r.deleteLeftovers(ctx, s); err != nil {
+		return err
+	}
+	desired, err := s.desiredMachine(as, failureDomain)
+	if err != nil {
+		return err
+	}
+	var created []client.Object
+	for _, object := range []client.Object{desired.infra, desired.config, desired.machine} {
+		if err := r.client.Create(ctx, object); err != nil {
+			failed := fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
+			return errors.Join(failed, r.deleteAll(ctx, created))
+		}
+		created = append(created, object)
+	}
+	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", failureDomain)
+	return nil
+}
+
+// checkFresh compares what was observed with the API server itself. A Machine that the cache does not show yet would
+// otherwise be created a second time, and one that it still shows be counted on.
+func (r *Reconciler) checkFresh(ctx context.Context, s *scope) error {
+	live, err := collections.GetControlPlaneMachinesForCluster(ctx, r.apiReader, s.cluster)
+	if err != nil {
+		return fmt.Errorf("listing the control plane's Machines: %w", err)
+	}
+	observed := s.machineCollection()
+	if len(live) != len(observed) || len(live.Difference(observed)) > 0 {
+		return errStale
+	}
+	for name, machine := range live {
+		if machine.DeletionTimestamp.IsZero() != observed[name].DeletionTimestamp.IsZero() {
+			return errStale
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) error {
+	var failed []error
+	for _, object := range objects {
+		if err := r.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+			failed = append(failed, fmt.Errorf("deleting %s: %w", object.GetName(), err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, name string) error {
+	if err := r.checkFresh(ctx, s); err != nil {
+		return err
+	}
+	machine, ok := s.machineCollection()[name]
+	if !ok {
+		return fmt.Errorf("scaling down: there is no Machine %q", name)
+	}
+	return r.deleteAll(ctx, []client.Object{machine})
+}
+
+// releaseMachine takes the Machine's member out of etcd, and then the hook off the Machine, upon which Cluster API
+// deletes its infrastructure. Each step may be repeated.
+func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next decision) error {
+	change := next.Etcd
+	if change.MoveLeader {
+		if err := r.workload.MoveEtcdLeader(ctx, s.key(), change.Remove, change.Via); err != nil {
+			return err
+		}
+	}
+	if change.Remove.ID != 0 {
+		if err := r.workload.RemoveEtcdMember(ctx, s.key(), change.Remove, change.Via); err != nil {
+			return err
+		}
+	}
+	machine, ok := s.machineCollection()[next.Machine]
+	if !ok {
+		return fmt.Errorf("releasing: there is no Machine %q", next.Machine)
+	}
+	return r.unhook(ctx, machine)
+}
+
+func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) error {
+	if _, hooked := machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation]; !hooked {
+		return nil
+	}
+	released := machine.DeepCopy()
+	delete(released.Annotations, controlplanev1.PreTerminateHookCleanupAnnotation)
+	if err := r.client.Patch(ctx, released, client.MergeFrom(machine)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("taking the pre-terminate hook off Machine %s: %w", machine.Name, err)
+	}
+	return nil
+}
+
+// deleteMachines deletes every Machine of a control plane that goes. Their members need not leave etcd one by one.
+func (r *Reconciler) deleteMachines(ctx context.Context, s *scope) error {
+	var failed []error
+	for _, machine := range s.machines {
+		if err := r.unhook(ctx, machine); err != nil {
+			failed = append(failed, err)
+			continue
+		}
+		if !machine.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := r.client.Delete(ctx, machine); err != nil && !apierrors.IsNotFound(err) {
+			failed = append(failed, fmt.Errorf("deleting Machine %s: %w", machine.Name, err))
+		}
+	}
+	return errors.Join(failed...)
+}

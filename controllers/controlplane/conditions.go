@@ -1,0 +1,214 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/collections"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// conditionTypes are the conditions that this controller owns on a FooControlPlane.
+//
+//contract:control-plane/conditions
+func conditionTypes() []string {
+	return []string{
+		controlplanev1.AvailableCondition,
+		controlplanev1.InitializedCondition,
+		controlplanev1.CertificatesAvailableCondition,
+		controlplanev1.EtcdClusterHealthyCondition,
+		controlplanev1.ControlPlaneComponentsHealthyCondition,
+		controlplanev1.MachinesReadyCondition,
+		controlplanev1.MachinesUpToDateCondition,
+		controlplanev1.RollingOutCondition,
+		controlplanev1.ScalingUpCondition,
+		controlplanev1.ScalingDownCondition,
+		controlplanev1.RemediatingCondition,
+		controlplanev1.DeletingCondition,
+		clusterv1.PausedCondition,
+	}
+}
+
+// setConditions sets all conditions but Paused, whatever way the reconcile took.
+func (s *scope) setConditions(next decision, failure error) {
+	set := func(condition metav1.Condition) { conditions.Set(s.controlPlane, condition) }
+	set(s.initializedCondition())
+	set(s.certificatesCondition())
+	if s.etcdMode() == workload.EtcdStacked {
+		set(s.etcdCondition())
+	}
+	set(s.componentsCondition())
+	set(s.machinesReadyCondition())
+	set(s.machinesUpToDateCondition())
+	set(s.rollingOutCondition())
+	set(s.scalingUpCondition(next, failure))
+	set(s.scalingDownCondition(next, failure))
+	set(s.remediatingCondition())
+	set(s.deletingCondition(next, failure))
+	set(s.availableCondition())
+}
+
+// is returns a condition without a message.
+func is(conditionType string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	return metav1.Condition{Type: conditionType, Status: status, Reason: reason}
+}
+
+// says returns a condition with a message.
+func says(condition metav1.Condition, format string, arguments ...any) metav1.Condition {
+	condition.Message = fmt.Sprintf(format, arguments...)
+	return condition
+}
+
+func (s *scope) initializedCondition() metav1.Condition {
+	if s.initialized {
+		return is(controlplanev1.InitializedCondition, metav1.ConditionTrue, controlplanev1.InitializedReason)
+	}
+	return is(controlplanev1.InitializedCondition, metav1.ConditionFalse, controlplanev1.NotInitializedReason)
+}
+
+func (s *scope) certificatesCondition() metav1.Condition {
+	conditionType := controlplanev1.CertificatesAvailableCondition
+	before := conditions.Get(s.controlPlane, conditionType)
+	switch problem := s.foundation.certificates; {
+	case s.deleting() && before != nil:
+		return *before
+	case problem == nil:
+		return is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason)
+	case problem.Reason == controlplanev1.CertificatesInternalErrorReason:
+		return says(is(conditionType, metav1.ConditionUnknown, problem.Reason), "%s", problem.Message)
+	default:
+		return says(is(conditionType, metav1.ConditionFalse, problem.Reason), "%s", problem.Message)
+	}
+}
+
+func (s *scope) etcdCondition() metav1.Condition {
+	conditionType := controlplanev1.EtcdClusterHealthyCondition
+	if s.observation == nil {
+		return s.unseen(conditionType, controlplanev1.EtcdClusterInspectionFailedReason)
+	}
+	if s.observation.Etcd.Problem != "" {
+		return says(is(conditionType, metav1.ConditionUnknown, controlplanev1.EtcdClusterHealthUnknownReason),
+			"etcd could not be asked: %s", s.observation.Etcd.Problem)
+	}
+	if problem := etcdProblem(state{Etcd: s.observation.Etcd, Machines: s.machinesWithNode()}); problem != "" {
+		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.EtcdClusterNotHealthyReason), "%s", problem)
+	}
+	return is(conditionType, metav1.ConditionTrue, controlplanev1.EtcdClusterHealthyReason)
+}
+
+// machinesWithNode leaves out Machines that can have no member yet.
+func (s *scope) machinesWithNode() []machineState {
+	var result []machineState
+	for _, machine := range s.machines {
+		if machine.Status.NodeRef.Name != "" {
+			result = append(result, s.machineState(machine))
+		}
+	}
+	return result
+}
+
+func (s *scope) componentsCondition() metav1.Condition {
+	conditionType := controlplanev1.ControlPlaneComponentsHealthyCondition
+	if s.observation == nil {
+		return s.unseen(conditionType, controlplanev1.ControlPlaneComponentsInspectionFailedReason)
+	}
+	var problems []string
+	for _, machine := range s.machinesWithNode() {
+		for _, problem := range machine.Unhealthy {
+			problems = append(problems, "* Machine "+machine.Name+": "+problem)
+		}
+	}
+	if len(problems) > 0 {
+		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.ControlPlaneComponentsNotHealthyReason), "%s", strings.Join(problems, "\n"))
+	}
+	return is(conditionType, metav1.ConditionTrue, controlplanev1.ControlPlaneComponentsHealthyReason)
+}
+
+// unseen says that the workload cluster could not be looked at.
+func (s *scope) unseen(conditionType, reason string) metav1.Condition {
+	return says(is(conditionType, metav1.ConditionUnknown, reason), "%s", s.workloadProblem)
+}
+
+func (s *scope) machinesReadyCondition() metav1.Condition {
+	if len(s.machines) == 0 {
+		return is(controlplanev1.MachinesReadyCondition, metav1.ConditionTrue, controlplanev1.MachinesReadyNoReplicasReason)
+	}
+	condition, err := conditions.NewAggregateCondition(s.machines, clusterv1.MachineReadyCondition,
+		conditions.TargetConditionType(controlplanev1.MachinesReadyCondition),
+		conditions.CustomMergeStrategy{MergeStrategy: conditions.DefaultMergeStrategy(
+			conditions.ComputeReasonFunc(conditions.GetDefaultComputeMergeReasonFunc(
+				controlplanev1.MachinesNotReadyReason,
+				controlplanev1.MachinesReadyUnknownReason,
+				controlplanev1.MachinesReadyReason,
+			)),
+		)},
+	)
+	if err != nil {
+		return says(is(controlplanev1.MachinesReadyCondition, metav1.ConditionUnknown, controlplanev1.MachinesReadyInternalErrorReason), "%v", err)
+	}
+	return *condition
+}
+
+func (s *scope) machinesUpToDateCondition() metav1.Condition {
+	conditionType := controlplanev1.MachinesUpToDateCondition
+	if len(s.machines) == 0 {
+		return is(conditionType, metav1.ConditionTrue, controlplanev1.MachinesUpToDateNoReplicasReason)
+	}
+	if outdated := s.outdated(); len(outdated) > 0 {
+		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.MachinesNotUpToDateReason), "%s", strings.Join(outdated, "\n"))
+	}
+	return is(conditionType, metav1.ConditionTrue, controlplanev1.MachinesUpToDateReason)
+}
+
+func (s *scope) outdated() []string {
+	var result []string
+	for _, machine := range s.machines {
+		for _, difference := range s.differences(machine) {
+			result = append(result, "* Machine "+machine.Name+": "+difference)
+		}
+	}
+	return result
+}
+
+// rollingOutCondition is never true, but says so where a rollout would be due.
+func (s *scope) rollingOutCondition() metav1.Condition {
+	condition := is(controlplanev1.RollingOutCondition, metav1.ConditionFalse, controlplanev1.NotRollingOutReason)
+	outdated := s.outdated()
+	if len(outdated) == 0 {
+		return condition
+	}
+	condition.Reason = reasonRolloutNotImplemented
+	return says(condition, "Rollout is not implemented in this version, these Machines stay as they are:\n%s", strings.Join(outdated, "\n"))
+}
+
+// remediatingCondition is never true, but says so where a remediation would be due.
+func (s *scope) remediatingCondition() metav1.Condition {
+	condition := is(controlplanev1.RemediatingCondition, metav1.ConditionFalse, controlplanev1.NotRemediatingReason)
+	unhealthy := s.machineCollection().Filter(collections.IsUnhealthyAndOwnerRemediated).Names()
+	if len(unhealthy) == 0 {
+		return condition
+	}
+	return says(condition, "Remediation is not implemented in this version, these Machines stay as they are: %s", strings.Join(unhealthy, ", "))
+}

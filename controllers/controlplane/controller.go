@@ -1,0 +1,187 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/labels"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+const (
+	// awaitedInterval is how soon an API server is looked for again while the first Machine starts. There is nothing to
+	// watch before it answers.
+	awaitedInterval = 300 * time.Millisecond
+	// staleInterval is how soon a decision is made again that was made from a cache that is behind.
+	staleInterval = 100 * time.Millisecond
+	// unsettledInterval is how soon health is looked at again while something is not as it should be. It covers what
+	// shows in no watch: etcd, and all of the workload cluster before the ClusterCache is connected.
+	unsettledInterval = 3 * time.Second
+)
+
+var (
+	controlPlaneKind      = controlplanev1.GroupVersion.WithKind("FooControlPlane")
+	controlPlaneGroupKind = controlPlaneKind.GroupKind()
+)
+
+// Reconciler reconciles FooControlPlanes.
+type Reconciler struct {
+	client       client.Client
+	apiReader    client.Reader
+	certificates *certs.Store
+	kubeconfigs  *kubeconfig.Store
+	workload     workload.Access
+	recorder     events.EventRecorder
+	clock        clock.PassiveClock
+	watchFilter  string
+
+	controller controller.Controller
+	tracker    external.ObjectTracker
+	byCluster  handler.EventHandler
+}
+
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/finalizers,verbs=update
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;create;patch;update;delete
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch
+// +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+
+// Reconcile brings one FooControlPlane a step nearer to its spec.
+func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
+	controlPlane := &controlplanev1.FooControlPlane{}
+	if err := r.client.Get(ctx, request.NamespacedName, controlPlane); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	cluster, err := r.gate(ctx, controlPlane)
+	if err != nil || cluster == nil {
+		return ctrl.Result{}, err
+	}
+	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster)))
+	helper, err := patch.NewHelper(controlPlane, r.client)
+	if err != nil {
+		return ctrl.Result{}, fmt.Errorf("preparing the patch: %w", err)
+	}
+
+	s, err := r.observe(ctx, controlPlane, cluster)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	failure := r.ensureFoundation(ctx, s)
+	r.observeWorkload(ctx, s)
+	watchErr := r.watchWorkload(ctx, s)
+	next := plan(s.state(ctx))
+	applyErr := r.apply(ctx, s, next)
+	if errors.Is(applyErr, errStale) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
+	failure = kerrors.NewAggregate([]error{failure, applyErr})
+
+	s.setStatus(next, failure)
+	patchErr := r.patch(ctx, helper, controlPlane, failure)
+	var conditionErr error
+	if next.Action != actionFinish {
+		conditionErr = r.setMachineConditions(ctx, s)
+	}
+	announce(r.recorder, controlPlane, next, failure)
+	return s.requeue(next), kerrors.NewAggregate([]error{failure, watchErr, patchErr, conditionErr})
+}
+
+// gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
+//
+//contract:control-plane/pausing
+func (r *Reconciler) gate(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, error) {
+	if r.watchFilter != "" && !labels.HasWatchLabel(controlPlane, r.watchFilter) {
+		return nil, nil
+	}
+	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
+	if err != nil {
+		return nil, fmt.Errorf("getting the owner Cluster: %w", err)
+	}
+	if cluster == nil {
+		ctrl.LoggerFrom(ctx).V(4).Info("Waiting for the Cluster to own the FooControlPlane")
+		return nil, nil
+	}
+	if _, err := finalizers.EnsureFinalizer(ctx, r.client, controlPlane, controlplanev1.FooControlPlaneFinalizer); err != nil {
+		return nil, fmt.Errorf("adding the finalizer: %w", err)
+	}
+	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, cluster, controlPlane)
+	if err != nil {
+		return nil, fmt.Errorf("setting the Paused condition: %w", err)
+	}
+	if isPaused {
+		return nil, nil
+	}
+	return cluster, nil
+}
+
+func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPlane *controlplanev1.FooControlPlane, failure error) error {
+	options := []patch.Option{patch.WithOwnedConditions{Conditions: conditionTypes()}}
+	if failure == nil {
+		options = append(options, patch.WithStatusObservedGeneration{})
+	}
+	err := helper.Patch(ctx, controlPlane, options...)
+	if !controlPlane.DeletionTimestamp.IsZero() {
+		err = kerrors.FilterOut(err, apierrors.IsNotFound)
+	}
+	return err
+}
+
+// requeue says when to look again though nothing is reported to have changed.
+func (s *scope) requeue(next decision) ctrl.Result {
+	switch {
+	case s.deleting():
+		return ctrl.Result{}
+	case !s.initialized && awaited(s):
+		return ctrl.Result{RequeueAfter: awaitedInterval}
+	case s.initialized && (next.Action == actionWait || s.anythingUnhealthy()):
+		return ctrl.Result{RequeueAfter: unsettledInterval}
+	}
+	return ctrl.Result{}
+}

@@ -1,0 +1,210 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/desiredstate"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// role is what a Machine does when it starts.
+type role string
+
+const (
+	// roleInit runs kubeadm init.
+	roleInit role = "init"
+	// roleJoin runs kubeadm join.
+	roleJoin role = "join"
+)
+
+// newMachine is a Machine with the two objects that it refers to, all of one name.
+type newMachine struct {
+	machine *clusterv1.Machine
+	config  *bootstrapv1.KubeadmConfig
+	infra   *unstructured.Unstructured
+}
+
+// desiredMachine computes a Machine with its KubeadmConfig and its infrastructure machine.
+//
+//contract:control-plane/machines
+func (s *scope) desiredMachine(as role, failureDomain string) (newMachine, error) {
+	name, err := machineName(s.controlPlane, s.cluster.Name)
+	if err != nil {
+		return newMachine{}, err
+	}
+	config, err := s.desiredConfig(name, as)
+	if err != nil {
+		return newMachine{}, err
+	}
+	infra, err := s.desiredInfraMachine(name)
+	if err != nil {
+		return newMachine{}, err
+	}
+	template := s.controlPlane.Spec.MachineTemplate.Spec
+	machine := &clusterv1.Machine{
+		ObjectMeta: s.machineMeta(name),
+		Spec: clusterv1.MachineSpec{
+			ClusterName:       s.cluster.Name,
+			Version:           s.controlPlane.Spec.Version,
+			FailureDomain:     failureDomain,
+			InfrastructureRef: referenceTo(infra.GroupVersionKind().Group, infra.GetKind(), name),
+			Bootstrap: clusterv1.Bootstrap{
+				ConfigRef: referenceTo(bootstrapv1.GroupVersion.Group, "KubeadmConfig", name),
+			},
+			ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
+			Taints:         template.Taints,
+			Deletion: clusterv1.MachineDeletionSpec{
+				NodeDrainTimeoutSeconds:        template.Deletion.NodeDrainTimeoutSeconds,
+				NodeVolumeDetachTimeoutSeconds: template.Deletion.NodeVolumeDetachTimeoutSeconds,
+				NodeDeletionTimeoutSeconds:     template.Deletion.NodeDeletionTimeoutSeconds,
+			},
+		},
+	}
+	machine.OwnerReferences = []metav1.OwnerReference{controllerReference(s.controlPlane)}
+	machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation] = ""
+	return newMachine{machine: machine, config: config, infra: infra}, nil
+}
+
+func referenceTo(group, kind, name string) clusterv1.ContractVersionedObjectReference {
+	return clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: name}
+}
+
+// machineMeta is what a Machine and the objects it refers to have in common. The labels of the contract win over those
+// of the template.
+//
+//contract:control-plane/metadata-propagation
+func (s *scope) machineMeta(name string) metav1.ObjectMeta {
+	labels := maps.Clone(s.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[clusterv1.ClusterNameLabel] = s.cluster.Name
+	labels[clusterv1.MachineControlPlaneLabel] = ""
+	labels[clusterv1.MachineControlPlaneNameLabel] = format.MustFormatValue(s.controlPlane.Name)
+	annotations := maps.Clone(s.controlPlane.Spec.MachineTemplate.ObjectMeta.Annotations)
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	return metav1.ObjectMeta{
+		Namespace:   s.controlPlane.Namespace,
+		Name:        name,
+		Labels:      labels,
+		Annotations: annotations,
+	}
+}
+
+// plainReference owns an object until the Machine controller takes it over as its controller.
+func (s *scope) plainReference() metav1.OwnerReference {
+	return metav1.OwnerReference{
+		APIVersion: controlPlaneKind.GroupVersion().String(),
+		Kind:       controlPlaneKind.Kind,
+		Name:       s.controlPlane.Name,
+		UID:        s.controlPlane.UID,
+	}
+}
+
+func (s *scope) desiredConfig(name string, as role) (*bootstrapv1.KubeadmConfig, error) {
+	spec, err := desiredConfigSpec(s.controlPlane, as)
+	if err != nil {
+		return nil, err
+	}
+	config := &bootstrapv1.KubeadmConfig{ObjectMeta: s.machineMeta(name), Spec: spec}
+	config.OwnerReferences = []metav1.OwnerReference{s.plainReference()}
+	return config, nil
+}
+
+// desiredConfigSpec leaves in the section that the role needs. The cluster configuration stays for a joining Machine
+// too, since the bootstrap provider learns from it where etcd is and in which folder certificates belong.
+func desiredConfigSpec(controlPlane *controlplanev1.FooControlPlane, as role) (bootstrapv1.KubeadmConfigSpec, error) {
+	version, err := semver.ParseTolerant(controlPlane.Spec.Version)
+	if err != nil {
+		return bootstrapv1.KubeadmConfigSpec{}, fmt.Errorf("spec.version %q is not a version such as v1.36.3: %w", controlPlane.Spec.Version, err)
+	}
+	spec := controlPlane.Spec.KubeadmConfigSpec.DeepCopy()
+	switch as {
+	case roleInit:
+		spec.JoinConfiguration = bootstrapv1.JoinConfiguration{}
+	case roleJoin:
+		spec.InitConfiguration = bootstrapv1.InitConfiguration{}
+		if spec.JoinConfiguration.ControlPlane == nil {
+			spec.JoinConfiguration.ControlPlane = &bootstrapv1.JoinControlPlane{}
+		}
+	}
+	desiredstate.DefaultFeatureGates(spec, version)
+	return *spec, nil
+}
+
+// desiredInfraMachine clones the template and marks the clone with where it came from.
+func (s *scope) desiredInfraMachine(name string) (*unstructured.Unstructured, error) {
+	meta := s.machineMeta(name)
+	owner := s.plainReference()
+	object, err := external.GenerateTemplate(&external.GenerateTemplateInput{
+		Template: s.template.DeepCopy(),
+		TemplateRef: &corev1.ObjectReference{
+			APIVersion: s.template.GetAPIVersion(),
+			Kind:       s.template.GetKind(),
+			Namespace:  s.template.GetNamespace(),
+			Name:       s.template.GetName(),
+		},
+		Namespace:   meta.Namespace,
+		Name:        meta.Name,
+		ClusterName: s.cluster.Name,
+		OwnerRef:    &owner,
+		Labels:      meta.Labels,
+		Annotations: meta.Annotations,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cloning %s %s: %w", s.template.GetKind(), s.template.GetName(), err)
+	}
+	return object, nil
+}
+
+// readinessGates are the conditions that the controller itself sets on Machines, and the user's.
+func readinessGates(mode workload.EtcdMode, extra []clusterv1.MachineReadinessGate) []clusterv1.MachineReadinessGate {
+	var gates []clusterv1.MachineReadinessGate
+	known := map[string]bool{}
+	add := func(gate clusterv1.MachineReadinessGate) {
+		if !known[gate.ConditionType] {
+			known[gate.ConditionType] = true
+			gates = append(gates, gate)
+		}
+	}
+	for _, component := range workload.Components(mode) {
+		add(clusterv1.MachineReadinessGate{ConditionType: podConditions[component]})
+	}
+	if mode == workload.EtcdStacked {
+		add(clusterv1.MachineReadinessGate{ConditionType: controlplanev1.MachineEtcdMemberHealthyCondition})
+	}
+	for _, gate := range extra {
+		add(gate)
+	}
+	return gates
+}

@@ -1,0 +1,34 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/events"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// announce makes one event of what was done, or of what failed. Waiting makes none: the conditions say it.
+func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next decision, failure error) {
+	switch {
+	case failure != nil:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%s: %v", next.Message, failure)
+	case next.Action != actionWait && next.Action != actionNone && next.Action != actionFinish:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%s", next.Message)
+	}
+}

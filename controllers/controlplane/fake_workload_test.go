@@ -1,0 +1,127 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// fakeWorkload is workload clusters as a test wants them to be seen.
+type fakeWorkload struct {
+	mu       sync.Mutex
+	clusters map[client.ObjectKey]*fakeCluster
+}
+
+type fakeCluster struct {
+	initialized bool
+	observation workload.Observation
+	unreachable bool
+	calls       []string
+}
+
+var _ workload.Access = &fakeWorkload{}
+
+func newFakeWorkload() *fakeWorkload {
+	return &fakeWorkload{clusters: map[client.ObjectKey]*fakeCluster{}}
+}
+
+// change lets a test change what is seen of a cluster.
+func (f *fakeWorkload) change(key client.ObjectKey, change func(*fakeCluster)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clusters[key] == nil {
+		f.clusters[key] = &fakeCluster{}
+	}
+	change(f.clusters[key])
+}
+
+func (f *fakeWorkload) calls(key client.ObjectKey) []string {
+	var calls []string
+	f.change(key, func(cluster *fakeCluster) { calls = append(calls, cluster.calls...) })
+	return calls
+}
+
+// addNode has a Machine's node join, healthy, and its member join etcd.
+func (f *fakeWorkload) addNode(key client.ObjectKey, name string) {
+	f.change(key, func(cluster *fakeCluster) {
+		pods := map[workload.Component]workload.Pod{}
+		for _, component := range workload.Components(workload.EtcdStacked) {
+			pods[component] = workload.Pod{State: workload.PodRunning}
+		}
+		seen := &cluster.observation
+		seen.Nodes = append(seen.Nodes, workload.Node{Name: name, Ready: true, Pods: pods})
+		seen.Etcd.Members = append(seen.Etcd.Members, workload.Member{ID: uint64(100 + len(seen.Etcd.Members)), Name: name})
+		seen.Etcd.Leader = seen.Etcd.Members[0].ID
+	})
+}
+
+func (f *fakeWorkload) Initialized(_ context.Context, key client.ObjectKey) (bool, error) {
+	var initialized bool
+	f.change(key, func(cluster *fakeCluster) { initialized = cluster.initialized })
+	return initialized, nil
+}
+
+func (f *fakeWorkload) Observe(_ context.Context, query workload.Query) (workload.Observation, error) {
+	var observation workload.Observation
+	var err error
+	f.change(query.Cluster, func(cluster *fakeCluster) {
+		if cluster.unreachable {
+			err = errors.New("no answer")
+		}
+		observation.Nodes = append(observation.Nodes, cluster.observation.Nodes...)
+		observation.Etcd.Members = append(observation.Etcd.Members, cluster.observation.Etcd.Members...)
+		observation.Etcd.Leader = cluster.observation.Etcd.Leader
+	})
+	return observation, err
+}
+
+func (f *fakeWorkload) MoveEtcdLeader(_ context.Context, key client.ObjectKey, from, to workload.Member) error {
+	f.change(key, func(cluster *fakeCluster) {
+		cluster.calls = append(cluster.calls, fmt.Sprintf("leader %s to %s", from.Name, to.Name))
+		cluster.observation.Etcd.Leader = to.ID
+	})
+	return nil
+}
+
+func (f *fakeWorkload) RemoveEtcdMember(_ context.Context, key client.ObjectKey, member, _ workload.Member) error {
+	f.change(key, func(cluster *fakeCluster) {
+		cluster.calls = append(cluster.calls, "remove "+member.Name)
+		var staying []workload.Member
+		for _, other := range cluster.observation.Etcd.Members {
+			if other.ID != member.ID {
+				staying = append(staying, other)
+			}
+		}
+		cluster.observation.Etcd.Members = staying
+	})
+	return nil
+}
+
+func (f *fakeWorkload) Watch(context.Context, workload.Watch) error { return workload.ErrNotConnected }
+
+func (f *fakeWorkload) Forget(key client.ObjectKey) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.clusters, key)
+}

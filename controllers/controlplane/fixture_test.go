@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// fixture is one cluster. The test plays Cluster API's own controllers and the infrastructure provider.
+type fixture struct {
+	cluster      *clusterv1.Cluster
+	infra        *infrav1.FooCluster
+	template     *infrav1.FooMachineTemplate
+	controlPlane *controlplanev1.FooControlPlane
+}
+
+// newFixture creates a Cluster whose infrastructure shows nothing yet.
+func newFixture(ctx context.Context, changes ...func(*fixture)) *fixture {
+	GinkgoHelper()
+	namespace, err := env.CreateNamespace(ctx, "controlplane")
+	Expect(err).NotTo(HaveOccurred())
+	meta := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{clusterv1.WatchLabel: watchFilter}}
+	}
+	infraGroup := infrav1.GroupVersion.Group
+	f := &fixture{
+		cluster:      &clusterv1.Cluster{ObjectMeta: meta("c1")},
+		infra:        &infrav1.FooCluster{ObjectMeta: meta("c1-infra")},
+		template:     &infrav1.FooMachineTemplate{ObjectMeta: meta("c1-template")},
+		controlPlane: &controlplanev1.FooControlPlane{ObjectMeta: meta("c1-cp")},
+	}
+	f.cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: "FooCluster", Name: f.infra.Name}
+	f.cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{
+		APIGroup: controlplanev1.GroupVersion.Group, Kind: "FooControlPlane", Name: f.controlPlane.Name,
+	}
+	f.template.Spec.Template.Spec.InstanceType = "small"
+	f.controlPlane.Spec.Replicas = ptr.To[int32](1)
+	f.controlPlane.Spec.Version = "v1.36.3"
+	f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+		APIGroup: infraGroup, Kind: "FooMachineTemplate", Name: f.template.Name,
+	}
+	f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm = bootstrapv1.EncryptionAlgorithmECDSAP256
+	for _, change := range changes {
+		change(f)
+	}
+	Expect(c.Create(ctx, f.cluster)).To(Succeed())
+	owner := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: f.cluster.Name, UID: f.cluster.UID}
+	f.infra.OwnerReferences = []metav1.OwnerReference{owner}
+	f.controlPlane.OwnerReferences = []metav1.OwnerReference{owner}
+	for _, object := range []client.Object{f.infra, f.template, f.controlPlane} {
+		Expect(c.Create(ctx, object)).To(Succeed())
+	}
+	return f
+}
+
+func replicas(number int32) func(*fixture) {
+	return func(f *fixture) { f.controlPlane.Spec.Replicas = ptr.To(number) }
+}
+
+func (f *fixture) key() client.ObjectKey { return client.ObjectKeyFromObject(f.cluster) }
+
+// update changes an object of the fixture, and its status too.
+func update[T client.Object](ctx context.Context, object T, change func()) {
+	GinkgoHelper()
+	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+	before := object.DeepCopyObject().(client.Object)
+	change()
+	status := object.DeepCopyObject().(client.Object)
+	Expect(c.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
+	Expect(c.Status().Patch(ctx, status, client.MergeFrom(before))).To(Succeed())
+	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+}
+
+// nameEndpoint has the infrastructure cluster name its endpoint, before anything else.
+func (f *fixture) nameEndpoint(ctx context.Context) {
+	GinkgoHelper()
+	update(ctx, f.infra, func() { f.infra.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: "10.9.8.7", Port: 6443} })
+}
+
+// provision has the infrastructure cluster name its failure domains and report that it is provisioned.
+func (f *fixture) provision(ctx context.Context, zones ...string) {
+	GinkgoHelper()
+	f.nameEndpoint(ctx)
+	update(ctx, f.infra, func() {
+		for _, zone := range zones {
+			f.infra.Status.FailureDomains = append(f.infra.Status.FailureDomains, clusterv1.FailureDomain{
+				Name: zone, ControlPlane: ptr.To(!strings.HasPrefix(zone, "worker")),
+			})
+		}
+		f.infra.Status.Initialization.Provisioned = ptr.To(true)
+	})
+}
+
+func (f *fixture) machines(ctx context.Context) []clusterv1.Machine {
+	GinkgoHelper()
+	list := &clusterv1.MachineList{}
+	Expect(c.List(ctx, list, client.InNamespace(f.cluster.Namespace), client.HasLabels{clusterv1.MachineControlPlaneLabel})).To(Succeed())
+	slices.SortFunc(list.Items, func(a, b clusterv1.Machine) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+	return list.Items
+}
+
+func (f *fixture) expectMachines(ctx context.Context, number int) []clusterv1.Machine {
+	GinkgoHelper()
+	Eventually(func() []clusterv1.Machine { return f.machines(ctx) }).Should(HaveLen(number))
+	Consistently(func() []clusterv1.Machine { return f.machines(ctx) }).Should(HaveLen(number))
+	return f.machines(ctx)
+}
+
+// join has the Machines that have no node yet get one.
+func (f *fixture) join(ctx context.Context) {
+	GinkgoHelper()
+	for _, machine := range f.machines(ctx) {
+		if machine.Status.NodeRef.Name != "" {
+			continue
+		}
+		workloads.addNode(f.key(), machine.Name)
+		update(ctx, &machine, func() { machine.Status.NodeRef.Name = machine.Name })
+	}
+}
+
+// initialize has the first Machine run and initialize the control plane, and the Cluster hear of it.
+func (f *fixture) initialize(ctx context.Context) {
+	GinkgoHelper()
+	first := f.expectMachines(ctx, 1)[0]
+	update(ctx, &first, func() { first.Status.Initialization.InfrastructureProvisioned = ptr.To(true) })
+	workloads.change(f.key(), func(cluster *fakeCluster) { cluster.initialized = true })
+	Eventually(func() bool { return f.initialized(ctx) }).Should(BeTrue())
+	f.join(ctx)
+	f.tellCluster(ctx)
+}
+
+func (f *fixture) tellCluster(ctx context.Context) {
+	GinkgoHelper()
+	update(ctx, f.cluster, func() {
+		conditions.Set(f.cluster, metav1.Condition{
+			Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized",
+		})
+	})
+}
+
+func (f *fixture) get(ctx context.Context) *controlplanev1.FooControlPlane {
+	GinkgoHelper()
+	Expect(c.Get(ctx, client.ObjectKeyFromObject(f.controlPlane), f.controlPlane)).To(Succeed())
+	return f.controlPlane
+}
+
+func (f *fixture) initialized(ctx context.Context) bool {
+	GinkgoHelper()
+	return ptr.Deref(f.get(ctx).Status.Initialization.ControlPlaneInitialized, false)
+}
+
+// condition returns a function for Eventually that reads one condition as "Status Reason: Message".
+func (f *fixture) condition(ctx context.Context, conditionType string) func() string {
+	return func() string {
+		GinkgoHelper()
+		condition := conditions.Get(f.get(ctx), conditionType)
+		if condition == nil {
+			return ""
+		}
+		return string(condition.Status) + " " + condition.Reason + ": " + condition.Message
+	}
+}
+
+func (f *fixture) secret(ctx context.Context, suffix string) func() (*corev1.Secret, error) {
+	return func() (*corev1.Secret, error) {
+		secret := &corev1.Secret{}
+		err := c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: f.cluster.Name + suffix}, secret)
+		return secret, err
+	}
+}

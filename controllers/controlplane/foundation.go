@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+)
+
+const reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
+
+// ensureFoundation writes the certificates at once and the kubeconfig as soon as an endpoint is known, neither of which
+// waits for the infrastructure to be provisioned: Cluster API's ClusterCache connects the moment that it is.
+//
+// It returns an error only for what may pass by itself; what the user has to correct stands in the scope.
+//
+//contract:control-plane/certificates
+//contract:control-plane/kubeconfig
+func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
+	if s.deleting() {
+		return nil
+	}
+	if err := r.ensureTemplateOwner(ctx, s); err != nil {
+		return err
+	}
+	authority, err := r.ensureCertificates(ctx, s)
+	if err != nil || s.foundation.certificates != nil {
+		return err
+	}
+	if !s.endpoint().IsValid() {
+		s.foundation.kubeconfig = &problem{
+			Reason:  reasonWaitingForInfrastructure,
+			Message: "waiting for the infrastructure cluster to name the control plane's endpoint",
+		}
+		return nil
+	}
+	configuration := s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration
+	err = r.kubeconfigs.Ensure(ctx, kubeconfig.Request{
+		Cluster:   s.key(),
+		Endpoint:  s.endpoint(),
+		Authority: authority,
+		Algorithm: configuration.EncryptionAlgorithm,
+		Owner:     controllerReference(s.controlPlane),
+	})
+	if errors.Is(err, kubeconfig.ErrNoKey) {
+		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
+		return nil
+	}
+	if err != nil {
+		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: "the kubeconfig secret could not be written, see the logs of the manager"}
+	}
+	return err
+}
+
+func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Authority, error) {
+	request := certs.Request{
+		Cluster: s.key(),
+		Config:  s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
+		Owner:   controllerReference(s.controlPlane),
+	}
+	ensure := r.certificates.LookupOrGenerate
+	if s.initialized {
+		ensure = r.certificates.Lookup
+	}
+	authority, err := ensure(ctx, request)
+	if err == nil {
+		return authority, nil
+	}
+	var missing *certs.MissingError
+	var invalid *certs.InvalidError
+	if errors.As(err, &missing) || errors.As(err, &invalid) {
+		s.foundation.certificates = &problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
+		ctrl.LoggerFrom(ctx).Info("Certificates can not be used", "problem", err.Error())
+		return certs.Authority{}, nil
+	}
+	s.foundation.certificates = &problem{
+		Reason:  controlplanev1.CertificatesInternalErrorReason,
+		Message: "certificate secrets could not be read or written, see the logs of the manager",
+	}
+	return certs.Authority{}, err
+}
+
+// ensureTemplateOwner has the Cluster own the template, so that clusterctl moves both together.
+//
+//contract:control-plane/clusterctl
+func (r *Reconciler) ensureTemplateOwner(ctx context.Context, s *scope) error {
+	if s.template == nil {
+		return nil
+	}
+	owner := metav1.OwnerReference{
+		APIVersion: clusterv1.GroupVersion.String(),
+		Kind:       "Cluster",
+		Name:       s.cluster.Name,
+		UID:        s.cluster.UID,
+	}
+	if util.HasExactOwnerRef(s.template.GetOwnerReferences(), owner) {
+		return nil
+	}
+	owned := s.template.DeepCopy()
+	owned.SetOwnerReferences(util.EnsureOwnerRef(owned.GetOwnerReferences(), owner))
+	if err := r.client.Patch(ctx, owned, client.MergeFrom(s.template)); err != nil {
+		return fmt.Errorf("setting the owner of %s %s: %w", owned.GetKind(), owned.GetName(), err)
+	}
+	return nil
+}
+
+func controllerReference(controlPlane *controlplanev1.FooControlPlane) metav1.OwnerReference {
+	return ptr.Deref(metav1.NewControllerRef(controlPlane, controlPlaneKind), metav1.OwnerReference{})
+}

@@ -1,0 +1,125 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	"crypto/ecdsa"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+var _ = Describe("Certificates and kubeconfig", func() {
+	It("generates the certificates before the infrastructure shows anything", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		for _, suffix := range []string{"-ca", "-etcd", "-proxy", "-sa"} {
+			Eventually(f.secret(ctx, suffix)).Should(And(
+				HaveField("Type", clusterv1.ClusterSecretType),
+				HaveField("Labels", HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name)),
+				HaveField("OwnerReferences", ConsistOf(HaveField("UID", f.controlPlane.UID))),
+			), "secret %s", suffix)
+		}
+		ca, err := f.secret(ctx, "-ca")()
+		Expect(err).NotTo(HaveOccurred())
+		key, err := certs.DecodePrivateKeyPEM(ca.Data[secret.TLSKeyDataName])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(key).To(BeAssignableToTypeOf(&ecdsa.PrivateKey{}), "encryptionAlgorithm decides the kind of key")
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
+	})
+
+	It("writes the kubeconfig as soon as the infrastructure cluster names an endpoint",
+		Label("contract:control-plane.kubeconfig", "contract:control-plane.endpoint"), func(ctx SpecContext) {
+			f := newFixture(ctx)
+			Eventually(f.secret(ctx, "-sa")).ShouldNot(BeNil())
+			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("waiting for the infrastructure cluster"))
+			_, err := f.secret(ctx, "-kubeconfig")()
+			Expect(client.IgnoreNotFound(err)).To(Succeed())
+			Expect(err).To(HaveOccurred(), "there is no endpoint yet")
+
+			f.nameEndpoint(ctx)
+			var kubeconfig *corev1.Secret
+			Eventually(func(g Gomega) {
+				var err error
+				kubeconfig, err = f.secret(ctx, "-kubeconfig")()
+				g.Expect(err).NotTo(HaveOccurred())
+			}).Should(Succeed())
+			Expect(kubeconfig.Type).To(Equal(clusterv1.ClusterSecretType))
+			Expect(kubeconfig.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
+			Expect(metav1.IsControlledBy(kubeconfig, f.controlPlane)).To(BeTrue())
+			config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
+			Expect(err).NotTo(HaveOccurred())
+			Expect(config.Host).To(Equal("https://10.9.8.7:6443"))
+			Expect(f.machines(ctx)).To(BeEmpty(), "the place of the first Machine is not known yet")
+		})
+
+	It("honours certificates that the user provides", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+		source := newFixture(ctx)
+		Eventually(source.secret(ctx, "-ca")).ShouldNot(BeNil())
+		var theirs *corev1.Secret
+		Eventually(func() (err error) { theirs, err = source.secret(ctx, "-ca")(); return err }).Should(Succeed())
+
+		var f *fixture
+		f = newFixture(ctx, func(f *fixture) {
+			Expect(c.Create(ctx, &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: f.cluster.Name + "-ca"},
+				Type:       corev1.SecretTypeTLS,
+				Data:       theirs.Data,
+			})).To(Succeed())
+		})
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
+		kept, err := f.secret(ctx, "-ca")()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(kept.Data).To(Equal(theirs.Data))
+		Expect(kept.OwnerReferences).To(BeEmpty(), "the user's own secret must outlive the control plane")
+	})
+
+	It("names a certificate that can not be used", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			Expect(c.Create(ctx, &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: f.cluster.Name + "-ca"},
+				Type:       corev1.SecretTypeTLS,
+				Data:       map[string][]byte{secret.TLSCrtDataName: []byte("nonsense"), secret.TLSKeyDataName: []byte("hidden")},
+			})).To(Succeed())
+		})
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
+			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-ca"), ContainSubstring("tls.crt"), Not(ContainSubstring("hidden"))))
+	})
+
+	It("never generates a certificate anew once the control plane is initialized", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		proxy, err := f.secret(ctx, "-proxy")()
+		Expect(err).NotTo(HaveOccurred())
+		Expect(c.Delete(ctx, proxy)).To(Succeed())
+		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
+			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-proxy")))
+		_, err = f.secret(ctx, "-proxy")()
+		Expect(err).To(HaveOccurred())
+	})
+})

@@ -1,0 +1,96 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// infraCluster is what the contract says an infrastructure cluster shows, of either version of the contract.
+type infraCluster struct {
+	Endpoint       clusterv1.APIEndpoint
+	FailureDomains []clusterv1.FailureDomain
+	Provisioned    bool
+}
+
+// readInfraCluster reads an infrastructure cluster of any provider. What is missing or of another form counts as not there.
+//
+//contract:control-plane/endpoint
+func readInfraCluster(object *unstructured.Unstructured) infraCluster {
+	host, _, _ := unstructured.NestedString(object.Object, "spec", "controlPlaneEndpoint", "host")
+	port, _, _ := unstructured.NestedInt64(object.Object, "spec", "controlPlaneEndpoint", "port")
+	return infraCluster{
+		Endpoint:       clusterv1.APIEndpoint{Host: host, Port: int32(port)},
+		FailureDomains: readFailureDomains(object),
+		Provisioned:    provisioned(object),
+	}
+}
+
+// provisioned reads status.initialization.provisioned, or status.ready of the contract before that.
+func provisioned(object *unstructured.Unstructured) bool {
+	if done, ok, err := unstructured.NestedBool(object.Object, "status", "initialization", "provisioned"); ok && err == nil {
+		return done
+	}
+	ready, _, _ := unstructured.NestedBool(object.Object, "status", "ready")
+	return ready
+}
+
+// readFailureDomains reads a list, or the map of the contract before that.
+func readFailureDomains(object *unstructured.Unstructured) []clusterv1.FailureDomain {
+	if list, ok, err := unstructured.NestedSlice(object.Object, "status", "failureDomains"); ok && err == nil {
+		return failureDomainsFromList(list)
+	}
+	byName, _, err := unstructured.NestedMap(object.Object, "status", "failureDomains")
+	if err != nil {
+		return nil
+	}
+	var domains []clusterv1.FailureDomain
+	for _, name := range slices.Sorted(maps.Keys(byName)) {
+		spec, _ := byName[name].(map[string]any)
+		controlPlane, _ := spec["controlPlane"].(bool)
+		domains = append(domains, clusterv1.FailureDomain{Name: name, ControlPlane: ptr.To(controlPlane)})
+	}
+	return domains
+}
+
+func failureDomainsFromList(list []any) []clusterv1.FailureDomain {
+	var domains []clusterv1.FailureDomain
+	for _, item := range list {
+		fields, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		domain := clusterv1.FailureDomain{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &domain); err == nil {
+			domains = append(domains, domain)
+		}
+	}
+	return domains
+}
+
+func forControlPlane(domains []clusterv1.FailureDomain) []clusterv1.FailureDomain {
+	return slices.DeleteFunc(slices.Clone(domains), func(domain clusterv1.FailureDomain) bool {
+		return !ptr.Deref(domain.ControlPlane, false)
+	})
+}

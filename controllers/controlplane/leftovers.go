@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+)
+
+// deleteLeftovers deletes what a manager that was killed between two creations has left: KubeadmConfigs and
+// infrastructure machines without a Machine. It is called right after checkFresh, so the scope's Machines are all there are.
+func (r *Reconciler) deleteLeftovers(ctx context.Context, s *scope) error {
+	configs := &bootstrapv1.KubeadmConfigList{}
+	if err := r.client.List(ctx, configs, s.selectors()...); err != nil {
+		return fmt.Errorf("listing KubeadmConfigs: %w", err)
+	}
+	var leftovers []client.Object
+	for i := range configs.Items {
+		if s.leftover(&configs.Items[i]) {
+			leftovers = append(leftovers, &configs.Items[i])
+		}
+	}
+	infras := &unstructured.UnstructuredList{}
+	kind := s.template.GroupVersionKind()
+	kind.Kind = strings.TrimSuffix(kind.Kind, clusterv1.TemplateSuffix) + "List"
+	infras.SetGroupVersionKind(kind)
+	if err := r.client.List(ctx, infras, s.selectors()...); err != nil {
+		return fmt.Errorf("listing infrastructure machines: %w", err)
+	}
+	for i := range infras.Items {
+		if s.leftover(&infras.Items[i]) {
+			leftovers = append(leftovers, &infras.Items[i])
+		}
+	}
+	return r.deleteAll(ctx, leftovers)
+}
+
+func (s *scope) selectors() []client.ListOption {
+	meta := s.machineMeta("")
+	return []client.ListOption{
+		client.InNamespace(meta.Namespace),
+		client.MatchingLabels{
+			clusterv1.ClusterNameLabel:             s.cluster.Name,
+			clusterv1.MachineControlPlaneNameLabel: meta.Labels[clusterv1.MachineControlPlaneNameLabel],
+		},
+	}
+}
+
+// leftover says whether an object was made by this control plane and no Machine took it over.
+func (s *scope) leftover(object client.Object) bool {
+	_, used := s.machineCollection()[object.GetName()]
+	return !used && object.GetDeletionTimestamp().IsZero() && util.IsOwnedByObject(object, s.controlPlane, controlPlaneGroupKind)
+}

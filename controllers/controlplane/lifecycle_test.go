@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	"context"
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// removeOne plays Cluster API for the one Machine that is being deleted: it drains it, waits for the hook and lets it go.
+func (f *fixture) removeOne(ctx context.Context) {
+	GinkgoHelper()
+	deleting := func() []clusterv1.Machine {
+		return slices.DeleteFunc(f.machines(ctx), func(machine clusterv1.Machine) bool { return machine.DeletionTimestamp.IsZero() })
+	}
+	Eventually(deleting).Should(HaveLen(1))
+	machine := deleting()[0]
+	Consistently(func() []string { return workloads.calls(f.key()) }).ShouldNot(ContainElement("remove "+machine.Name), "it is not drained yet")
+	update(ctx, &machine, func() {
+		conditions.Set(&machine, metav1.Condition{
+			Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingWaitingForPreTerminateHookReason,
+		})
+	})
+	Eventually(func(g Gomega) {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), &machine)).To(Succeed())
+		g.Expect(machine.Annotations).NotTo(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
+	}).Should(Succeed())
+	Expect(workloads.calls(f.key())).To(ContainElement("remove "+machine.Name), "the member leaves before the hook does")
+	update(ctx, &machine, func() { machine.Labels["gone"] = "soon" })
+	release(ctx, &machine)
+}
+
+// release takes all finalizers off an object that is being deleted.
+func release(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	before := object.DeepCopyObject().(client.Object)
+	object.SetFinalizers(nil)
+	Expect(client.IgnoreNotFound(c.Patch(ctx, object, client.MergeFrom(before)))).To(Succeed())
+}
+
+var _ = Describe("Life", func() {
+	It("does nothing while paused, and says so", Label("contract:control-plane.pausing"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) { f.cluster.Spec.Paused = ptr.To(true) })
+		Eventually(f.condition(ctx, clusterv1.PausedCondition)).Should(HavePrefix("True"))
+		f.nameEndpoint(ctx)
+		Consistently(func() bool { _, err := f.secret(ctx, "-ca")(); return apierrors.IsNotFound(err) }).Should(BeTrue())
+		update(ctx, f.cluster, func() { f.cluster.Spec.Paused = ptr.To(false) })
+		Eventually(f.secret(ctx, "-kubeconfig")).ShouldNot(BeNil())
+		Eventually(f.condition(ctx, clusterv1.PausedCondition)).Should(HavePrefix("False"))
+	})
+
+	It("does nothing while paused by annotation", Label("contract:control-plane.pausing"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+		})
+		Eventually(f.condition(ctx, clusterv1.PausedCondition)).Should(HavePrefix("True"))
+		Consistently(func() bool { _, err := f.secret(ctx, "-ca")(); return apierrors.IsNotFound(err) }).Should(BeTrue())
+	})
+
+	It("leaves alone what another manager watches", Label("contract:control-plane.multiple-instances"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "others"} })
+		f.provision(ctx)
+		Consistently(func() []string { return f.get(ctx).Finalizers }).Should(BeEmpty())
+		Expect(f.get(ctx).Status.Conditions).To(BeEmpty())
+	})
+
+	It("deletes Machines only after the workers, and goes last", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		pool := &clusterv1.MachinePool{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: f.cluster.Namespace, Name: "workers",
+				Labels: map[string]string{clusterv1.ClusterNameLabel: f.cluster.Name}, Finalizers: []string{"test.example.com/pool"},
+			},
+			Spec: clusterv1.MachinePoolSpec{ClusterName: f.cluster.Name, Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+				ClusterName: f.cluster.Name,
+				Bootstrap:   clusterv1.Bootstrap{DataSecretName: ptr.To("none")},
+				InfrastructureRef: clusterv1.ContractVersionedObjectReference{
+					APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "FooMachinePool", Name: "workers",
+				},
+			}}},
+		}
+		Expect(c.Create(ctx, pool)).To(Succeed())
+		machine := f.machines(ctx)[0]
+		update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
+
+		Expect(c.Delete(ctx, f.controlPlane)).To(Succeed())
+		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(And(
+			HavePrefix("True "+controlplanev1.DeletingWaitingForWorkersDeletionReason), ContainSubstring("MachinePool workers")))
+		Expect(f.machines(ctx)[0].DeletionTimestamp).To(BeNil())
+
+		Expect(c.Delete(ctx, pool)).To(Succeed())
+		release(ctx, pool)
+		Eventually(func(g Gomega) {
+			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), &machine)).To(Succeed())
+			g.Expect(machine.DeletionTimestamp).NotTo(BeNil())
+			g.Expect(machine.Annotations).NotTo(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
+		}).Should(Succeed())
+		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(HavePrefix("True " + controlplanev1.DeletingWaitingForMachineDeletionReason))
+
+		release(ctx, &machine)
+		Eventually(func() bool {
+			return apierrors.IsNotFound(c.Get(ctx, client.ObjectKeyFromObject(f.controlPlane), f.controlPlane))
+		}).Should(BeTrue())
+	})
+
+	It("writes nothing once it is settled", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+		// The last event of what came before may still be under way.
+		var version string
+		Eventually(func() bool {
+			before := version
+			version = f.get(ctx).ResourceVersion
+			return before == version
+		}, "5s", "500ms").Should(BeTrue())
+		machine := f.machines(ctx)[0].ResourceVersion
+		Consistently(func() string { return f.get(ctx).ResourceVersion }, "4s").Should(Equal(version))
+		Expect(f.machines(ctx)[0].ResourceVersion).To(Equal(machine))
+	})
+})

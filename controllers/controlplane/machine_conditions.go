@@ -1,0 +1,177 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/patch"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// podConditions are the Machine conditions that stand for the static pods.
+var podConditions = map[workload.Component]string{
+	workload.APIServer:         controlplanev1.MachineAPIServerPodHealthyCondition,
+	workload.ControllerManager: controlplanev1.MachineControllerManagerPodHealthyCondition,
+	workload.Scheduler:         controlplanev1.MachineSchedulerPodHealthyCondition,
+	workload.Etcd:              controlplanev1.MachineEtcdPodHealthyCondition,
+}
+
+// machineConditionTypes are the conditions that this controller owns on Machines.
+func machineConditionTypes() []string {
+	return []string{
+		clusterv1.MachineUpToDateCondition,
+		controlplanev1.MachineAPIServerPodHealthyCondition,
+		controlplanev1.MachineControllerManagerPodHealthyCondition,
+		controlplanev1.MachineSchedulerPodHealthyCondition,
+		controlplanev1.MachineEtcdPodHealthyCondition,
+		controlplanev1.MachineEtcdMemberHealthyCondition,
+	}
+}
+
+// setMachineConditions says on each Machine what was seen of it. Cluster API makes a Machine ready only if they are true,
+// by the readiness gates that the Machine was created with.
+func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope) error {
+	var failed []error
+	for _, machine := range s.machines {
+		helper, err := patch.NewHelper(machine, r.client)
+		if err != nil {
+			return fmt.Errorf("preparing the patch of Machine %s: %w", machine.Name, err)
+		}
+		conditions.Set(machine, s.upToDateCondition(machine))
+		for _, condition := range s.healthConditions(machine) {
+			conditions.Set(machine, condition)
+		}
+		err = helper.Patch(ctx, machine, patch.WithOwnedConditions{Conditions: machineConditionTypes()})
+		if err = kerrors.FilterOut(err, apierrors.IsNotFound); err != nil {
+			failed = append(failed, fmt.Errorf("patching Machine %s: %w", machine.Name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
+	differences := s.differences(machine)
+	if len(differences) == 0 {
+		return metav1.Condition{
+			Type:   clusterv1.MachineUpToDateCondition,
+			Status: metav1.ConditionTrue,
+			Reason: clusterv1.MachineUpToDateReason,
+		}
+	}
+	return metav1.Condition{
+		Type:    clusterv1.MachineUpToDateCondition,
+		Status:  metav1.ConditionFalse,
+		Reason:  clusterv1.MachineNotUpToDateReason,
+		Message: "* " + strings.Join(differences, "\n* "),
+	}
+}
+
+// healthConditions are those about the components. What was known is kept while nothing can be seen, unless nothing was.
+func (s *scope) healthConditions(machine *clusterv1.Machine) []metav1.Condition {
+	var result []metav1.Condition
+	for _, component := range workload.Components(s.etcdMode()) {
+		result = append(result, s.podCondition(machine, component))
+	}
+	if s.etcdMode() == workload.EtcdStacked {
+		result = append(result, s.memberCondition(machine))
+	}
+	return result
+}
+
+func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Component) metav1.Condition {
+	condition := metav1.Condition{Type: podConditions[component]}
+	if blind, is := s.blind(machine, condition); is {
+		return blind
+	}
+	node, _ := s.observation.Node(machine.Status.NodeRef.Name)
+	pod := node.Pods[component]
+	condition.Message = pod.Message
+	switch pod.State {
+	case workload.PodRunning:
+		condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachinePodRunningReason
+	case workload.PodProvisioning:
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodProvisioningReason
+	case workload.PodFailed:
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodFailedReason
+	case workload.PodDeleting:
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineDeletingReason
+	case workload.PodMissing:
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodDoesNotExistReason
+	default:
+		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
+		condition.Message = "the static pod's state could not be read"
+	}
+	return condition
+}
+
+func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
+	condition := metav1.Condition{Type: controlplanev1.MachineEtcdMemberHealthyCondition}
+	if blind, is := s.blind(machine, condition); is {
+		return blind
+	}
+	if s.observation.Etcd.Problem != "" {
+		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
+		condition.Message = "etcd could not be asked: " + s.observation.Etcd.Problem
+		return condition
+	}
+	member, ok := s.observation.Etcd.Member(machine.Status.NodeRef.Name)
+	problem := memberProblem(member)
+	if !ok {
+		problem = "etcd has no member of the name of Node " + machine.Status.NodeRef.Name
+	}
+	if problem != "" {
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason
+		condition.Message = problem
+		return condition
+	}
+	condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachineEtcdMemberHealthyReason
+	return condition
+}
+
+// blind returns the condition to set where nothing can be seen of a Machine's components.
+func (s *scope) blind(machine *clusterv1.Machine, condition metav1.Condition) (metav1.Condition, bool) {
+	switch {
+	case !machine.DeletionTimestamp.IsZero():
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineDeletingReason
+		condition.Message = "the Machine is being deleted"
+		return condition, true
+	case s.observation == nil && s.initialized && conditions.Has(machine, condition.Type):
+		return *conditions.Get(machine, condition.Type), true
+	case s.observation == nil:
+		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
+		condition.Message = s.workloadProblem
+		return condition, true
+	}
+	if _, ok := s.observation.Node(machine.Status.NodeRef.Name); !ok {
+		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
+		condition.Message = "waiting for the Machine's Node"
+		return condition, true
+	}
+	return condition, false
+}

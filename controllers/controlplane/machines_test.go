@@ -1,0 +1,189 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+var _ = Describe("Machines", func() {
+	It("makes the first Machine with its KubeadmConfig and its infrastructure machine",
+		Label("contract:control-plane.machines", "contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
+			f := newFixture(ctx, func(f *fixture) {
+				spec := &f.controlPlane.Spec
+				spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
+				spec.MachineTemplate.ObjectMeta.Annotations = map[string]string{"note": "b"}
+				spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](17)
+				spec.MachineTemplate.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}}
+				spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
+				spec.KubeadmConfigSpec.InitConfiguration.NodeRegistration.Name = "init"
+				spec.KubeadmConfigSpec.JoinConfiguration.NodeRegistration.Name = "join"
+			})
+			f.provision(ctx)
+			machine := f.expectMachines(ctx, 1)[0]
+			Expect(machine.Labels).To(And(
+				HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name),
+				HaveKeyWithValue(clusterv1.MachineControlPlaneLabel, ""),
+				HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name),
+				HaveKeyWithValue("team", "a"),
+			))
+			Expect(machine.Annotations).To(And(HaveKeyWithValue("note", "b"), HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation)))
+			Expect(machine.OwnerReferences).To(ConsistOf(And(HaveField("UID", f.controlPlane.UID), HaveField("Controller", HaveValue(BeTrue())))))
+			Expect(machine.Spec.Version).To(Equal("v1.36.3"))
+			Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(Equal(int32(17))))
+			Expect(machine.Spec.ReadinessGates).To(ContainElements(
+				HaveField("ConditionType", "Theirs"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
+
+			config := &bootstrapv1.KubeadmConfig{}
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), config)).To(Succeed(), "it has the name of the Machine")
+			Expect(machine.Spec.Bootstrap.ConfigRef.Name).To(Equal(machine.Name))
+			Expect(config.Spec.InitConfiguration.NodeRegistration.Name).To(Equal("init"))
+			Expect(config.Spec.JoinConfiguration.IsDefined()).To(BeFalse())
+			Expect(config.Spec.PreKubeadmCommands).To(Equal([]string{"true"}))
+			Expect(config.Labels).To(HaveKeyWithValue("team", "a"))
+
+			infra := &infrav1.FooMachine{}
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the name of the Machine")
+			Expect(machine.Spec.InfrastructureRef).To(Equal(clusterv1.ContractVersionedObjectReference{
+				APIGroup: infrav1.GroupVersion.Group, Kind: "FooMachine", Name: machine.Name,
+			}))
+			Expect(infra.Spec.InstanceType).To(Equal("small"))
+			Expect(infra.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
+			Expect(infra.Annotations).To(And(
+				HaveKeyWithValue(clusterv1.TemplateClonedFromNameAnnotation, f.template.Name),
+				HaveKeyWithValue(clusterv1.TemplateClonedFromGroupKindAnnotation, "FooMachineTemplate."+infrav1.GroupVersion.Group),
+			))
+			Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(HavePrefix("True"))
+		})
+
+	It("is initialized the moment kubeadm is done", Label("contract:control-plane.initialization-completed"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		first := f.expectMachines(ctx, 1)[0]
+		Expect(f.initialized(ctx)).To(BeFalse())
+		infra := &infrav1.FooMachine{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(&first), infra)).To(Succeed())
+		update(ctx, infra, func() { infra.Status.Initialization.Provisioned = ptr.To(true) })
+		Consistently(func() bool { return f.initialized(ctx) }).Should(BeFalse())
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.initialized = true })
+		Eventually(func() bool { return f.initialized(ctx) }, "1s").Should(BeTrue(), "the API server is looked for several times a second")
+		Eventually(f.condition(ctx, controlplanev1.InitializedCondition)).Should(HavePrefix("True"))
+	})
+
+	It("scales up one healthy Machine at a time, and balances failure domains",
+		Label("contract:control-plane.replicas", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
+			f := newFixture(ctx, replicas(3))
+			f.provision(ctx, "zone-a", "zone-b", "zone-c", "worker-d")
+			f.initialize(ctx)
+			f.expectMachines(ctx, 2)
+			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("it has no Node yet"))
+			f.join(ctx)
+			machines := f.expectMachines(ctx, 3)
+			f.join(ctx)
+			domains := map[string]int{}
+			for _, machine := range machines {
+				domains[machine.Spec.FailureDomain]++
+			}
+			Expect(domains).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1, "zone-c": 1}))
+			joined := &bootstrapv1.KubeadmConfig{}
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machines[2]), joined)).To(Succeed())
+			Expect(joined.Spec.JoinConfiguration.ControlPlane).NotTo(BeNil())
+			Expect(joined.Spec.InitConfiguration.IsDefined()).To(BeFalse())
+
+			Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+			Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"))
+			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(HavePrefix("False"))
+			status := f.get(ctx).Status
+			Expect(status.Replicas).To(HaveValue(Equal(int32(3))))
+			Expect(status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
+			Expect(status.Versions).To(Equal([]clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}}))
+			Expect(status.Version).To(Equal("v1.36.3"))
+			Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
+		})
+
+	It("does not scale up while a component is not healthy", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		workloads.change(f.key(), func(cluster *fakeCluster) {
+			cluster.observation.Nodes[0].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
+		})
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](3) })
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("kube-scheduler: its container ended"))
+		Expect(f.machines(ctx)).To(HaveLen(1))
+		Eventually(f.condition(ctx, controlplanev1.ControlPlaneComponentsHealthyCondition)).Should(HavePrefix("False"))
+	})
+
+	It("scales down by the etcd member first", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3))
+		f.provision(ctx)
+		f.initialize(ctx)
+		f.expectMachines(ctx, 2)
+		f.join(ctx)
+		f.expectMachines(ctx, 3)
+		f.join(ctx)
+		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+		for _, machine := range f.machines(ctx) {
+			update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
+		}
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](1) })
+
+		f.removeOne(ctx)
+		f.expectMachines(ctx, 2)
+		f.removeOne(ctx)
+		f.expectMachines(ctx, 1)
+		Eventually(f.condition(ctx, controlplanev1.ScalingDownCondition)).Should(HavePrefix("False"))
+	})
+
+	It("says that it does not roll out", Label("contract:control-plane.version", "contract:control-plane.min-ready-seconds-and-up-to-date"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.37.0" })
+		Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(And(
+			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.37.0 required")))
+		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(ContainSubstring("not implemented"))
+		Expect(f.get(ctx).Status.UpToDateReplicas).To(HaveValue(BeZero()))
+	})
+
+	It("names Machines as the user wants", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Spec.MachineNaming.Template = "{{ .cluster.name }}-master-{{ .random }}"
+		})
+		f.provision(ctx)
+		Expect(f.expectMachines(ctx, 1)[0].Name).To(HavePrefix("c1-master-"))
+	})
+
+	It("says which template is missing", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Name = "nowhere"
+		})
+		f.provision(ctx)
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("FooMachineTemplate nowhere"))
+		Expect(f.machines(ctx)).To(BeEmpty())
+	})
+})

@@ -1,0 +1,230 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+const testVersion = "v1.36.3"
+
+// settled returns a healthy control plane of the given Machines that wants as many as it has.
+func settled(names ...string) state {
+	s := state{
+		Desired:            len(names),
+		Version:            testVersion,
+		EtcdManaged:        true,
+		PlacementKnown:     true,
+		Initialized:        true,
+		ClusterInitialized: true,
+	}
+	for index, name := range names {
+		s.Machines = append(s.Machines, machineState{Name: name, Node: name, Hooked: true, Version: testVersion})
+		s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: uint64(index + 1), Name: name})
+	}
+	if len(names) > 0 {
+		s.Etcd.Leader = 1
+		s.Surplus = names[0]
+	}
+	return s
+}
+
+func with(s state, changes ...func(*state)) state {
+	for _, change := range changes {
+		change(&s)
+	}
+	return s
+}
+
+func desired(replicas int) func(*state) { return func(s *state) { s.Desired = replicas } }
+
+func fresh(s *state) {
+	s.Initialized, s.ClusterInitialized = false, false
+	s.WorkloadProblem = "the workload cluster is not there yet"
+}
+
+func TestPlan(t *testing.T) {
+	tests := map[string]struct {
+		state   state
+		action  action
+		reason  string
+		message string
+	}{
+		"nothing to do": {state: settled("a"), action: actionNone, reason: reasonSettled},
+		"first Machine": {state: with(settled(), fresh, desired(3)), action: actionInitialize, reason: reasonInitializing},
+		"first Machine waits for its place": {
+			state:  with(settled(), fresh, desired(1), func(s *state) { s.PlacementKnown = false }),
+			action: actionWait, reason: reasonWaitingForInfrastructure,
+		},
+		"first Machine waits for the foundation": {
+			state:  with(settled(), fresh, desired(1), func(s *state) { s.FoundationProblem = problem{"Missing", "no endpoint"} }),
+			action: actionWait, reason: "Missing", message: "no endpoint",
+		},
+		"first Machine needs a template": {
+			state:  with(settled(), fresh, desired(1), func(s *state) { s.TemplateProblem = "no such template" }),
+			action: actionWait, reason: reasonTemplateUnusable, message: "no such template",
+		},
+		"no second Machine before the first has initialized": {
+			state: with(settled("a"), fresh, desired(3)), action: actionWait, reason: reasonWaitingForInitialization,
+		},
+		"no second Machine before the Cluster knows": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.ClusterInitialized = false }),
+			action: actionWait, reason: reasonWaitingForInitialization,
+		},
+		"scale up": {state: with(settled("a"), desired(3)), action: actionScaleUp, reason: reasonScalingUp},
+		"no scale up while unhealthy": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.Machines[0].Unhealthy = []string{"its Node is not ready"} }),
+			action: actionWait, reason: reasonMachinesNotHealthy, message: "Machine a: its Node is not ready",
+		},
+		"no scale up with a learner": {
+			state:  with(settled("a", "b"), desired(3), func(s *state) { s.Etcd.Members[1].Learner = true }),
+			action: actionWait, reason: reasonEtcdNotHealthy, message: "etcd member b is a learner and does not vote yet",
+		},
+		"no scale up with a foreign member": {
+			state: with(settled("a"), desired(3), func(s *state) {
+				s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: 9, Name: "gone"})
+			}),
+			action: actionWait, reason: reasonEtcdNotHealthy, message: "etcd member gone belongs to no Machine",
+		},
+		"no scale up with an alarm": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }),
+			action: actionWait, reason: reasonEtcdNotHealthy, message: "etcd member a raises NOSPACE",
+		},
+		"no scale up blindly": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.WorkloadProblem = "no answer" }),
+			action: actionWait, reason: reasonWorkloadUnknown, message: "no answer",
+		},
+		"scale up with external etcd": {
+			state:  with(settled("a"), desired(2), func(s *state) { s.EtcdManaged, s.Etcd = false, workload.EtcdState{} }),
+			action: actionScaleUp, reason: reasonScalingUp,
+		},
+		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: actionScaleDown, reason: reasonScalingDown},
+		"no scale down while unhealthy": {
+			state:  with(settled("a", "b", "c"), desired(1), func(s *state) { s.Machines[2].Unhealthy = []string{"etcd: failed"} }),
+			action: actionWait, reason: reasonMachinesNotHealthy,
+		},
+		"even replicas": {state: with(settled("a"), desired(2)), action: actionWait, reason: reasonReplicasRefused},
+		"no replicas":   {state: with(settled("a"), desired(0)), action: actionWait, reason: reasonReplicasRefused},
+		"another version": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.Version = "v1.37.0" }),
+			action: actionWait, reason: reasonRolloutNotImplemented,
+			message: "spec.version is v1.37.0, but these Machines have another version: a (v1.36.3); rollout is not implemented in this version, set spec.version back",
+		},
+		"all Machines lost": {state: with(settled(), desired(1)), action: actionWait, reason: reasonMachinesLost},
+		"foreign Machines": {
+			state:  with(settled("a"), func(s *state) { s.Foreign = []string{"x"} }),
+			action: actionWait, reason: reasonForeignMachines,
+		},
+		"deletion waits for workers": {
+			state:  with(settled("a"), func(s *state) { s.Deleting, s.Workers = true, []string{"MachinePool p"} }),
+			action: actionWait, reason: controlplanev1.DeletingWaitingForWorkersDeletionReason, message: "waiting for the deletion of MachinePool p",
+		},
+		"deletion of Machines": {
+			state:  with(settled("a"), func(s *state) { s.Deleting = true }),
+			action: actionDeleteMachines, reason: controlplanev1.DeletingWaitingForMachineDeletionReason,
+		},
+		"deletion waits for Machines": {
+			state:  with(settled("a"), func(s *state) { s.Deleting, s.Machines[0].Deleting, s.Machines[0].Hooked = true, true, false }),
+			action: actionWait, reason: controlplanev1.DeletingWaitingForMachineDeletionReason,
+		},
+		"deletion ends": {
+			state:  with(settled(), func(s *state) { s.Deleting = true }),
+			action: actionFinish, reason: controlplanev1.DeletingDeletionCompletedReason,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			next := plan(test.state)
+			g.Expect(next.Action).To(Equal(test.action))
+			g.Expect(next.Reason).To(Equal(test.reason))
+			if test.message != "" {
+				g.Expect(next.Message).To(Equal(test.message))
+			}
+		})
+	}
+}
+
+func TestPlanRelease(t *testing.T) {
+	atHook := func(name string) func(*state) {
+		return func(s *state) {
+			for i := range s.Machines {
+				if s.Machines[i].Name == name {
+					s.Machines[i].Deleting, s.Machines[i].AtHook = true, true
+				}
+			}
+		}
+	}
+	unhealthy := func(index int) func(*state) {
+		return func(s *state) { s.Machines[index].Unhealthy = []string{"etcd: failed"} }
+	}
+	tests := map[string]struct {
+		state  state
+		action action
+		reason string
+		etcd   etcdChange
+	}{
+		"member leaves first": {
+			state: with(settled("a", "b", "c"), desired(1), atHook("b")), action: actionRelease, reason: reasonReleasingMachine,
+			etcd: etcdChange{Remove: workload.Member{ID: 2, Name: "b"}, Via: workload.Member{ID: 1, Name: "a"}},
+		},
+		"leader hands over": {
+			state: with(settled("a", "b", "c"), desired(1), atHook("a")), action: actionRelease, reason: reasonReleasingMachine,
+			etcd: etcdChange{Remove: workload.Member{ID: 1, Name: "a"}, Via: workload.Member{ID: 2, Name: "b"}, MoveLeader: true},
+		},
+		"an unhealthy member may leave": {
+			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(2)), action: actionRelease, reason: reasonReleasingMachine,
+			etcd: etcdChange{Remove: workload.Member{ID: 3, Name: "c"}, Via: workload.Member{ID: 1, Name: "a"}},
+		},
+		"quorum is kept": {
+			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(1)), action: actionWait, reason: reasonQuorumAtRisk,
+		},
+		"unknown etcd is kept": {
+			state:  with(settled("a", "b", "c"), atHook("c"), func(s *state) { s.Etcd = workload.EtcdState{Problem: "no answer"} }),
+			action: actionWait, reason: reasonEtcdNotHealthy,
+		},
+		"one at a time": {
+			state:  with(settled("a", "b", "c"), atHook("c"), func(s *state) { s.Machines[0].Deleting, s.Machines[0].Hooked = true, false }),
+			action: actionWait, reason: reasonWaitingForMachineDeletion,
+		},
+		"drained first": {
+			state:  with(settled("a", "b", "c"), func(s *state) { s.Machines[2].Deleting = true }),
+			action: actionWait, reason: reasonWaitingForMachineDeletion,
+		},
+		"the last one goes": {
+			state: with(settled("a"), atHook("a")), action: actionRelease, reason: reasonReleasingMachine,
+		},
+		"without a member": {
+			state:  with(settled("a", "b"), atHook("b"), func(s *state) { s.Etcd.Members = s.Etcd.Members[:1] }),
+			action: actionRelease, reason: reasonReleasingMachine,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			next := plan(test.state)
+			g.Expect(next.Action).To(Equal(test.action), next.Message)
+			g.Expect(next.Reason).To(Equal(test.reason), next.Message)
+			g.Expect(next.Etcd).To(Equal(test.etcd))
+		})
+	}
+}

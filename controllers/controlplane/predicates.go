@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// clusterView is what the controller reads of a Cluster.
+type clusterView struct {
+	spec           clusterv1.ClusterSpec
+	failureDomains []clusterv1.FailureDomain
+	provisioned    bool
+	initialized    bool
+	deleting       bool
+}
+
+func viewCluster(cluster *clusterv1.Cluster) clusterView {
+	return clusterView{
+		spec:           cluster.Spec,
+		failureDomains: cluster.Status.FailureDomains,
+		provisioned:    ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false),
+		initialized:    clusterInitialized(cluster),
+		deleting:       !cluster.DeletionTimestamp.IsZero(),
+	}
+}
+
+// clusterChanged passes changes of what the controller reads of a Cluster, whose status changes all the time otherwise.
+func clusterChanged() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*clusterv1.Cluster)
+			after, okAfter := e.ObjectNew.(*clusterv1.Cluster)
+			return okBefore && okAfter && !sameView(viewCluster(before), viewCluster(after))
+		},
+	}
+}
+
+func sameView(a, b clusterView) bool {
+	return a.provisioned == b.provisioned && a.initialized == b.initialized && a.deleting == b.deleting &&
+		apiequality.Semantic.DeepEqual(a.spec, b.spec) && apiequality.Semantic.DeepEqual(a.failureDomains, b.failureDomains)
+}
+
+// infraChanged passes changes of what the contract says of an infrastructure object, and drops its conditions.
+func infraChanged() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*unstructured.Unstructured)
+			after, okAfter := e.ObjectNew.(*unstructured.Unstructured)
+			if !okBefore || !okAfter {
+				return false
+			}
+			return len(before.GetOwnerReferences()) != len(after.GetOwnerReferences()) ||
+				bootstrapped(before) != bootstrapped(after) ||
+				!apiequality.Semantic.DeepEqual(readInfraCluster(before), readInfraCluster(after))
+		},
+	}
+}
+
+// bootstrapped reads the condition by which infrastructure providers that can tell say that the bootstrap data has run.
+func bootstrapped(object *unstructured.Unstructured) string {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, item := range conditions {
+		fields, ok := item.(map[string]any)
+		if ok && fields["type"] == "BootstrapExecSucceeded" {
+			status, _ := fields["status"].(string)
+			return status
+		}
+	}
+	return ""
+}
+
+// onlyDeleted passes the end of an object: a control plane that is being deleted waits for its workers to go.
+func onlyDeleted() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
+}
+
+func ofControlPlaneMachine() predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(object client.Object) bool {
+		_, ok := object.GetLabels()[clusterv1.MachineControlPlaneLabel]
+		return ok
+	})
+}

@@ -1,0 +1,286 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/util/collections"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// scope is everything that one reconcile knows. It is filled once, in observe, and only read afterwards.
+type scope struct {
+	now          time.Time
+	controlPlane *controlplanev1.FooControlPlane
+	cluster      *clusterv1.Cluster
+
+	infra           infraCluster
+	template        *unstructured.Unstructured
+	templateProblem string
+
+	machines      []*clusterv1.Machine
+	foreign       []string
+	configs       map[string]*bootstrapv1.KubeadmConfig
+	infraMachines map[string]*unstructured.Unstructured
+	workers       []string
+
+	foundation foundation
+
+	// initialized is sticky: once true in the status, it stays so.
+	initialized bool
+	// observation of the workload cluster; nil if there is none, and then workloadProblem says why.
+	observation     *workload.Observation
+	workloadProblem string
+}
+
+// foundation is what must stand before Machines are made.
+type foundation struct {
+	// problem says why certificates are not there; nil if they are.
+	certificates *problem
+	// kubeconfig says why the kubeconfig is not there; nil if it is.
+	kubeconfig *problem
+}
+
+func (s *scope) key() client.ObjectKey { return client.ObjectKeyFromObject(s.cluster) }
+
+func (s *scope) etcdMode() workload.EtcdMode {
+	if s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.External.IsDefined() {
+		return workload.EtcdExternal
+	}
+	return workload.EtcdStacked
+}
+
+func (s *scope) deleting() bool { return !s.controlPlane.DeletionTimestamp.IsZero() }
+
+func (s *scope) desired() int { return int(ptr.Deref(s.controlPlane.Spec.Replicas, 1)) }
+
+// endpoint prefers the Cluster's own, which Cluster API copies from the infrastructure cluster a little later.
+func (s *scope) endpoint() clusterv1.APIEndpoint {
+	if s.cluster.Spec.ControlPlaneEndpoint.IsValid() {
+		return s.cluster.Spec.ControlPlaneEndpoint
+	}
+	return s.infra.Endpoint
+}
+
+// failureDomains prefers the Cluster's own, which Cluster API copies from the infrastructure cluster a little later.
+func (s *scope) failureDomains() []clusterv1.FailureDomain {
+	if len(s.cluster.Status.FailureDomains) > 0 {
+		return forControlPlane(s.cluster.Status.FailureDomains)
+	}
+	return forControlPlane(s.infra.FailureDomains)
+}
+
+// placementKnown says whether the first Machine's place can be chosen. An infrastructure cluster that names failure
+// domains before it is provisioned need not be waited for: the Machine waits for it by itself.
+func (s *scope) placementKnown() bool {
+	done := s.infra.Provisioned || ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false)
+	return s.endpoint().IsValid() && (done || len(s.infra.FailureDomains) > 0)
+}
+
+func (s *scope) machineCollection() collections.Machines {
+	return collections.FromMachines(s.machines...)
+}
+
+// observe reads the management cluster's side of the scope.
+func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.FooControlPlane, cluster *clusterv1.Cluster) (*scope, error) {
+	s := &scope{
+		now:          r.clock.Now(),
+		controlPlane: controlPlane,
+		cluster:      cluster,
+		initialized:  ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false),
+	}
+	for _, read := range []func(context.Context, *scope) error{
+		r.observeInfraCluster,
+		r.observeTemplate,
+		r.observeMachines,
+		r.observeMachineObjects,
+		r.observeWorkers,
+	} {
+		if err := read(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
+	if !s.cluster.Spec.InfrastructureRef.IsDefined() {
+		return nil
+	}
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, s.cluster.Spec.InfrastructureRef, s.cluster.Namespace)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("getting the infrastructure cluster: %w", err)
+	}
+	s.infra = readInfraCluster(object)
+	return r.watchInfraCluster(ctx, object)
+}
+
+func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
+	reference := s.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, reference, s.controlPlane.Namespace)
+	if err != nil {
+		// A template that is missing or not understood must not keep anything else from being looked at.
+		s.templateProblem = fmt.Sprintf("spec.machineTemplate.spec.infrastructureRef: %s %s can not be read: %v",
+			reference.Kind, reference.Name, err)
+		return nil
+	}
+	s.template = object
+	return nil
+}
+
+func (r *Reconciler) observeMachines(ctx context.Context, s *scope) error {
+	found, err := collections.GetControlPlaneMachinesForCluster(ctx, r.client, s.cluster)
+	if err != nil {
+		return fmt.Errorf("listing the control plane's Machines: %w", err)
+	}
+	owned := found.Filter(collections.OwnedMachines(s.controlPlane, controlPlaneGroupKind))
+	s.machines = owned.SortedByCreationTimestamp()
+	s.foreign = found.Difference(owned).Names()
+	slices.Sort(s.foreign)
+	return nil
+}
+
+func (r *Reconciler) observeMachineObjects(ctx context.Context, s *scope) error {
+	s.configs = map[string]*bootstrapv1.KubeadmConfig{}
+	s.infraMachines = map[string]*unstructured.Unstructured{}
+	for _, machine := range s.machines {
+		config := &bootstrapv1.KubeadmConfig{}
+		key := client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.Bootstrap.ConfigRef.Name}
+		if err := r.client.Get(ctx, key, config); err == nil {
+			s.configs[machine.Name] = config
+		} else if !apierrors.IsNotFound(err) {
+			return fmt.Errorf("getting KubeadmConfig %s: %w", key.Name, err)
+		}
+		if err := r.observeInfraMachine(ctx, s, machine); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Reconciler) observeInfraMachine(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, machine.Spec.InfrastructureRef, machine.Namespace)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("getting the infrastructure machine of Machine %s: %w", machine.Name, err)
+	}
+	s.infraMachines[machine.Name] = object
+	return r.watchInfraMachines(ctx, object)
+}
+
+// observeWorkers lists what must be gone before the control plane may go.
+func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
+	if !s.deleting() {
+		return nil
+	}
+	inCluster := []client.ListOption{
+		client.InNamespace(s.cluster.Namespace),
+		client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name},
+	}
+	machines := &clusterv1.MachineList{}
+	if err := r.client.List(ctx, machines, inCluster...); err != nil {
+		return fmt.Errorf("listing Machines: %w", err)
+	}
+	isControlPlane := collections.ControlPlaneMachines(s.cluster.Name)
+	for i := range machines.Items {
+		if !isControlPlane(&machines.Items[i]) {
+			s.workers = append(s.workers, "Machine "+machines.Items[i].Name)
+		}
+	}
+	pools := &clusterv1.MachinePoolList{}
+	if err := r.client.List(ctx, pools, inCluster...); err != nil {
+		return fmt.Errorf("listing MachinePools: %w", err)
+	}
+	for i := range pools.Items {
+		s.workers = append(s.workers, "MachinePool "+pools.Items[i].Name)
+	}
+	slices.Sort(s.workers)
+	return nil
+}
+
+// observeWorkload looks at the workload cluster: first only whether it is there, and once it is, at its health. A
+// control plane that has just been initialized is not looked at further, so that the news is not held up.
+func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
+	if s.deleting() || s.foundation.kubeconfig != nil || len(s.machines) == 0 {
+		s.workloadProblem = "the workload cluster is not there yet"
+		return
+	}
+	if !s.initialized {
+		s.workloadProblem = "the control plane is not initialized yet"
+		s.initialized = r.initialized(ctx, s)
+		return
+	}
+	observation, err := r.workload.Observe(ctx, workload.Query{Cluster: s.key(), Etcd: s.etcdMode()})
+	if err != nil {
+		s.workloadProblem = "the workload cluster can not be observed: " + err.Error()
+		return
+	}
+	s.observation = &observation
+}
+
+// initialized reports whether kubeadm has initialized the control plane. One that is about to be lost is not taken for
+// initialized: its replacement would have to join it.
+//
+//contract:control-plane/initialization-completed
+func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
+	first := s.machines[0]
+	if !first.DeletionTimestamp.IsZero() || !awaited(s) {
+		return false
+	}
+	done, err := r.workload.Initialized(ctx, s.key())
+	if err != nil {
+		s.workloadProblem = "the workload cluster can not be reached: " + err.Error()
+	}
+	return done
+}
+
+// awaited says whether the first Machine runs, so that its API server may answer any moment.
+func awaited(s *scope) bool {
+	if s.initialized || len(s.machines) == 0 {
+		return false
+	}
+	first := s.machines[0]
+	if ptr.Deref(first.Status.Initialization.InfrastructureProvisioned, false) {
+		return true
+	}
+	object, ok := s.infraMachines[first.Name]
+	return ok && provisioned(object)
+}
+
+func clusterInitialized(cluster *clusterv1.Cluster) bool {
+	return conditions.IsTrue(cluster, clusterv1.ClusterControlPlaneInitializedCondition)
+}

@@ -1,0 +1,82 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+// watchFilter is the label value that the controller under test is restricted to; every fixture carries it unless the
+// test is about it.
+const watchFilter = "tests"
+
+var (
+	env       *envtestenv.Environment
+	workloads = newFakeWorkload()
+	c         client.Client
+)
+
+func TestControlPlane(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "FooControlPlane")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
+	SetDefaultConsistentlyDuration(700 * time.Millisecond)
+	ctrl.SetLogger(GinkgoLogr)
+
+	var err error
+	env, err = envtestenv.Start(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	c = env.Client
+
+	mgr, err := ctrl.NewManager(env.Config, ctrl.Options{
+		Scheme:  env.Scheme,
+		Metrics: server.Options{BindAddress: "0"},
+		Client: client.Options{Cache: &client.CacheOptions{
+			DisableFor:   []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
+			Unstructured: true,
+		}},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	running, stop := context.WithCancel(context.Background())
+	DeferCleanup(stop)
+	Expect(controlplane.SetupWithManager(running, mgr, controlplane.Options{
+		WatchFilterValue: watchFilter,
+		SecretClient:     mgr.GetClient(),
+		Workload:         workloads,
+	})).To(Succeed())
+	go func() {
+		defer GinkgoRecover()
+		Expect(mgr.Start(running)).To(Succeed())
+	}()
+})

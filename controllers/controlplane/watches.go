@@ -1,0 +1,187 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/util/predicates"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+const controllerName = "foocontrolplane"
+
+// Options of the controller.
+type Options struct {
+	// WatchFilterValue restricts the controller to FooControlPlanes whose label cluster.x-k8s.io/watch-filter has this
+	// value; empty is no restriction.
+	WatchFilterValue string
+	// ClusterCache of the manager. Its cache options should hold workload.CacheByObject.
+	ClusterCache clustercache.ClusterCache
+	// SecretClient reads secrets; it may cache those that Cluster API labels. The manager's own client must not cache
+	// secrets.
+	SecretClient client.Client
+	// Workload reaches workload clusters; by default by the ClusterCache and the kubeconfig secrets.
+	Workload workload.Access
+	// Concurrency is how many FooControlPlanes are reconciled at once; the default is 10.
+	Concurrency int
+}
+
+const (
+	defaultConcurrency    = 10
+	reconciliationTimeout = time.Minute
+)
+
+func (o Options) withDefaults(live client.Reader) (Options, error) {
+	if o.SecretClient == nil || o.ClusterCache == nil && o.Workload == nil {
+		return o, errors.New("options: SecretClient must be set, and ClusterCache or Workload")
+	}
+	if o.Concurrency == 0 {
+		o.Concurrency = defaultConcurrency
+	}
+	if o.Workload == nil {
+		connections, err := workload.NewConnections(o.ClusterCache, o.SecretClient, live)
+		if err != nil {
+			return o, err
+		}
+		o.Workload = connections
+	}
+	return o, nil
+}
+
+// SetupWithManager adds the controller to a manager.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	options, err := options.withDefaults(mgr.GetAPIReader())
+	if err != nil {
+		return err
+	}
+	r := &Reconciler{
+		client:       mgr.GetClient(),
+		apiReader:    mgr.GetAPIReader(),
+		certificates: certs.NewStore(options.SecretClient, mgr.GetClient()),
+		kubeconfigs:  kubeconfig.NewStore(options.SecretClient, mgr.GetClient()),
+		workload:     options.Workload,
+		recorder:     mgr.GetEventRecorder(controllerName),
+		clock:        clock.RealClock{},
+		watchFilter:  options.WatchFilterValue,
+	}
+	r.byCluster = handler.EnqueueRequestsFromMapFunc(r.ofSameCluster)
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
+	filter := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
+	// What a FooControlPlane owns need not carry the label itself, so only what users label is filtered here.
+	build := ctrl.NewControllerManagedBy(mgr).
+		Named(controllerName).
+		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter)).
+		Owns(&clusterv1.Machine{}, builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
+		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
+		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency, ReconciliationTimeout: reconciliationTimeout})
+	if options.ClusterCache != nil {
+		build = build.WatchesRawSource(options.ClusterCache.GetClusterSource(controllerName, ofCluster))
+	}
+	r.controller, err = build.Build(r)
+	if err != nil {
+		return fmt.Errorf("building the controller: %w", err)
+	}
+	r.tracker = external.ObjectTracker{
+		Controller:      r.controller,
+		Cache:           mgr.GetCache(),
+		Scheme:          mgr.GetScheme(),
+		PredicateLogger: &log,
+	}
+	return nil
+}
+
+// ofCluster returns the FooControlPlane that a Cluster refers to.
+func ofCluster(_ context.Context, object client.Object) []ctrl.Request {
+	cluster, ok := object.(*clusterv1.Cluster)
+	if !ok {
+		return nil
+	}
+	reference := cluster.Spec.ControlPlaneRef
+	if reference.Kind != controlPlaneKind.Kind || reference.APIGroup != controlPlaneKind.Group {
+		return nil
+	}
+	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: cluster.Namespace, Name: reference.Name}}}
+}
+
+// ofSameCluster returns the FooControlPlane of the Cluster that an infrastructure object belongs to.
+func (r *Reconciler) ofSameCluster(ctx context.Context, object client.Object) []ctrl.Request {
+	name := object.GetLabels()[clusterv1.ClusterNameLabel]
+	for _, owner := range object.GetOwnerReferences() {
+		if owner.Kind == "Cluster" && owner.APIVersion == clusterv1.GroupVersion.String() {
+			name = owner.Name
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	cluster := &clusterv1.Cluster{}
+	if err := r.client.Get(ctx, client.ObjectKey{Namespace: object.GetNamespace(), Name: name}, cluster); err != nil {
+		return nil
+	}
+	return ofCluster(ctx, cluster)
+}
+
+// watchInfraCluster has the controller told of the endpoint before Cluster API copies it.
+func (r *Reconciler) watchInfraCluster(ctx context.Context, object *unstructured.Unstructured) error {
+	return r.tracker.Watch(ctrl.LoggerFrom(ctx), object, r.byCluster, infraChanged())
+}
+
+// watchInfraMachines has the controller told when the first Machine runs.
+func (r *Reconciler) watchInfraMachines(ctx context.Context, object *unstructured.Unstructured) error {
+	return r.tracker.Watch(ctrl.LoggerFrom(ctx), object, r.byCluster, ofControlPlaneMachine(), infraChanged())
+}
+
+// watchWorkload has the controller told of changes in the workload cluster, once there is a connection to watch on.
+// The ClusterCache reports when there is, and reconcile comes here again.
+func (r *Reconciler) watchWorkload(ctx context.Context, s *scope) error {
+	if !s.initialized || s.deleting() {
+		return nil
+	}
+	request := ctrl.Request{NamespacedName: client.ObjectKeyFromObject(s.controlPlane)}
+	err := r.workload.Watch(ctx, workload.Watch{
+		Cluster:    s.key(),
+		Controller: r.controller,
+		Handler: handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request {
+			return []ctrl.Request{request}
+		}),
+	})
+	if errors.Is(err, workload.ErrNotConnected) {
+		return nil
+	}
+	return err
+}

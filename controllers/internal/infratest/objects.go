@@ -1,0 +1,159 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package infratest
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// KubernetesVersion is one that the fake cloud has an image of.
+const KubernetesVersion = "v1.36.3"
+
+// UserData is the bootstrap data of all Secrets.
+const UserData = "#cloud-config\nruncmd: []\n"
+
+// NewCluster is a Cluster that refers to a FooCluster of the same name.
+func NewCluster(namespace, name string) *clusterv1.Cluster {
+	return &clusterv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       clusterv1.ClusterSpec{InfrastructureRef: infraRef("FooCluster", name)},
+	}
+}
+
+// NewFooCluster is a FooCluster as Cluster API leaves it: owned by the Cluster of the same name, which must exist.
+func NewFooCluster(cluster *clusterv1.Cluster) *infrav1.FooCluster {
+	return &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{
+		Namespace: cluster.Namespace,
+		Name:      cluster.Name,
+		Labels:    map[string]string{clusterv1.ClusterNameLabel: cluster.Name},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID,
+		}},
+	}}
+}
+
+// NewMachine is a Machine of a Cluster that refers to a FooMachine of the same name and has no bootstrap data yet.
+func NewMachine(cluster *clusterv1.Cluster, name string) *clusterv1.Machine {
+	return &clusterv1.Machine{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster.Namespace, Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: cluster.Name},
+		},
+		Spec: clusterv1.MachineSpec{
+			ClusterName:       cluster.Name,
+			Version:           KubernetesVersion,
+			InfrastructureRef: infraRef("FooMachine", name),
+			Bootstrap: clusterv1.Bootstrap{ConfigRef: clusterv1.ContractVersionedObjectReference{
+				APIGroup: "bootstrap.cluster.x-k8s.io", Kind: "KubeadmConfig", Name: name,
+			}},
+		},
+	}
+}
+
+// NewFooMachine is a FooMachine as Cluster API leaves it: controlled by the Machine of the same name, which must exist.
+func NewFooMachine(machine *clusterv1.Machine) *infrav1.FooMachine {
+	return &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{
+		Namespace: machine.Namespace,
+		Name:      machine.Name,
+		Labels:    map[string]string{clusterv1.ClusterNameLabel: machine.Spec.ClusterName},
+		OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(machine, clusterv1.GroupVersion.WithKind("Machine")),
+		},
+	}}
+}
+
+// NewMachinePool is a MachinePool of a Cluster that refers to a FooMachinePool and a Secret of the same name.
+func NewMachinePool(cluster *clusterv1.Cluster, name string, replicas int32) *clusterv1.MachinePool {
+	machine := NewMachine(cluster, name).Spec
+	machine.InfrastructureRef = infraRef("FooMachinePool", name)
+	machine.Bootstrap.DataSecretName = ptr.To(name)
+	return &clusterv1.MachinePool{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster.Namespace, Name: name, Labels: map[string]string{clusterv1.ClusterNameLabel: cluster.Name},
+		},
+		Spec: clusterv1.MachinePoolSpec{
+			ClusterName: cluster.Name,
+			Replicas:    &replicas,
+			Template:    clusterv1.MachineTemplateSpec{Spec: machine},
+		},
+	}
+}
+
+// NewFooMachinePool is a FooMachinePool as Cluster API leaves it: controlled by the MachinePool of the same name.
+func NewFooMachinePool(machinePool *clusterv1.MachinePool) *infrav1.FooMachinePool {
+	return &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{
+		Namespace: machinePool.Namespace,
+		Name:      machinePool.Name,
+		Labels:    map[string]string{clusterv1.ClusterNameLabel: machinePool.Spec.ClusterName},
+		OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(machinePool, clusterv1.GroupVersion.WithKind("MachinePool")),
+		},
+	}}
+}
+
+// NewSecret is a Secret with bootstrap data.
+func NewSecret(namespace, name, userData string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Data:       map[string][]byte{"value": []byte(userData), "format": []byte("cloud-config")},
+	}
+}
+
+// SetInfrastructureProvisioned does what Cluster API does once the FooCluster is provisioned.
+func (s *Suite) SetInfrastructureProvisioned(ctx context.Context, cluster *clusterv1.Cluster) error {
+	before := cluster.DeepCopy()
+	cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	if err := s.Client.Status().Patch(ctx, cluster, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("set the Cluster's infrastructure as provisioned: %w", err)
+	}
+	return nil
+}
+
+// CreateMachineFor does what Cluster API does for a FooMachine of a pool: it makes a Machine of the same name, with a
+// finalizer as Cluster API sets one, and makes it the controller of the FooMachine.
+func (s *Suite) CreateMachineFor(ctx context.Context, cluster *clusterv1.Cluster, fooMachine *infrav1.FooMachine) (*clusterv1.Machine, error) {
+	machine := NewMachine(cluster, fooMachine.Name)
+	machine.Labels = fooMachine.Labels
+	machine.Finalizers = []string{clusterv1.MachineFinalizer}
+	machine.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: ptr.To("")}
+	if err := s.Client.Create(ctx, machine); err != nil {
+		return nil, fmt.Errorf("create a Machine for a FooMachine: %w", err)
+	}
+	before := fooMachine.DeepCopy()
+	if err := controllerutil.SetControllerReference(machine, fooMachine, s.Client.Scheme()); err != nil {
+		return nil, fmt.Errorf("make the Machine the controller of the FooMachine: %w", err)
+	}
+	if err := s.Client.Patch(ctx, fooMachine, client.MergeFrom(before)); err != nil {
+		return nil, fmt.Errorf("make the Machine the controller of the FooMachine: %w", err)
+	}
+	return machine, nil
+}
+
+func infraRef(kind, name string) clusterv1.ContractVersionedObjectReference {
+	return clusterv1.ContractVersionedObjectReference{APIGroup: infrav1.GroupVersion.Group, Kind: kind, Name: name}
+}

@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+// Package infratest is what the tests of the infrastructure controllers share: a manager with a fake cloud against a
+// real API server, and the writes that Cluster API's own controllers would do.
+//
+// Limits: it is imported by tests only. No controller of Cluster API runs, so a test does their part step by step.
+package infratest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+// stopTimeout bounds how long a manager may take to stop.
+const stopTimeout = 20 * time.Second
+
+// Suite is a running API server with a manager and a fake cloud.
+type Suite struct {
+	// Client reads and writes past any cache.
+	Client client.Client
+	// Cloud is the fake cloud of all controllers.
+	Cloud *fake.Cloud
+
+	environment *envtestenv.Environment
+	stop        context.CancelFunc
+	stopped     chan error
+}
+
+// SetupFunc adds the controllers that a test is about.
+type SetupFunc func(ctx context.Context, mgr ctrl.Manager, cloud *fake.Cloud, events *cloudevents.Events) error
+
+// Start starts an API server, a manager and what setup adds to it. The caller must Stop the suite.
+func Start(ctx context.Context, setup SetupFunc) (*Suite, error) {
+	environment, err := envtestenv.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	suite, err := startManager(environment, setup)
+	if err != nil {
+		return nil, errors.Join(err, environment.Stop())
+	}
+	return suite, nil
+}
+
+func startManager(environment *envtestenv.Environment, setup SetupFunc) (*Suite, error) {
+	mgr, err := ctrl.NewManager(environment.Config, ctrl.Options{
+		Scheme:  environment.Scheme,
+		Metrics: metricsserver.Options{BindAddress: "0"},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a manager: %w", err)
+	}
+	cloud := fake.New(fake.Options{})
+	// A short backoff, so that a test that drops the watch need not wait for it.
+	events := cloudevents.New(cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	if err := mgr.Add(events); err != nil {
+		return nil, fmt.Errorf("add the events of the cloud: %w", err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	if err := setup(ctx, mgr, cloud, events); err != nil {
+		stop()
+		return nil, err
+	}
+	suite := &Suite{
+		Client: environment.Client, Cloud: cloud, environment: environment, stop: stop, stopped: make(chan error, 1),
+	}
+	go func() { suite.stopped <- mgr.Start(ctx) }()
+	return suite, nil
+}
+
+// Stop stops the manager and the API server.
+func (s *Suite) Stop() error {
+	s.stop()
+	var err error
+	select {
+	case err = <-s.stopped:
+	case <-time.After(stopTimeout):
+		err = fmt.Errorf("the manager did not stop within %s", stopTimeout)
+	}
+	return errors.Join(err, s.environment.Stop())
+}
+
+// Namespace makes a namespace of its own for a test.
+func (s *Suite) Namespace(ctx context.Context) (string, error) {
+	return s.environment.CreateNamespace(ctx, "test")
+}

@@ -1,0 +1,170 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+// Package machine reconciles FooMachines: it orders one instance for each, reports what becomes of it, and deletes it.
+// A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one.
+//
+// Limits: an instance that is lost is never made again under the same FooMachine, since its Node would come back with
+// another identity. Whoever owns the Machine replaces it.
+package machine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+	"sigs.k8s.io/cluster-api/util/predicates"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+const controllerName = "foomachine"
+
+// Options of the controller.
+type Options struct {
+	// Cloud has the instances. Required.
+	Cloud cloud.Instances
+	// Events tells of changes in the cloud. Required.
+	Events *cloudevents.Events
+	// WatchFilterValue restricts the controller to objects with this value of the label
+	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	WatchFilterValue string
+	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	Controller controller.Options
+}
+
+type reconciler struct {
+	client client.Client
+	// secrets reads bootstrap data past the cache, so that no cache holds it.
+	secrets  client.Reader
+	cloud    cloud.Instances
+	recorder events.EventRecorder
+}
+
+// SetupWithManager adds the controller to a manager.
+//
+//contract:infra-machine/multi-tenancy
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	if options.Cloud == nil || options.Events == nil {
+		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
+	}
+	if options.Controller.RateLimiter == nil {
+		options.Controller.RateLimiter = cloudfault.RateLimiter()
+	}
+	r := &reconciler{
+		client: mgr.GetClient(), secrets: mgr.GetAPIReader(), cloud: options.Cloud,
+		recorder: mgr.GetEventRecorder(controllerName),
+	}
+	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("map Clusters to FooMachines: %w", err)
+	}
+	machineToFooMachine := util.MachineToInfrastructureMapFunc(infrav1.GroupVersion.WithKind("FooMachine"))
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
+	hasFilterLabel := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(controllerName).
+		For(&infrav1.FooMachine{}, builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(machineToFooMachine),
+			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToMachines), builder.WithPredicates(
+			hasFilterLabel, predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log))).
+		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachineList{}))).
+		WithOptions(options.Controller).
+		Complete(r)
+}
+
+func requestsFor(event cloud.Event) []reconcile.Request {
+	if event.Kind != cloud.EventInstance {
+		return nil
+	}
+	key, ok := ownertags.MachineOf(event.Name, event.Tags)
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: key}}
+}
+
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines/finalizers,verbs=update
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machines,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile brings one FooMachine and its instance closer to what its spec asks for.
+//
+//contract:infra-machine/pausing
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	fooMachine := &infrav1.FooMachine{}
+	if err := r.client.Get(ctx, req.NamespacedName, fooMachine); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	s, err := r.owners(ctx, fooMachine)
+	if errors.Is(err, errNoOwner) {
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if _, err := finalizers.EnsureFinalizer(ctx, r.client, fooMachine, infrav1.FooMachineFinalizer); err != nil {
+		return ctrl.Result{}, err
+	}
+	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, fooMachine)
+	if err != nil || isPaused {
+		return ctrl.Result{}, err
+	}
+
+	helper, err := patch.NewHelper(fooMachine, r.client)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	before := fooMachine.DeepCopy()
+	r.observe(ctx, s)
+	applyErr := r.apply(ctx, s, decide(s))
+	setStatus(s)
+	result, cloudErr := s.result()
+	if err := r.write(ctx, helper, fooMachine); err != nil {
+		return ctrl.Result{}, kerrors.NewAggregate([]error{err, applyErr, cloudErr})
+	}
+	r.recordEvents(before, fooMachine)
+	return result, kerrors.NewAggregate([]error{applyErr, cloudErr})
+}
+
+// write is the only way by which the controller writes a FooMachine, besides its finalizer and pause condition.
+func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooMachine *infrav1.FooMachine) error {
+	return helper.Patch(ctx, fooMachine, patch.WithOwnedConditions{Conditions: ownedConditions})
+}

@@ -1,0 +1,307 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machine_test
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+var _ = Describe("FooMachine", func() {
+	var (
+		ctx        context.Context
+		namespace  string
+		cluster    *clusterv1.Cluster
+		machine    *clusterv1.Machine
+		fooMachine *infrav1.FooMachine
+	)
+
+	BeforeEach(func() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(context.Background())
+		DeferCleanup(cancel)
+		suite.Cloud.SetMode(fake.Instant)
+		var err error
+		namespace, err = suite.Namespace(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		cluster = infratest.NewCluster(namespace, "one")
+		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
+		machine = infratest.NewMachine(cluster, "m1")
+		machine.Labels[clusterv1.MachineControlPlaneLabel] = ""
+		fooMachine = nil
+	})
+
+	AfterEach(func() {
+		for _, call := range []fake.Call{fake.CallEnsureInstance, fake.CallGetInstance, fake.CallDeleteInstance} {
+			suite.Cloud.Heal(call)
+		}
+	})
+
+	create := func() {
+		GinkgoHelper()
+		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
+		if fooMachine == nil {
+			fooMachine = infratest.NewFooMachine(machine)
+		}
+		Expect(suite.Client.Create(ctx, fooMachine)).To(Succeed())
+	}
+	giveBootstrapData := func() {
+		GinkgoHelper()
+		Expect(suite.Client.Create(ctx, infratest.NewSecret(namespace, "m1-data", infratest.UserData))).To(Succeed())
+		before := machine.DeepCopy()
+		machine.Spec.Bootstrap.DataSecretName = ptr.To("m1-data")
+		Expect(suite.Client.Patch(ctx, machine, client.MergeFrom(before))).To(Succeed())
+	}
+	createAll := func() {
+		GinkgoHelper()
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		create()
+		giveBootstrapData()
+	}
+	name := func() string { return namespace + ".m1" }
+	get := func(g Gomega) *infrav1.FooMachine {
+		current := &infrav1.FooMachine{}
+		g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooMachine), current)).To(Succeed())
+		return current
+	}
+	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
+		GinkgoHelper()
+		Eventually(func(g Gomega) {
+			c := conditions.Get(get(g), kind)
+			g.Expect(c).NotTo(BeNil())
+			g.Expect(c.Status).To(Equal(status), c.Message)
+			g.Expect(c.Reason).To(Equal(reason), c.Message)
+		}).Should(Succeed(), "the controller reports the condition")
+	}
+	beReady := func() {
+		GinkgoHelper()
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionTrue, infrav1.FooMachineReadyReason)
+		Eventually(func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }).
+			Should(BeTrue(), "the status is written last")
+	}
+	instance := func() cloud.Instance {
+		GinkgoHelper()
+		instances, err := suite.Cloud.ListInstances(ctx, cloud.InstanceFilter{Name: name()})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(instances).To(HaveLen(1))
+		return instances[0]
+	}
+	beGone := func() {
+		GinkgoHelper()
+		Eventually(func() bool {
+			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(fooMachine), &infrav1.FooMachine{}))
+		}).Should(BeTrue(), "the finalizer goes with the instance")
+	}
+
+	It("waits for what it needs, one after the other, and says so", func() {
+		create()
+		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineWaitingForClusterInfrastructureReason)
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineWaitingForBootstrapDataReason)
+		giveBootstrapData()
+		beReady()
+		userData, ok := suite.Cloud.UserData(name())
+		Expect(ok).To(BeTrue())
+		Expect(string(userData)).To(Equal(infratest.UserData))
+	})
+
+	It("orders the instance as Machine and FooMachine say, and reports it",
+		Label("contract:infra-machine.provider-id", "contract:infra-machine.addresses", "contract:infra-machine.failure-domain",
+			"contract:infra-machine.initialization-completed"), func() {
+			machine.Spec.FailureDomain = "zone-b"
+			createAll()
+			beReady()
+			i := instance()
+			Expect(i.Zone).To(Equal("zone-b"))
+			Expect(i.Hostname).To(Equal("m1"))
+			Expect(i.Type).To(Equal(infrav1.DefaultInstanceType))
+			Expect(i.KubernetesVersion).To(Equal(infratest.KubernetesVersion))
+			Expect(i.Tags).To(HaveKeyWithValue("cluster.x-k8s.io/role", "control-plane"))
+
+			current := get(Default)
+			Expect(current.Spec.ProviderID).To(Equal(i.ProviderID))
+			Expect(current.Status.FailureDomain).To(Equal("zone-b"))
+			Expect(current.Status.Addresses).To(ConsistOf(
+				clusterv1.MachineAddress{Type: clusterv1.MachineHostName, Address: "m1"},
+				clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: i.Address},
+			))
+		})
+
+	It("is provisioned when the instance runs, though its bootstrap goes on", Label("contract:infra-machine.initialization-completed"), func() {
+		suite.Cloud.SetMode(fake.Manual)
+		createAll()
+		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason)
+		Eventually(func(g Gomega) string { return get(g).Spec.ProviderID }).ShouldNot(BeEmpty(), "the ID is known once ordered")
+		Expect(get(Default).Status.Initialization.Provisioned).To(BeNil())
+		Expect(suite.Cloud.RunInstance(name())).To(BeTrue())
+		beReady()
+		haveCondition(infrav1.FooMachineBootstrapExecSucceededCondition, metav1.ConditionFalse, infrav1.FooMachineBootstrapPendingReason)
+
+		Expect(suite.Cloud.SetBootstrap(name(), cloud.Bootstrap{State: cloud.BootstrapSucceeded})).To(BeTrue())
+		haveCondition(infrav1.FooMachineBootstrapExecSucceededCondition, metav1.ConditionTrue, infrav1.FooMachineBootstrapSucceededReason)
+	})
+
+	It("says which command of the bootstrap failed", Label("contract:infra-machine.conditions", "contract:infra-machine.terminal-failures"), func() {
+		createAll()
+		beReady()
+		failed := cloud.Bootstrap{State: cloud.BootstrapFailed, Message: `"kubeadm init" exited with 1: port 6443 in use`}
+		Expect(suite.Cloud.SetBootstrap(name(), failed)).To(BeTrue())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason)
+		Expect(conditions.Get(get(Default), infrav1.FooMachineReadyCondition).Message).To(Equal(failed.Message))
+		Expect(ptr.Deref(get(Default).Status.Initialization.Provisioned, false)).To(BeTrue())
+	})
+
+	It("reports an instance that stopped", Label("contract:infra-machine.terminal-failures"), func() {
+		createAll()
+		beReady()
+		Expect(suite.Cloud.StopInstance(name(), "PID 1 exited")).To(BeTrue())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason)
+		Expect(ptr.Deref(get(Default).Status.Initialization.Provisioned, false)).To(BeTrue())
+	})
+
+	It("never makes a lost instance again", Label("contract:infra-machine.terminal-failures"), func() {
+		createAll()
+		beReady()
+		calls := suite.Cloud.Calls(fake.CallEnsureInstance)
+		Expect(suite.Cloud.LoseInstance(name())).To(BeTrue())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason)
+		Expect(suite.Cloud.Calls(fake.CallEnsureInstance)).To(Equal(calls))
+		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
+		beGone()
+	})
+
+	It("hears of what happened while the watch of the cloud was lost", func() {
+		createAll()
+		beReady()
+		suite.Cloud.Fail(fake.CallWatch, &cloud.UnavailableError{Message: "restart"})
+		suite.Cloud.DropWatches()
+		Expect(suite.Cloud.StopInstance(name(), "PID 1 exited")).To(BeTrue())
+		suite.Cloud.Heal(fake.CallWatch)
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason)
+	})
+
+	DescribeTable("reports an error of the cloud and recovers", Label("contract:infra-machine.conditions"),
+		func(err error, reason string) {
+			suite.Cloud.Fail(fake.CallEnsureInstance, err)
+			createAll()
+			haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, reason)
+			Expect(conditions.Get(get(Default), infrav1.FooMachineInstanceProvisionedCondition).Message).To(Equal(err.Error()))
+			suite.Cloud.Heal(fake.CallEnsureInstance)
+			suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+			beReady()
+		},
+		Entry("quota", &cloud.QuotaExceededError{Resource: "cpus", Limit: 4, Used: 4, Requested: 2}, infrav1.CloudQuotaExceededReason),
+		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
+		Entry("unauthorized", &cloud.UnauthorizedError{Message: "unknown token"}, infrav1.CloudUnauthorizedReason),
+		Entry("throttled", &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
+	)
+
+	It("names what is allowed where the spec is wrong, and looks again when it changes", func() {
+		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
+		fooMachine = infratest.NewFooMachine(machine)
+		fooMachine.Spec.InstanceType = "huge"
+		Expect(suite.Client.Create(ctx, fooMachine)).To(Succeed())
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		giveBootstrapData()
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
+		Expect(conditions.Get(get(Default), infrav1.FooMachineReadyCondition).Message).To(ContainSubstring("allowed: large, small"))
+
+		before := get(Default)
+		after := before.DeepCopy()
+		after.Spec.InstanceType = "large"
+		Expect(suite.Client.Patch(ctx, after, client.MergeFrom(before))).To(Succeed())
+		beReady()
+	})
+
+	It("does nothing while paused", Label("contract:infra-machine.pausing"), func() {
+		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
+		fooMachine = infratest.NewFooMachine(machine)
+		fooMachine.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+		Expect(suite.Client.Create(ctx, fooMachine)).To(Succeed())
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		giveBootstrapData()
+		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		Expect(get(Default).Spec.ProviderID).To(BeEmpty())
+
+		before := get(Default)
+		after := before.DeepCopy()
+		after.Annotations = nil
+		Expect(suite.Client.Patch(ctx, after, client.MergeFrom(before))).To(Succeed())
+		beReady()
+	})
+
+	It("keeps the FooMachine until the instance is gone", func() {
+		createAll()
+		beReady()
+		suite.Cloud.SetMode(fake.Manual)
+		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
+		haveCondition(infrav1.DeletingCondition, metav1.ConditionTrue, infrav1.DeletingReason)
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineDeletingReason)
+		Expect(get(Default).Finalizers).To(ContainElement(infrav1.FooMachineFinalizer))
+		suite.Cloud.FinishDeletions()
+		beGone()
+	})
+
+	It("finds an instance by name whose ID it never learned, and deletes it", func() {
+		create()
+		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineWaitingForClusterInfrastructureReason)
+		_, err := suite.Cloud.EnsureInstance(ctx, cloud.InstanceSpec{
+			Name: name(), Hostname: "m1",
+			InstanceTemplate: cloud.InstanceTemplate{Type: "small", KubernetesVersion: infratest.KubernetesVersion},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
+		Eventually(suite.Cloud.InstanceNames).ShouldNot(ContainElement(name()), "the instance is looked up by name")
+		suite.Cloud.DropWatches() // the instance has no tags, so no event is about the FooMachine
+		beGone()
+	})
+
+	It("observes the instance of a pool and orders none", func() {
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		fooMachine = &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "m1",
+			Labels: map[string]string{clusterv1.ClusterNameLabel: cluster.Name, clusterv1.MachinePoolNameLabel: "pool"},
+		}}
+		Expect(suite.Client.Create(ctx, fooMachine)).To(Succeed())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineWaitingForPoolReason)
+		i, err := suite.Cloud.EnsureInstance(ctx, cloud.InstanceSpec{
+			Name: name(), Hostname: "m1",
+			InstanceTemplate: cloud.InstanceTemplate{Type: "small", KubernetesVersion: infratest.KubernetesVersion},
+		})
+		Expect(err).NotTo(HaveOccurred())
+		before := get(Default)
+		after := before.DeepCopy()
+		after.Spec.ProviderID = i.ProviderID
+		Expect(suite.Client.Patch(ctx, after, client.MergeFrom(before))).To(Succeed())
+		beReady()
+	})
+})

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machine
+
+import (
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// action is what to do next.
+type action string
+
+const (
+	// report only tells what was observed.
+	report action = "Report"
+	// hold waits for what the plan names.
+	hold action = "Hold"
+	// createInstance orders the instance.
+	createInstance action = "CreateInstance"
+	// deleteInstance deletes the instance, or finds that there is none any more.
+	deleteInstance action = "DeleteInstance"
+	// release lets the FooMachine go.
+	release action = "Release"
+)
+
+// plan is a decision and what it needs.
+type plan struct {
+	action action
+	// wait says why, for hold.
+	wait waiting
+	// instance is the order without its user data, for createInstance.
+	instance cloud.InstanceSpec
+	// secret holds the user data, for createInstance.
+	secret types.NamespacedName
+}
+
+// decide returns what to do next.
+func decide(s *scope) plan {
+	switch {
+	case !s.fault.IsZero():
+		return plan{action: report}
+	case s.deleting() && s.instance != nil:
+		return plan{action: deleteInstance}
+	case s.deleting():
+		return plan{action: release}
+	case s.instance != nil || s.lost:
+		return plan{action: report}
+	}
+	if wait := missing(s); wait.reason != "" {
+		return plan{action: hold, wait: wait}
+	}
+	return plan{
+		action:   createInstance,
+		instance: instanceSpec(s),
+		secret: types.NamespacedName{
+			Namespace: s.fooMachine.Namespace, Name: ptr.Deref(s.machine.Spec.Bootstrap.DataSecretName, ""),
+		},
+	}
+}
+
+// missing returns what must be there before an instance may be ordered, and is not.
+func missing(s *scope) waiting {
+	switch {
+	case s.ofPool():
+		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "waiting for the pool to name the instance"}
+	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
+		return waiting{
+			reason:  infrav1.FooMachineWaitingForClusterInfrastructureReason,
+			message: "waiting for the Cluster to report its infrastructure as provisioned",
+		}
+	case ptr.Deref(s.machine.Spec.Bootstrap.DataSecretName, "") != "":
+		return waiting{}
+	case !util.IsControlPlaneMachine(s.machine) && !conditions.IsTrue(s.cluster, clusterv1.ClusterControlPlaneInitializedCondition):
+		return waiting{
+			reason:  infrav1.FooMachineWaitingForControlPlaneReason,
+			message: "waiting for the control plane to be initialized",
+		}
+	default:
+		return waiting{
+			reason:  infrav1.FooMachineWaitingForBootstrapDataReason,
+			message: "waiting for spec.bootstrap.dataSecretName of the Machine",
+		}
+	}
+}
+
+// instanceSpec is the order for the instance, without user data.
+//
+//contract:infra-machine/failure-domain
+func instanceSpec(s *scope) cloud.InstanceSpec {
+	role := ownertags.RoleWorker
+	if util.IsControlPlaneMachine(s.machine) {
+		role = ownertags.RoleControlPlane
+	}
+	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
+	return cloud.InstanceSpec{
+		Name:     s.owner().CloudName(),
+		Hostname: s.fooMachine.Name,
+		Zone:     s.machine.Spec.FailureDomain,
+		InstanceTemplate: cloud.InstanceTemplate{
+			Type:              s.fooMachine.Spec.InstanceTypeOrDefault(),
+			KubernetesVersion: s.machine.Spec.Version,
+			Tags:              s.owner().InstanceTags(cluster, role),
+		},
+	}
+}

@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machinepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+	"sigs.k8s.io/cluster-api/util/predicates"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
+)
+
+const controllerName = "foomachinepool"
+
+// Cloud is the part of the cloud that a FooMachinePool needs.
+type Cloud interface {
+	cloud.Catalog
+	cloud.Instances
+	cloud.Pools
+}
+
+// Options of the controller.
+type Options struct {
+	// Cloud has the pools and their instances. Required.
+	Cloud Cloud
+	// Events tells of changes in the cloud. Required.
+	Events *cloudevents.Events
+	// WatchFilterValue restricts the controller to objects with this value of the label
+	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	WatchFilterValue string
+	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	Controller controller.Options
+}
+
+type reconciler struct {
+	client client.Client
+	// live reads past the cache: bootstrap data, so that no cache holds it, and what a shrink must know for sure.
+	live     client.Reader
+	cloud    Cloud
+	recorder events.EventRecorder
+}
+
+// SetupWithManager adds the controller to a manager.
+//
+//contract:infra-machinepool/multi-tenancy
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	if options.Cloud == nil || options.Events == nil {
+		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
+	}
+	if options.Controller.RateLimiter == nil {
+		options.Controller.RateLimiter = cloudfault.RateLimiter()
+	}
+	r := &reconciler{
+		client: mgr.GetClient(), live: mgr.GetAPIReader(), cloud: options.Cloud,
+		recorder: mgr.GetEventRecorder(controllerName),
+	}
+	clusterToPools, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachinePoolList{}, mgr.GetScheme())
+	if err != nil {
+		return fmt.Errorf("map Clusters to FooMachinePools: %w", err)
+	}
+	machinePoolToPool := util.MachinePoolToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind(poolKind))
+	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
+	hasFilterLabel := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
+	return ctrl.NewControllerManagedBy(mgr).
+		Named(controllerName).
+		For(&infrav1.FooMachinePool{}, builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(machinePoolToPool),
+			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(fooMachineToPool),
+			builder.WithPredicates(objectchange.BesidesStatus())).
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToPools), builder.OnlyMetadata).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
+			hasFilterLabel, predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log))).
+		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachinePoolList{}))).
+		WithOptions(options.Controller).
+		Complete(r)
+}
+
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools,verbs=get;list;watch;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/status,verbs=get;patch;update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/finalizers,verbs=update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Reconcile brings one FooMachinePool and its pool in the cloud closer to what MachinePool and FooMachinePool ask for.
+//
+//contract:infra-machinepool/pausing
+func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	pool := &infrav1.FooMachinePool{}
+	if err := r.client.Get(ctx, req.NamespacedName, pool); err != nil {
+		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	s, err := r.owners(ctx, pool)
+	if errors.Is(err, errNoOwner) {
+		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if _, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil {
+		return ctrl.Result{}, err
+	}
+	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
+	if err != nil || isPaused {
+		return ctrl.Result{}, err
+	}
+
+	helper, err := patch.NewHelper(pool, r.client)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	before := pool.DeepCopy()
+	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
+	if err := r.reconcile(ctx, s); err != nil {
+		return ctrl.Result{}, err
+	}
+	setSpec(s)
+	setStatus(s)
+	result, cloudErr := s.fault.Result()
+	if err := r.write(ctx, helper, pool); err != nil {
+		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
+	}
+	r.recordEvents(before, pool)
+	return result, cloudErr
+}
+
+// reconcile observes, decides and acts. The cache may lag behind the last shrink and make a second one out of it, so a
+// plan that deletes anything is made again from what the API server itself says.
+func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
+	if err := r.observe(ctx, s, r.client); err != nil {
+		return err
+	}
+	p := decide(s)
+	if len(p.delete) > 0 {
+		if err := r.observe(ctx, s, r.live); err != nil {
+			return err
+		}
+		p = decide(s)
+	}
+	return r.apply(ctx, s, p)
+}
+
+// write is the only way by which the controller writes a FooMachinePool, besides its finalizer and pause condition.
+// It writes the spec before the status, so that the provider IDs are there before the pool is reported as ready.
+func (r *reconciler) write(ctx context.Context, helper *patch.Helper, pool *infrav1.FooMachinePool) error {
+	return helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions})
+}

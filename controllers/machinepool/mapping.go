@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machinepool
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+const poolKind = "FooMachinePool"
+
+// requestsFor maps an event about a pool or one of its instances to the FooMachinePool.
+func requestsFor(event cloud.Event) []reconcile.Request {
+	owner, ok := ownertags.OwnerOf(event.Tags)
+	if !ok || owner.Kind != ownertags.KindMachinePool {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: owner.Key}}
+}
+
+// fooMachineToPool maps a FooMachine to the FooMachinePool that made it.
+func fooMachineToPool(_ context.Context, object client.Object) []reconcile.Request {
+	for _, ref := range object.GetOwnerReferences() {
+		if ref.Kind == poolKind && ref.APIVersion == infrav1.GroupVersion.String() {
+			key := types.NamespacedName{Namespace: object.GetNamespace(), Name: ref.Name}
+			return []reconcile.Request{{NamespacedName: key}}
+		}
+	}
+	return nil
+}
+
+// secretToPools maps a Secret to the FooMachinePools whose bootstrap data it holds, so that a renewed token reaches the
+// template of the pool.
+func (r *reconciler) secretToPools(ctx context.Context, secret client.Object) []reconcile.Request {
+	machinePools := &clusterv1.MachinePoolList{}
+	if err := r.client.List(ctx, machinePools, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "MachinePools could not be listed after a Secret changed")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range machinePools.Items {
+		template := &machinePools.Items[i].Spec.Template.Spec
+		ref := template.InfrastructureRef
+		if ptr.Deref(template.Bootstrap.DataSecretName, "") == secret.GetName() &&
+			ref.Kind == poolKind && ref.APIGroup == infrav1.GroupVersion.Group {
+			key := types.NamespacedName{Namespace: secret.GetNamespace(), Name: ref.Name}
+			requests = append(requests, reconcile.Request{NamespacedName: key})
+		}
+	}
+	return requests
+}

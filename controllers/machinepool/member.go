@@ -1,0 +1,130 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machinepool
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// member is one instance of a pool and the objects that stand for it. At least one of instance and fooMachine is set.
+type member struct {
+	// name of the FooMachine, the Machine and the instance's host.
+	name string
+	// instance is nil once it is gone from the pool.
+	instance *cloud.Instance
+	// fooMachine is nil until the controller made it.
+	fooMachine *infrav1.FooMachine
+	// machine is nil until Cluster API made it.
+	machine *clusterv1.Machine
+}
+
+// membersOf brings together what belongs together, each list read once, sorted by name.
+func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, machines []clusterv1.Machine) []member {
+	byName := make(map[string]*member, len(instances))
+	of := func(name string) *member {
+		m, ok := byName[name]
+		if !ok {
+			m = &member{name: name}
+			byName[name] = m
+		}
+		return m
+	}
+	for i := range instances {
+		of(instances[i].Hostname).instance = &instances[i]
+	}
+	for i := range fooMachines {
+		of(fooMachines[i].Name).fooMachine = &fooMachines[i]
+	}
+	for i := range machines {
+		// A Machine whose FooMachine is gone is on its way out, and nothing here can speed it up.
+		if m, ok := byName[machines[i].Spec.InfrastructureRef.Name]; ok {
+			m.machine = &machines[i]
+		}
+	}
+	members := make([]member, 0, len(byName))
+	for _, m := range byName {
+		members = append(members, *m)
+	}
+	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	return members
+}
+
+// leaving reports whether a deletion of the member has begun, at whichever of its objects.
+func (m member) leaving() bool {
+	return (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
+		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
+		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
+}
+
+// lost reports whether the instance went though nobody asked for that.
+func (m member) lost() bool { return m.instance == nil && !m.leaving() }
+
+// live reports whether the member counts as one of the instances that the pool is to have.
+func (m member) live() bool { return m.instance != nil && !m.leaving() }
+
+// ready reports whether the instance runs and its bootstrap went well.
+func (m member) ready() bool {
+	return m.live() && m.instance.State == cloud.InstanceRunning && m.instance.Bootstrap.State == cloud.BootstrapSucceeded
+}
+
+// providerID is what Cluster API must know of the member, and empty once its Node may go: an ID stays until the instance
+// is gone, and an instance that is being deleted is gone only when its FooMachine is.
+func (m member) providerID() string {
+	switch {
+	case m.instance != nil:
+		return m.instance.ProviderID
+	case m.leaving():
+		return m.fooMachine.Spec.ProviderID
+	default:
+		return ""
+	}
+}
+
+func (m member) zone() string {
+	if m.instance == nil {
+		return ""
+	}
+	return m.instance.Zone
+}
+
+func (m member) createdAt() time.Time {
+	if m.instance == nil {
+		return time.Time{}
+	}
+	return m.instance.CreatedAt
+}
+
+func (m member) hasAnnotation(key string) bool {
+	if m.machine != nil {
+		if _, ok := m.machine.Annotations[key]; ok {
+			return true
+		}
+	}
+	if m.fooMachine == nil {
+		return false
+	}
+	_, ok := m.fooMachine.Annotations[key]
+	return ok
+}

@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machinepool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// errNoOwner says that the FooMachinePool has no MachinePool or no Cluster yet, so that there is nothing to do.
+var errNoOwner = errors.New("no owner yet")
+
+// scope is what one reconcile knows: what was observed before the plan, and what the cloud answered after it.
+type scope struct {
+	pool *infrav1.FooMachinePool
+	// machinePool and cluster are nil only while the FooMachinePool is deleted after they are gone.
+	machinePool *clusterv1.MachinePool
+	cluster     *clusterv1.Cluster
+
+	// members are the instances and what stands for them, sorted by name. They are not known while the cloud can not be
+	// asked, and must not be taken for lost then.
+	members      []member
+	membersKnown bool
+	// cloudPool is nil while the cloud has none.
+	cloudPool *cloud.Pool
+	// secretVersion is the resource version of the bootstrap data's Secret; empty while there is none.
+	secretVersion string
+	// size is the size of the pool's instances; nil where it was not asked for, since it is known.
+	size *cloud.InstanceType
+
+	fault cloudfault.Fault
+	wait  waiting
+	// gone says that nothing is left in the cloud.
+	gone bool
+}
+
+// waiting is what a pool that is not there yet waits for.
+type waiting struct {
+	reason, message string
+}
+
+func (s *scope) owner() ownertags.Owner {
+	return ownertags.Owner{Kind: ownertags.KindMachinePool, Key: client.ObjectKeyFromObject(s.pool)}
+}
+
+func (s *scope) deleting() bool { return !s.pool.DeletionTimestamp.IsZero() }
+
+// poolLabels select the FooMachines and the Machines of the pool; Cluster API selects them by the same.
+func (s *scope) poolLabels() map[string]string {
+	return map[string]string{
+		clusterv1.ClusterNameLabel:     s.machinePool.Spec.ClusterName,
+		clusterv1.MachinePoolNameLabel: format.MustFormatValue(s.machinePool.Name),
+	}
+}
+
+// owners reads the MachinePool and the Cluster. It returns errNoOwner while a FooMachinePool that is not being deleted
+// lacks one of them.
+func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, error) {
+	s := &scope{pool: pool}
+	var err error
+	s.machinePool, err = util.GetOwnerMachinePool(ctx, r.client, pool.ObjectMeta)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	if s.machinePool != nil {
+		s.cluster, err = util.GetClusterByName(ctx, r.client, pool.Namespace, s.machinePool.Spec.ClusterName)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+	}
+	if !s.deleting() && (s.machinePool == nil || s.cluster == nil) {
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a MachinePool of a Cluster the owner",
+			"FooMachinePool", klog.KObj(pool))
+		return nil, errNoOwner
+	}
+	return s, nil
+}
+
+// observe reads what stands for the instances, and then the instances. In this order, an instance that is missing from
+// the cloud's list is gone for sure, since it was there before its FooMachine.
+func (r *reconciler) observe(ctx context.Context, s *scope, reader client.Reader) error {
+	fooMachines, machines := &infrav1.FooMachineList{}, &clusterv1.MachineList{}
+	if s.machinePool != nil {
+		options := []client.ListOption{
+			client.InNamespace(s.pool.Namespace), client.MatchingLabels(s.poolLabels()), client.UnsafeDisableDeepCopy,
+		}
+		if err := reader.List(ctx, fooMachines, options...); err != nil {
+			return fmt.Errorf("list the FooMachines of the pool: %w", err)
+		}
+		if err := reader.List(ctx, machines, options...); err != nil {
+			return fmt.Errorf("list the Machines of the pool: %w", err)
+		}
+		if err := r.observeSecret(ctx, s); err != nil {
+			return err
+		}
+	}
+	instances, err := r.observeCloud(ctx, s)
+	s.fault = cloudfault.Of(err)
+	s.membersKnown = err == nil
+	if s.membersKnown {
+		s.members = membersOf(instances, fooMachines.Items, machines.Items)
+	}
+	return nil
+}
+
+func (r *reconciler) observeCloud(ctx context.Context, s *scope) ([]cloud.Instance, error) {
+	name := s.owner().CloudName()
+	cloudPool, err := r.cloud.GetPool(ctx, name)
+	if cloud.IsNotFound(err) {
+		s.cloudPool = nil
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.cloudPool = &cloudPool
+	if err := r.observeSize(ctx, s); err != nil {
+		return nil, err
+	}
+	return r.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: name})
+}
+
+// observeSize asks for the size of an instance once for each generation of the spec.
+func (r *reconciler) observeSize(ctx context.Context, s *scope) error {
+	if len(s.pool.Status.Capacity) > 0 && s.pool.Status.ObservedGeneration == s.pool.Generation {
+		return nil
+	}
+	types, err := r.cloud.InstanceTypes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range types {
+		if t.Name == s.pool.Spec.Template.InstanceTypeOrDefault() {
+			s.size = &t
+		}
+	}
+	return nil
+}
+
+// observeSecret reads the metadata of the Secret only: its resource version tells whether its data must be read.
+func (r *reconciler) observeSecret(ctx context.Context, s *scope) error {
+	name := ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
+	if name == "" || s.deleting() {
+		return nil
+	}
+	secret := &metav1.PartialObjectMetadata{}
+	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.pool.Namespace, Name: name}, secret)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("get the metadata of the Secret %s with the bootstrap data: %w", name, err)
+	}
+	s.secretVersion = secret.ResourceVersion
+	return nil
+}

@@ -1,0 +1,151 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package machinepool
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
+)
+
+// maxProviderIDs is how many the API accepts.
+const maxProviderIDs = 10000
+
+// setSpec sets what the contract wants in the spec. It keeps the list as it was while the cloud can not be asked.
+//
+//contract:infra-machinepool/providerIDList
+//contract:infra-machinepool/providerID
+func setSpec(s *scope) {
+	if s.cloudPool != nil {
+		s.pool.Spec.ProviderID = providerid.Pool(s.cloudPool.Name)
+	}
+	if s.membersKnown {
+		s.pool.Spec.ProviderIDList = providerIDs(s.members)
+	}
+}
+
+// providerIDs are the IDs of all instances that are not gone, sorted so that the list changes only when they do.
+func providerIDs(members []member) []string {
+	var ids []string
+	for _, m := range members {
+		if id := m.providerID(); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids[:min(len(ids), maxProviderIDs)]
+}
+
+// setStatus sets the whole status from the scope, always all conditions.
+//
+//contract:infra-machinepool/replicas
+//contract:infra-machinepool/initialization-completed
+//contract:infra-machinepool/conditions
+//contract:infra-machinepool/terminal-failures
+func setStatus(s *scope) {
+	status := &s.pool.Status
+	status.ObservedGeneration = s.pool.Generation
+	status.InfrastructureMachineKind = infrav1.InfrastructureMachineKind
+	status.Replicas = ptr.To(int32(len(s.pool.Spec.ProviderIDList)))
+	if s.membersKnown {
+		status.Instances = instanceStatuses(s.members)
+	}
+	if s.size != nil {
+		status.Capacity = capacity(*s.size)
+		status.NodeInfo.OperatingSystem = operatingSystem
+	}
+	for _, c := range conditionsOf(s) {
+		conditions.Set(s.pool, c)
+	}
+	// Never back to false. Cluster API reads the list of provider IDs only from then on.
+	if provisioned(s) {
+		status.Initialization.Provisioned = ptr.To(true)
+		status.Ready = ptr.To(true)
+	}
+}
+
+// operatingSystem is what all instances of a Foo cloud run.
+const operatingSystem = "linux"
+
+// provisioned reports whether the pool is there with at least one instance, or is to have none.
+func provisioned(s *scope) bool {
+	return s.cloudPool != nil && !s.deleting() && (len(s.pool.Spec.ProviderIDList) > 0 || wantedReplicas(s) == 0)
+}
+
+// instanceStatuses are for users; Cluster API does not read them.
+//
+//contract:infra-machinepool/instances
+func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
+	var statuses []infrav1.FooMachinePoolInstanceStatus
+	for _, m := range members {
+		if m.instance == nil || len(statuses) == infrav1.MaxReportedInstances {
+			continue
+		}
+		statuses = append(statuses, infrav1.FooMachinePoolInstanceStatus{
+			InstanceName:  m.name,
+			ProviderID:    m.instance.ProviderID,
+			Addresses:     addresses(*m.instance),
+			FailureDomain: m.instance.Zone,
+			Version:       m.instance.KubernetesVersion,
+			State:         infrav1.InstanceState(m.instance.State),
+			Ready:         ptr.To(m.ready()),
+		})
+	}
+	return statuses
+}
+
+func addresses(instance cloud.Instance) []clusterv1.MachineAddress {
+	all := []clusterv1.MachineAddress{{Type: clusterv1.MachineHostName, Address: instance.Hostname}}
+	if instance.Address != "" {
+		all = append(all, clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: instance.Address})
+	}
+	return all
+}
+
+func capacity(size cloud.InstanceType) corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),
+		corev1.ResourceMemory: *resource.NewQuantity(size.MemoryBytes, resource.BinarySI),
+	}
+}
+
+// ownedConditions are those that nobody else sets.
+var ownedConditions = []string{
+	infrav1.FooMachinePoolReadyCondition,
+	infrav1.FooMachinePoolPoolProvisionedCondition,
+	infrav1.FooMachinePoolInstancesReadyCondition,
+	infrav1.FooMachinePoolScalingUpCondition,
+	infrav1.FooMachinePoolScalingDownCondition,
+	infrav1.DeletingCondition,
+}
+
+var _ conditions.Setter = &infrav1.FooMachinePool{}
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message}
+}

@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package certs
+
+import (
+	"fmt"
+	"strings"
+)
+
+// MissingError says that certificate secrets are not there though the cluster needs them.
+type MissingError struct {
+	// Secrets are the names of the missing secrets.
+	Secrets []string
+}
+
+func (e *MissingError) Error() string {
+	return "certificate secrets are missing: " + strings.Join(e.Secrets, ", ") +
+		"; restore them from a backup, they are never generated again once a machine has used them"
+}
+
+// InvalidError says that a certificate secret can not be used. It holds no key.
+type InvalidError struct {
+	// Secret is the name of the secret.
+	Secret string
+	// Field of the secret's data that is wrong.
+	Field string
+	// Problem says what is wrong with it.
+	Problem string
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("certificate secret %s: data[%q] %s; correct the secret, or delete it before the first machine is made",
+		e.Secret, e.Field, e.Problem)
+}

@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package fake
+
+import (
+	"context"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Call names a method of the cloud interface.
+type Call string
+
+// The methods of the cloud interface.
+const (
+	CallZones              Call = "Zones"
+	CallInstanceTypes      Call = "InstanceTypes"
+	CallImages             Call = "Images"
+	CallQuota              Call = "Quota"
+	CallEnsureLoadBalancer Call = "EnsureLoadBalancer"
+	CallGetLoadBalancer    Call = "GetLoadBalancer"
+	CallListLoadBalancers  Call = "ListLoadBalancers"
+	CallDeleteLoadBalancer Call = "DeleteLoadBalancer"
+	CallEnsureInstance     Call = "EnsureInstance"
+	CallGetInstance        Call = "GetInstance"
+	CallListInstances      Call = "ListInstances"
+	CallDeleteInstance     Call = "DeleteInstance"
+	CallEnsurePool         Call = "EnsurePool"
+	CallGetPool            Call = "GetPool"
+	CallListPools          Call = "ListPools"
+	CallDeletePool         Call = "DeletePool"
+	CallWatch              Call = "Watch"
+)
+
+type fault struct {
+	err   error
+	times int
+}
+
+// Fail makes every call fail with err, until Heal.
+func (c *Cloud) Fail(call Call, err error) { c.FailTimes(call, err, -1) }
+
+// FailTimes makes the next calls, that many of them, fail with err; a negative number means all, until Heal.
+func (c *Cloud) FailTimes(call Call, err error, times int) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.faults[call] = append(c.faults[call], fault{err: err, times: times})
+}
+
+// Heal ends what Fail and FailTimes began for a call.
+func (c *Cloud) Heal(call Call) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	delete(c.faults, call)
+}
+
+// Calls returns how often a method was called, those that failed included.
+func (c *Cloud) Calls(call Call) int {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return c.calls[call]
+}
+
+// SetMode changes when things are over from now on.
+func (c *Cloud) SetMode(mode Mode) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.options.Mode = mode
+}
+
+// SetLimits changes the quota of the tenant.
+func (c *Cloud) SetLimits(limits cloud.Resources) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.options.Limits = limits
+}
+
+// enter counts a call and returns the error that it is to fail with. Callers hold the lock.
+func (c *Cloud) enter(ctx context.Context, call Call) error {
+	c.calls[call]++
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	faults := c.faults[call]
+	if len(faults) == 0 {
+		return nil
+	}
+	first := &faults[0]
+	err := first.err
+	if first.times > 0 {
+		first.times--
+	}
+	if first.times == 0 {
+		c.faults[call] = faults[1:]
+	}
+	return err
+}

@@ -1,0 +1,222 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package fake
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// EnsureInstance creates an instance; see cloud.Instances.
+func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallEnsureInstance); err != nil {
+		return cloud.Instance{}, err
+	}
+	for _, i := range c.instances {
+		if i.Name == spec.Name {
+			return seenInstance(i), nil
+		}
+	}
+	if spec.Zone == "" {
+		spec.Zone = c.emptiest(nil, spec.Tags)
+	}
+	i, err := c.create(spec, nil)
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	return seenInstance(i), nil
+}
+
+// create makes an instance, of a pool or alone. Callers hold the lock.
+func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
+	if err := c.checkTemplate(spec.InstanceTemplate); err != nil {
+		return nil, err
+	}
+	if err := c.checkZone(spec.Zone); err != nil {
+		return nil, err
+	}
+	size, err := c.instanceType(spec.Type)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkQuota(cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes}); err != nil {
+		return nil, err
+	}
+	id := c.nextID()
+	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{
+		ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: spec.Zone, ProviderID: cloud.ProviderID(spec.Zone, id),
+		Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: maps.Clone(spec.Tags),
+		State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending}, CreatedAt: time.Now(),
+	}}
+	if of != nil {
+		i.Pool, i.Revision = of.Name, of.Revision
+	}
+	if c.options.Mode == Instant {
+		i.Address, i.State = c.nextAddress(), cloud.InstanceRunning
+	}
+	c.instances[id] = i
+	c.emitInstance(i)
+	return i, nil
+}
+
+// GetInstance returns one instance; see cloud.Instances.
+func (c *Cloud) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallGetInstance); err != nil {
+		return cloud.Instance{}, err
+	}
+	i, ok := c.instances[id]
+	if !ok {
+		return cloud.Instance{}, &cloud.NotFoundError{Kind: "instance", Name: id}
+	}
+	return seenInstance(i), nil
+}
+
+// ListInstances lists instances; see cloud.Instances.
+func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallListInstances); err != nil {
+		return nil, err
+	}
+	var found []cloud.Instance
+	for _, i := range c.instances {
+		if filter.Matches(i.Instance) {
+			found = append(found, seenInstance(i))
+		}
+	}
+	slices.SortFunc(found, func(a, b cloud.Instance) int { return strings.Compare(a.Name, b.Name) })
+	return found, nil
+}
+
+// DeleteInstance deletes an instance; see cloud.Instances.
+func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallDeleteInstance); err != nil {
+		return err
+	}
+	i, ok := c.instances[id]
+	if !ok {
+		return &cloud.NotFoundError{Kind: "instance", Name: id}
+	}
+	if i.State == cloud.InstanceDeleting {
+		return nil
+	}
+	i.State = cloud.InstanceDeleting
+	if p, ok := c.pools[i.Pool]; ok && p.Size > 0 {
+		p.Size--
+		c.emitPool(p)
+	}
+	if c.options.Mode == Instant {
+		delete(c.instances, id)
+	}
+	c.emitInstance(i)
+	return nil
+}
+
+// UserData returns the user data that an instance was made with. It reports false if there is no instance of the name.
+func (c *Cloud) UserData(name string) ([]byte, bool) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, i := range c.instances {
+		if i.Name == name {
+			return slices.Clone(i.userData), true
+		}
+	}
+	return nil, false
+}
+
+// RunInstance gives an instance an address and makes it run. It reports false if there is no instance of the name.
+func (c *Cloud) RunInstance(name string) bool {
+	return c.ChangeInstance(name, func(i *cloud.Instance) {
+		i.State = cloud.InstanceRunning
+		if i.Address == "" {
+			i.Address = c.nextAddress()
+		}
+	})
+}
+
+// SetBootstrap makes an instance report how far its bootstrap is. It reports false if there is no instance of the name.
+func (c *Cloud) SetBootstrap(name string, bootstrap cloud.Bootstrap) bool {
+	return c.ChangeInstance(name, func(i *cloud.Instance) { i.Bootstrap = bootstrap })
+}
+
+// StopInstance makes an instance die. It reports false if there is no instance of the name.
+func (c *Cloud) StopInstance(name, message string) bool {
+	return c.ChangeInstance(name, func(i *cloud.Instance) { i.State, i.Message = cloud.InstanceStopped, message })
+}
+
+// LoseInstance removes an instance without being asked, or ends a deletion that is open. It reports false if there is
+// no instance of the name.
+func (c *Cloud) LoseInstance(name string) bool {
+	return c.ChangeInstance(name, func(i *cloud.Instance) { delete(c.instances, i.ID) })
+}
+
+// FinishDeletions ends all deletions of instances and load balancers that are open.
+func (c *Cloud) FinishDeletions() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for id, i := range c.instances {
+		if i.State == cloud.InstanceDeleting {
+			delete(c.instances, id)
+			c.emitInstance(i)
+		}
+	}
+	for name, lb := range c.loadBalancers {
+		if strings.Contains(lb.Message, "being deleted") {
+			delete(c.loadBalancers, name)
+			c.emitLoadBalancer(lb)
+		}
+	}
+	for name, p := range c.pools {
+		if p.Deleting {
+			delete(c.pools, name)
+			c.emitPool(p)
+		}
+	}
+}
+
+// ChangeInstance changes an instance and tells of it. The function must not call the cloud. It reports false if there
+// is no instance of the name.
+func (c *Cloud) ChangeInstance(name string, change func(i *cloud.Instance)) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, i := range c.instances {
+		if i.Name == name {
+			change(&i.Instance)
+			c.emitInstance(i)
+			return true
+		}
+	}
+	return false
+}
+
+func seenInstance(i *instance) cloud.Instance {
+	seen := i.Instance
+	seen.Tags = maps.Clone(i.Tags)
+	return seen
+}

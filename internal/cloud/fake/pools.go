@@ -1,0 +1,211 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package fake
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// EnsurePool creates or updates a pool; see cloud.Pools.
+func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallEnsurePool); err != nil {
+		return cloud.Pool{}, err
+	}
+	if err := c.checkPool(spec); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, ok := c.pools[spec.Name]
+	if !ok {
+		p = &pool{}
+		c.pools[spec.Name] = p
+	}
+	p.userData = slices.Clone(spec.Template.UserData)
+	p.PoolSpec = spec
+	p.Template.UserData = nil
+	c.grow(p)
+	c.emitPool(p)
+	return c.seenPool(p), nil
+}
+
+// checkPool refuses a spec that is wrong. Callers hold the lock.
+func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
+	if err := c.checkTemplate(spec.Template); err != nil {
+		return err
+	}
+	for _, zone := range spec.Zones {
+		if err := c.checkZone(zone); err != nil {
+			return err
+		}
+	}
+	if count := c.countOf(spec.Name); spec.Size < count {
+		return &cloud.InvalidError{
+			Field: "size", Value: strconv.Itoa(int(spec.Size)),
+			Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", count),
+		}
+	}
+	return nil
+}
+
+// grow brings the number of instances up to the size. Callers hold the lock.
+func (c *Cloud) grow(p *pool) {
+	p.Problem = nil
+	for c.countOf(p.Name) < p.Size && !p.Deleting {
+		c.next++
+		suffix := fmt.Sprintf("x%04d", c.next)
+		_, err := c.create(cloud.InstanceSpec{
+			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix,
+			Zone: c.emptiest(slices.Clone(p.Zones), p.Template.Tags),
+			InstanceTemplate: cloud.InstanceTemplate{
+				Type: p.Template.Type, KubernetesVersion: p.Template.KubernetesVersion, UserData: p.userData, Tags: p.Template.Tags,
+			},
+		}, p)
+		if err != nil {
+			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
+			return
+		}
+	}
+}
+
+// countOf returns how many instances a pool has. Callers hold the lock.
+func (c *Cloud) countOf(name string) int32 {
+	var count int32
+	for _, i := range c.instances {
+		if i.Pool == name && i.State != cloud.InstanceDeleting {
+			count++
+		}
+	}
+	return count
+}
+
+// GetPool returns one pool; see cloud.Pools.
+func (c *Cloud) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallGetPool); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, ok := c.pools[name]
+	if !ok {
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
+	}
+	return c.seenPool(p), nil
+}
+
+// ListPools lists pools; see cloud.Pools.
+func (c *Cloud) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallListPools); err != nil {
+		return nil, err
+	}
+	var found []cloud.Pool
+	for _, name := range slices.Sorted(maps.Keys(c.pools)) {
+		if p := c.pools[name]; p.Tags.Contains(tags) {
+			found = append(found, c.seenPool(p))
+		}
+	}
+	return found, nil
+}
+
+// DeletePool deletes a pool with its instances; see cloud.Pools.
+func (c *Cloud) DeletePool(ctx context.Context, name string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallDeletePool); err != nil {
+		return err
+	}
+	p, ok := c.pools[name]
+	if !ok {
+		return &cloud.NotFoundError{Kind: "pool", Name: name}
+	}
+	p.Deleting, p.Size = true, 0
+	for id, i := range c.instances {
+		if i.Pool != name {
+			continue
+		}
+		i.State = cloud.InstanceDeleting
+		if c.options.Mode == Instant {
+			delete(c.instances, id)
+		}
+		c.emitInstance(i)
+	}
+	if c.options.Mode == Instant {
+		delete(c.pools, name)
+	}
+	c.emitPool(p)
+	return nil
+}
+
+// PoolUserData returns the user data of a pool's template. It reports false if there is no pool of the name.
+func (c *Cloud) PoolUserData(name string) ([]byte, bool) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	p, ok := c.pools[name]
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(p.userData), true
+}
+
+// GrowPools makes every pool try again to reach its size, as a real cloud does from time to time.
+func (c *Cloud) GrowPools() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, p := range c.pools {
+		c.grow(p)
+		c.emitPool(p)
+	}
+}
+
+// seenPool is a pool as a caller sees it. Callers hold the lock.
+func (c *Cloud) seenPool(p *pool) cloud.Pool {
+	seen := p.Pool
+	seen.Tags, seen.Zones, seen.Template.Tags = maps.Clone(p.Tags), slices.Clone(p.Zones), maps.Clone(p.Template.Tags)
+	seen.Instances = 0
+	for _, i := range c.instances {
+		if i.Pool == p.Name {
+			seen.Instances++
+		}
+	}
+	if p.Problem != nil {
+		problem := *p.Problem
+		seen.Problem = &problem
+	}
+	return seen
+}
+
+// InstanceNames returns the names of all instances, sorted.
+func (c *Cloud) InstanceNames() []string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	names := make([]string, 0, len(c.instances))
+	for _, i := range c.instances {
+		names = append(names, i.Name)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}

@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package api
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Error is an error as it is sent. Which fields are set depends on the reason.
+type Error struct {
+	// Reason is the type of the error; it alone decides about the type that the client returns.
+	Reason cloud.Reason `json:"reason"`
+	// Message is the whole error in words.
+	Message string `json:"message"`
+	// Kind and Name of what is missing, for NotFound.
+	Kind string `json:"kind,omitempty"`
+	Name string `json:"name,omitempty"`
+	// Field, Value, Problem and Allowed, for Invalid.
+	Field   string   `json:"field,omitempty"`
+	Value   string   `json:"value,omitempty"`
+	Problem string   `json:"problem,omitempty"`
+	Allowed []string `json:"allowed,omitempty"`
+	// Resource, Limit, Used and Requested, for QuotaExceeded.
+	Resource  string `json:"resource,omitempty"`
+	Limit     int64  `json:"limit,omitempty"`
+	Used      int64  `json:"used,omitempty"`
+	Requested int64  `json:"requested,omitempty"`
+	// RetryAfterSeconds, for Throttled.
+	RetryAfterSeconds float64 `json:"retryAfterSeconds,omitempty"`
+}
+
+// NewError returns an error as it is sent.
+func NewError(err error) Error {
+	e := Error{Reason: cloud.ReasonFor(err), Message: err.Error()}
+	var (
+		notFound     *cloud.NotFoundError
+		invalid      *cloud.InvalidError
+		quota        *cloud.QuotaExceededError
+		unauthorized *cloud.UnauthorizedError
+		unavailable  *cloud.UnavailableError
+	)
+	switch {
+	case errors.As(err, &notFound):
+		e.Kind, e.Name = notFound.Kind, notFound.Name
+	case errors.As(err, &invalid):
+		e.Field, e.Value, e.Problem, e.Allowed = invalid.Field, invalid.Value, invalid.Problem, invalid.Allowed
+	case errors.As(err, &quota):
+		e.Resource, e.Limit, e.Used, e.Requested = quota.Resource, quota.Limit, quota.Used, quota.Requested
+	case errors.As(err, &unauthorized):
+		e.Message = unauthorized.Message
+	case errors.As(err, &unavailable):
+		e.Message = unavailable.Message
+	}
+	if after, ok := cloud.RetryAfter(err); ok {
+		e.RetryAfterSeconds = after.Seconds()
+	}
+	return e
+}
+
+// Typed returns the error of package cloud that was sent.
+func (e Error) Typed() error {
+	switch e.Reason {
+	case cloud.ReasonNotFound:
+		return &cloud.NotFoundError{Kind: e.Kind, Name: e.Name}
+	case cloud.ReasonInvalid:
+		return &cloud.InvalidError{Field: e.Field, Value: e.Value, Problem: e.Problem, Allowed: e.Allowed}
+	case cloud.ReasonQuotaExceeded:
+		return &cloud.QuotaExceededError{Resource: e.Resource, Limit: e.Limit, Used: e.Used, Requested: e.Requested}
+	case cloud.ReasonUnauthorized:
+		return &cloud.UnauthorizedError{Message: e.Message}
+	case cloud.ReasonThrottled:
+		return &cloud.ThrottledError{RetryAfter: time.Duration(math.Round(e.RetryAfterSeconds * float64(time.Second)))}
+	case cloud.ReasonUnavailable:
+		return &cloud.UnavailableError{Message: e.Message}
+	case cloud.ReasonUnknown:
+	}
+	return errors.New(e.Message)
+}
+
+// Status returns the HTTP status that goes with the reason.
+func (e Error) Status() int {
+	switch e.Reason {
+	case cloud.ReasonNotFound:
+		return http.StatusNotFound
+	case cloud.ReasonInvalid:
+		return http.StatusUnprocessableEntity
+	case cloud.ReasonQuotaExceeded:
+		return http.StatusForbidden
+	case cloud.ReasonUnauthorized:
+		return http.StatusUnauthorized
+	case cloud.ReasonThrottled:
+		return http.StatusTooManyRequests
+	case cloud.ReasonUnavailable:
+		return http.StatusServiceUnavailable
+	case cloud.ReasonUnknown:
+	}
+	return http.StatusInternalServerError
+}

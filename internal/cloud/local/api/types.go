@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package api
+
+import (
+	_ "embed"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Document is the OpenAPI 3 document of the API, in YAML.
+//
+//go:embed openapi.yaml
+var Document []byte
+
+// Paths of the API. The last part of a path with a name or ID follows the collection's path and a slash.
+const (
+	PathHealth        = "/healthz"
+	PathDocument      = "/openapi.yaml"
+	PathZones         = "/v1/zones"
+	PathInstanceTypes = "/v1/instance-types"
+	PathImages        = "/v1/images"
+	PathQuota         = "/v1/quota"
+	PathLoadBalancers = "/v1/load-balancers"
+	PathInstances     = "/v1/instances"
+	PathPools         = "/v1/pools"
+	PathWatch         = "/v1/watch"
+	// SuffixLog follows an instance's path.
+	SuffixLog = "/console"
+)
+
+// Parameters of queries.
+const (
+	// ParameterTag chooses by a tag, key=value; given more than once, all must match.
+	ParameterTag = "tag"
+	// ParameterName chooses instances by name.
+	ParameterName = "name"
+	// ParameterPool chooses instances by pool.
+	ParameterPool = "pool"
+	// ParameterSource names a log.
+	ParameterSource = "source"
+	// ParameterFollow is "true" to wait for more of a log.
+	ParameterFollow = "follow"
+)
+
+// Media types.
+const (
+	JSON  = "application/json"
+	Lines = "application/x-ndjson"
+	Text  = "text/plain; charset=utf-8"
+	YAML  = "application/yaml"
+)
+
+// List is how a list is sent.
+type List[T any] struct {
+	// Items of the list, never null.
+	Items []T `json:"items"`
+}
+
+// Lists of the API.
+type (
+	// Zones is the answer to GET /v1/zones.
+	Zones = List[cloud.Zone]
+	// InstanceTypes is the answer to GET /v1/instance-types.
+	InstanceTypes = List[cloud.InstanceType]
+	// Images is the answer to GET /v1/images.
+	Images = List[cloud.Image]
+	// LoadBalancers is the answer to GET /v1/load-balancers.
+	LoadBalancers = List[cloud.LoadBalancer]
+	// Instances is the answer to GET /v1/instances.
+	Instances = List[cloud.Instance]
+	// Pools is the answer to GET /v1/pools.
+	Pools = List[cloud.Pool]
+)

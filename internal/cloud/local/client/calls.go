@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+// Zones implements cloud.Catalog.
+func (c *Client) Zones(ctx context.Context) ([]cloud.Zone, error) {
+	return list[cloud.Zone](ctx, c, api.PathZones)
+}
+
+// InstanceTypes implements cloud.Catalog.
+func (c *Client) InstanceTypes(ctx context.Context) ([]cloud.InstanceType, error) {
+	return list[cloud.InstanceType](ctx, c, api.PathInstanceTypes)
+}
+
+// Images implements cloud.Catalog.
+func (c *Client) Images(ctx context.Context) ([]cloud.Image, error) {
+	return list[cloud.Image](ctx, c, api.PathImages)
+}
+
+// Quota implements cloud.Catalog.
+func (c *Client) Quota(ctx context.Context) (cloud.Quota, error) {
+	return call[cloud.Quota](ctx, c, http.MethodGet, api.PathQuota, nil)
+}
+
+// EnsureLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+	return call[cloud.LoadBalancer](ctx, c, http.MethodPut, named(api.PathLoadBalancers, spec.Name), spec)
+}
+
+// GetLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
+	return call[cloud.LoadBalancer](ctx, c, http.MethodGet, named(api.PathLoadBalancers, name), nil)
+}
+
+// ListLoadBalancers implements cloud.LoadBalancers.
+func (c *Client) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
+	return list[cloud.LoadBalancer](ctx, c, query(api.PathLoadBalancers, tags, nil))
+}
+
+// DeleteLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) DeleteLoadBalancer(ctx context.Context, name string) error {
+	return c.remove(ctx, named(api.PathLoadBalancers, name))
+}
+
+// EnsureInstance implements cloud.Instances.
+func (c *Client) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	return call[cloud.Instance](ctx, c, http.MethodPost, api.PathInstances, spec)
+}
+
+// GetInstance implements cloud.Instances.
+func (c *Client) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
+	return call[cloud.Instance](ctx, c, http.MethodGet, named(api.PathInstances, id), nil)
+}
+
+// ListInstances implements cloud.Instances.
+func (c *Client) ListInstances(ctx context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	fields := map[string]string{api.ParameterName: filter.Name, api.ParameterPool: filter.Pool}
+	return list[cloud.Instance](ctx, c, query(api.PathInstances, filter.Tags, fields))
+}
+
+// DeleteInstance implements cloud.Instances.
+func (c *Client) DeleteInstance(ctx context.Context, id string) error {
+	return c.remove(ctx, named(api.PathInstances, id))
+}
+
+// EnsurePool implements cloud.Pools.
+func (c *Client) EnsurePool(ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+	return call[cloud.Pool](ctx, c, http.MethodPut, named(api.PathPools, spec.Name), spec)
+}
+
+// GetPool implements cloud.Pools.
+func (c *Client) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
+	return call[cloud.Pool](ctx, c, http.MethodGet, named(api.PathPools, name), nil)
+}
+
+// ListPools implements cloud.Pools.
+func (c *Client) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	return list[cloud.Pool](ctx, c, query(api.PathPools, tags, nil))
+}
+
+// DeletePool implements cloud.Pools.
+func (c *Client) DeletePool(ctx context.Context, name string) error {
+	return c.remove(ctx, named(api.PathPools, name))
+}
+
+// LogOptions choose a log of an instance.
+type LogOptions struct {
+	// Source is "console" (the default) or "kubelet".
+	Source string
+	// Follow waits for more until the context ends.
+	Follow bool
+}
+
+// Log opens a log of an instance. The caller closes it.
+func (c *Client) Log(ctx context.Context, id string, options LogOptions) (io.ReadCloser, error) {
+	path := query(named(api.PathInstances, id)+api.SuffixLog, nil, map[string]string{
+		api.ParameterSource: options.Source, api.ParameterFollow: strconv.FormatBool(options.Follow),
+	})
+	response, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}

@@ -1,0 +1,242 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+const (
+	// requestTimeout is how long a call may take; a watch or a followed log may take forever.
+	requestTimeout = 30 * time.Second
+	dialTimeout    = 5 * time.Second
+	maxIdle        = 32
+	// maxErrorText is how much of an answer that is no JSON becomes part of an error.
+	maxErrorText = 512
+)
+
+// Options say which cloud to talk to, and as whom.
+type Options struct {
+	// Endpoint is unix:///path/of/socket or https://host:port.
+	Endpoint string
+	// Token of the tenant. Empty when TokenFile is given.
+	Token string
+	// TokenFile holds the token; it is read at every call, so that it can be replaced.
+	TokenFile string
+	// CAFile holds the certificates that an https endpoint is verified with; the system's when empty.
+	CAFile string
+}
+
+// Client is a connection to a local cloud as one tenant.
+type Client struct {
+	options Options
+	base    string
+	http    *http.Client
+}
+
+var _ cloud.Cloud = &Client{}
+
+// NewClient returns a client. It does not connect yet; the error says what is wrong with the options.
+func NewClient(options Options) (*Client, error) {
+	if (options.Token == "") == (options.TokenFile == "") {
+		return nil, errors.New("give either a token or a token file")
+	}
+	endpoint, err := url.Parse(options.Endpoint)
+	if err != nil {
+		return nil, fmt.Errorf("endpoint %q: %w", options.Endpoint, err)
+	}
+	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute}
+	c := &Client{options: options, http: &http.Client{Transport: transport}}
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	switch {
+	case endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != "":
+		c.base = "http://foocloud"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "unix", endpoint.Path)
+		}
+	case endpoint.Scheme == "https" && endpoint.Host != "":
+		c.base = "https://" + endpoint.Host
+		transport.DialContext = dialer.DialContext
+		transport.TLSClientConfig, err = tlsConfig(options.CAFile)
+	default:
+		err = fmt.Errorf("endpoint %q: want unix:///path or https://host:port", options.Endpoint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func tlsConfig(caFile string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if caFile == "" {
+		return config, nil
+	}
+	text, err := os.ReadFile(caFile)
+	if err != nil {
+		return nil, fmt.Errorf("read the certificates of the cloud: %w", err)
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("certificates of the cloud: %s holds no certificate in PEM format", caFile)
+	}
+	return config, nil
+}
+
+func (c *Client) token() (string, error) {
+	if c.options.TokenFile == "" {
+		return c.options.Token, nil
+	}
+	text, err := os.ReadFile(c.options.TokenFile)
+	if err != nil {
+		return "", &cloud.UnauthorizedError{Message: fmt.Sprintf("the token can not be read: %v", err)}
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", &cloud.UnauthorizedError{Message: fmt.Sprintf("token file %s is empty", c.options.TokenFile)}
+	}
+	return token, nil
+}
+
+// send sends a request and returns the answer, or the typed error that it holds. The caller closes the body.
+func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	token, err := c.token()
+	if err != nil {
+		return nil, err
+	}
+	var content io.Reader = http.NoBody
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return nil, fmt.Errorf("encode the request: %w", err)
+		}
+		content = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
+	if err != nil {
+		return nil, fmt.Errorf("make the request: %w", err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	if body != nil {
+		request.Header.Set("Content-Type", api.JSON)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, c.transportError(ctx, err)
+	}
+	if response.StatusCode >= http.StatusBadRequest {
+		defer response.Body.Close()
+		return nil, decodeError(response)
+	}
+	return response, nil
+}
+
+// transportError turns a failure to connect into an UnavailableError that names the endpoint.
+func (c *Client) transportError(ctx context.Context, err error) error {
+	if ctx.Err() != nil && context.Cause(ctx) != errTimeout {
+		return ctx.Err()
+	}
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	var verification *tls.CertificateVerificationError
+	if errors.As(err, &verification) {
+		return fmt.Errorf("endpoint %s: %w (give the certificate of the cloud as CA file)", c.options.Endpoint, err)
+	}
+	return &cloud.UnavailableError{Message: fmt.Sprintf("endpoint %s: %v", c.options.Endpoint, err)}
+}
+
+func decodeError(response *http.Response) error {
+	kind, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err == nil && kind == api.JSON {
+		var sent api.Error
+		if err := json.NewDecoder(response.Body).Decode(&sent); err == nil && sent.Reason != "" {
+			return sent.Typed()
+		}
+	}
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText))
+	return fmt.Errorf("the cloud answered %s: %s", response.Status, bytes.TrimSpace(text))
+}
+
+var errTimeout = errors.New("no answer in time")
+
+// call sends a request and decodes the answer.
+func call[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	var result T
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
+	defer cancel()
+	response, err := c.send(ctx, method, path, body)
+	if err != nil {
+		return result, err
+	}
+	defer response.Body.Close()
+	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
+		return result, c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
+	}
+	return result, nil
+}
+
+func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	result, err := call[api.List[T]](ctx, c, http.MethodGet, path, nil)
+	return result.Items, err
+}
+
+func (c *Client) remove(ctx context.Context, path string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
+	defer cancel()
+	response, err := c.send(ctx, http.MethodDelete, path, nil)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+func named(collection, name string) string { return collection + "/" + url.PathEscape(name) }
+
+func query(path string, tags cloud.Tags, fields map[string]string) string {
+	values := url.Values{}
+	for key, value := range tags {
+		values.Add(api.ParameterTag, key+"="+value)
+	}
+	for key, value := range fields {
+		if value != "" {
+			values.Set(key, value)
+		}
+	}
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}

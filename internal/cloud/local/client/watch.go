@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+const (
+	// silence is how long a watch may say nothing, not even that it is alive, before it counts as lost.
+	silence = 45 * time.Second
+	// maxEvent is the length of the longest event that is read.
+	maxEvent = 1 << 20
+)
+
+// Watch implements cloud.Cloud.
+func (c *Client) Watch(ctx context.Context) (<-chan cloud.Event, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	response, err := c.send(ctx, http.MethodGet, api.PathWatch, nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	events := make(chan cloud.Event)
+	go func() {
+		defer cancel()
+		defer close(events)
+		defer response.Body.Close()
+		watchdog := time.AfterFunc(silence, cancel)
+		defer watchdog.Stop()
+		lines := bufio.NewScanner(response.Body)
+		lines.Buffer(nil, maxEvent)
+		for lines.Scan() {
+			watchdog.Reset(silence)
+			if !deliver(ctx, lines.Bytes(), events) {
+				return
+			}
+		}
+	}()
+	return events, nil
+}
+
+// deliver passes one line on; empty lines only say that the connection is alive. It returns false to end the watch.
+func deliver(ctx context.Context, line []byte, events chan<- cloud.Event) bool {
+	if len(bytes.TrimSpace(line)) == 0 {
+		return true
+	}
+	var event cloud.Event
+	if err := json.Unmarshal(line, &event); err != nil {
+		return false
+	}
+	select {
+	case events <- event:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// Healthy returns nil when the daemon answers.
+func (c *Client) Healthy(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, dialTimeout, errTimeout)
+	defer cancel()
+	response, err := c.send(ctx, http.MethodGet, api.PathHealth, nil)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if err = errors.Join(err, response.Body.Close()); err != nil {
+		return fmt.Errorf("read the answer: %w", err)
+	}
+	return nil
+}

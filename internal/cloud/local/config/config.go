@@ -1,0 +1,232 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package config
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// DefaultTenant is the tenant that exists when none is configured. Its token is made by the daemon.
+const DefaultTenant = "default"
+
+// Config is the content of the configuration file. Each list that is left out has a default.
+type Config struct {
+	// Zones on offer; zone-a, zone-b and zone-c by default.
+	Zones []Zone `json:"zones,omitempty"`
+	// InstanceTypes on offer; small, medium and large by default.
+	InstanceTypes []InstanceType `json:"instanceTypes,omitempty"`
+	// Tenants who may call; one named "default", without quota, by default.
+	Tenants []Tenant `json:"tenants,omitempty"`
+}
+
+// Zone is a failure domain.
+type Zone struct {
+	// Name of the zone, a DNS label.
+	Name string `json:"name"`
+	// ControlPlane says whether the zone is meant to hold control planes; true by default.
+	ControlPlane *bool `json:"controlPlane,omitempty"`
+}
+
+// InstanceType is a size of instance.
+type InstanceType struct {
+	// Name of the type, a DNS label.
+	Name string `json:"name"`
+	// CPUs that the kubelet reports, at least 1.
+	CPUs int `json:"cpus"`
+	// Memory that the kubelet reports, for example 4Gi.
+	Memory resource.Quantity `json:"memory"`
+	// Runtime of the containers; "process", which is the default, is the only one.
+	Runtime string `json:"runtime,omitempty"`
+}
+
+// Tenant is who may call.
+type Tenant struct {
+	// Name of the tenant, a DNS label.
+	Name string `json:"name"`
+	// TokenFile holds the tenant's token. Without one the daemon makes a token in its state folder.
+	TokenFile string `json:"tokenFile,omitempty"`
+	// RequestsPerSecond that the tenant may make; 0, the default, is no limit.
+	RequestsPerSecond int `json:"requestsPerSecond,omitempty"`
+	// Quota of the tenant; none by default.
+	Quota Quota `json:"quota,omitempty"`
+}
+
+// Quota limits what a tenant may have. Zero, or left out, is no limit.
+type Quota struct {
+	// Instances, those of pools included.
+	Instances int `json:"instances,omitempty"`
+	// CPUs of all instances' types.
+	CPUs int `json:"cpus,omitempty"`
+	// Memory of all instances' types, for example 16Gi.
+	Memory resource.Quantity `json:"memory,omitempty"`
+	// LoadBalancers of the tenant.
+	LoadBalancers int `json:"loadBalancers,omitempty"`
+}
+
+// Load reads a configuration file; the defaults with no path. Fields that it does not know are errors.
+func Load(path string) (*Config, error) {
+	var c Config
+	if path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read the configuration: %w", err)
+		}
+		if err := yaml.UnmarshalStrict(text, &c); err != nil {
+			return nil, fmt.Errorf("configuration %s: %s", path, explain(err))
+		}
+	}
+	c.setDefaults()
+	if err := c.validate(); err != nil {
+		return nil, fmt.Errorf("configuration %s: %w", path, err)
+	}
+	return &c, nil
+}
+
+// explain takes the decoder's own words off the front.
+func explain(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{"error unmarshaling JSON: while decoding JSON: ", "error converting YAML to JSON: ", "json: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}
+
+func (c *Config) setDefaults() {
+	if len(c.Zones) == 0 {
+		c.Zones = []Zone{{Name: "zone-a"}, {Name: "zone-b"}, {Name: "zone-c"}}
+	}
+	if len(c.InstanceTypes) == 0 {
+		c.InstanceTypes = []InstanceType{
+			{Name: "small", CPUs: 2, Memory: resource.MustParse("2Gi")},
+			{Name: "medium", CPUs: 2, Memory: resource.MustParse("4Gi")},
+			{Name: "large", CPUs: 4, Memory: resource.MustParse("8Gi")},
+		}
+	}
+	if len(c.Tenants) == 0 {
+		c.Tenants = []Tenant{{Name: DefaultTenant}}
+	}
+	for i := range c.InstanceTypes {
+		if c.InstanceTypes[i].Runtime == "" {
+			c.InstanceTypes[i].Runtime = cloud.RuntimeProcess
+		}
+	}
+}
+
+func (c *Config) validate() error {
+	names := map[string][]string{}
+	for _, zone := range c.Zones {
+		names["zones"] = append(names["zones"], zone.Name)
+	}
+	for _, kind := range c.InstanceTypes {
+		names["instanceTypes"] = append(names["instanceTypes"], kind.Name)
+		if err := kind.validate(); err != nil {
+			return err
+		}
+	}
+	for _, tenant := range c.Tenants {
+		names["tenants"] = append(names["tenants"], tenant.Name)
+		if err := tenant.validate(); err != nil {
+			return err
+		}
+	}
+	for _, list := range []string{"zones", "instanceTypes", "tenants"} {
+		if err := validateNames(list, names[list]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func validateNames(list string, names []string) error {
+	for i, name := range names {
+		if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+			return &cloud.InvalidError{Field: fmt.Sprintf("%s[%d].name", list, i), Value: name, Problem: strings.Join(problems, "; ")}
+		}
+		if slices.Contains(names[:i], name) {
+			return &cloud.InvalidError{Field: fmt.Sprintf("%s[%d].name", list, i), Value: name, Problem: "stands there twice"}
+		}
+	}
+	return nil
+}
+
+func (t *InstanceType) validate() error {
+	field := "instanceTypes[" + t.Name + "]."
+	if t.CPUs < 1 {
+		return &cloud.InvalidError{Field: field + "cpus", Value: fmt.Sprint(t.CPUs), Problem: "must be at least 1"}
+	}
+	if t.Memory.Sign() <= 0 {
+		return &cloud.InvalidError{Field: field + "memory", Value: t.Memory.String(), Problem: "must be more than nothing, for example 2Gi"}
+	}
+	if t.Runtime != cloud.RuntimeProcess {
+		return &cloud.InvalidError{Field: field + "runtime", Value: t.Runtime, Problem: "unknown runtime", Allowed: []string{cloud.RuntimeProcess}}
+	}
+	return nil
+}
+
+func (t *Tenant) validate() error {
+	field := "tenants[" + t.Name + "]."
+	for name, value := range map[string]int{
+		"quota.instances": t.Quota.Instances, "quota.cpus": t.Quota.CPUs, "quota.loadBalancers": t.Quota.LoadBalancers,
+		"quota.memory": t.Quota.Memory.Sign(), "requestsPerSecond": t.RequestsPerSecond,
+	} {
+		if value < 0 {
+			return &cloud.InvalidError{Field: field + name, Value: fmt.Sprint(value), Problem: "must not be negative; 0 is no limit"}
+		}
+	}
+	return nil
+}
+
+// CloudZones returns the zones as the cloud shows them.
+func (c *Config) CloudZones() []cloud.Zone {
+	zones := make([]cloud.Zone, 0, len(c.Zones))
+	for _, zone := range c.Zones {
+		zones = append(zones, cloud.Zone{Name: zone.Name, ControlPlane: zone.ControlPlane == nil || *zone.ControlPlane})
+	}
+	return zones
+}
+
+// CloudInstanceTypes returns the instance types as the cloud shows them.
+func (c *Config) CloudInstanceTypes() []cloud.InstanceType {
+	types := make([]cloud.InstanceType, 0, len(c.InstanceTypes))
+	for _, kind := range c.InstanceTypes {
+		types = append(types, cloud.InstanceType{
+			Name: kind.Name, CPUs: kind.CPUs, MemoryBytes: kind.Memory.Value(), Runtime: kind.Runtime,
+		})
+	}
+	return types
+}
+
+// Limits returns the quota of each tenant.
+func (c *Config) Limits() map[string]cloud.Resources {
+	limits := map[string]cloud.Resources{}
+	for _, tenant := range c.Tenants {
+		limits[tenant.Name] = cloud.Resources{
+			Instances: tenant.Quota.Instances, CPUs: tenant.Quota.CPUs,
+			MemoryBytes: tenant.Quota.Memory.Value(), LoadBalancers: tenant.Quota.LoadBalancers,
+		}
+	}
+	return limits
+}

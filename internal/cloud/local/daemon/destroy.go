@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/loadbalancer"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// Destroy removes everything that a state folder has on this host, and the state folder itself. The daemon must not
+// run. A folder that is not there is no error.
+func Destroy(ctx context.Context, path string) error {
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("foocloud must run as root, not as user %d", os.Geteuid())
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	folder, err := stateDir(path)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(folder, stateFile)); err != nil {
+		return fmt.Errorf("%s is no state folder of foocloud: %w", folder, err)
+	}
+	locked, err := lock(folder)
+	if err != nil {
+		return err
+	}
+	defer locked.Close()
+	if err := destroyAll(ctx, folder); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("remove the state folder: %w", err)
+	}
+	return nil
+}
+
+func destroyAll(ctx context.Context, folder string) error {
+	state, err := store.Open(filepath.Join(folder, stateFile))
+	if err != nil {
+		return err
+	}
+	defer state.Close()
+	var record *store.Network
+	err = state.View(func(tx *store.Tx) error {
+		record, err = tx.Network()
+		return err
+	})
+	// Without a network nothing was ever made.
+	if err != nil || record == nil {
+		return err
+	}
+	if err := destroyMachines(ctx, folder, state, record); err != nil {
+		return err
+	}
+	options := network.Options{Name: record.Bridge, Alias: record.Alias}
+	return errors.Join(network.Remove(options), network.Restore(record.Sysctls))
+}
+
+func destroyMachines(ctx context.Context, folder string, state *store.Store, record *store.Network) error {
+	prefix, err := netip.ParsePrefix(record.CIDR)
+	if err != nil {
+		return fmt.Errorf("read the network: %w", err)
+	}
+	// The bridge may be gone, as after a restart of the host; made again, it lets everything be removed the same way.
+	bridge, err := network.Ensure(network.Options{Name: record.Bridge, Network: prefix, Alias: record.Alias})
+	if err != nil {
+		return err
+	}
+	ids, err := instanceIDs(state)
+	if err != nil {
+		return err
+	}
+	machines, err := instance.NewDriver(instance.Options{StateDir: folder, Network: prefix, Bridge: bridge}, ids)
+	if err != nil {
+		return err
+	}
+	defer machines.Close()
+	return engine.New(engine.Options{
+		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(folder, bridge), Network: prefix,
+		Images: func() ([]cloud.Image, error) { return nil, nil },
+	}).Remove(ctx)
+}

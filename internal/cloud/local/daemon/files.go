@@ -1,0 +1,176 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/semver"
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/config"
+)
+
+const (
+	stateFile = "state.db"
+	lockFile  = "lock"
+	tokenFile = "token"
+
+	secretMode = 0o600
+	hashLength = 16
+
+	// nodeProgram is the program that an image must hold.
+	nodeProgram = "kubernetes"
+)
+
+// lock takes the state folder for this process, until the file is closed.
+func lock(stateDir string) (*os.File, error) {
+	path := filepath.Join(stateDir, lockFile)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, secretMode)
+	if err != nil {
+		return nil, fmt.Errorf("lock the state folder: %w", err)
+	}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		owner, _ := io.ReadAll(file)
+		file.Close()
+		return nil, fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner)))
+	}
+	if err == nil {
+		err = file.Truncate(0)
+	}
+	if err == nil {
+		_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	}
+	if err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock the state folder %s: %w", stateDir, err)
+	}
+	return file, nil
+}
+
+// images returns what lies in the folder of images, oldest version first.
+func images(folder string) ([]cloud.Image, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the images: %w", err)
+	}
+	var versions []string
+	for _, entry := range entries {
+		info, err := os.Stat(filepath.Join(folder, entry.Name(), nodeProgram))
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && semver.IsValid(entry.Name()) {
+			versions = append(versions, entry.Name())
+		}
+	}
+	semver.Sort(versions)
+	list := make([]cloud.Image, 0, len(versions))
+	for _, version := range versions {
+		list = append(list, cloud.Image{KubernetesVersion: version})
+	}
+	return list, nil
+}
+
+// installAgent copies the node agent into the state folder, under a name that changes with its content: instances that
+// run keep the one that they were made with.
+func installAgent(stateDir, agent string) (string, error) {
+	partial := filepath.Join(stateDir, "agent", "new")
+	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755))
+	if err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	sum, err := copyProgram(filepath.Join(partial, "foonode"), agent)
+	if err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	folder := filepath.Join(stateDir, "agent", sum[:hashLength])
+	// A folder that is there is whole, since it gets its name last.
+	if _, err := os.Stat(folder); err == nil {
+		return folder, os.RemoveAll(partial)
+	}
+	if err := os.Symlink("foonode", filepath.Join(partial, "systemctl")); err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	if err := os.Rename(partial, folder); err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	return folder, nil
+}
+
+// copyProgram copies a program and returns the hash of what it copied.
+func copyProgram(to, from string) (string, error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(target, hash), source)
+	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, target.Close())
+}
+
+// TokenFile returns where the daemon keeps the token of the default tenant, when no other is configured.
+func TokenFile(stateDir string) string { return filepath.Join(stateDir, tokenFile) }
+
+// token returns a tenant's token; one that the daemon makes itself is made once.
+func token(stateDir string, tenant config.Tenant) (string, error) {
+	path := tenant.TokenFile
+	if path == "" {
+		path = TokenFile(stateDir)
+		if tenant.Name != config.DefaultTenant {
+			path += "-" + tenant.Name
+		}
+		if err := makeToken(path); err != nil {
+			return "", err
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token of tenant %q: %w", tenant.Name, err)
+	}
+	value := strings.TrimSpace(string(text))
+	if value == "" {
+		return "", fmt.Errorf("the token file %s of tenant %q is empty", path, tenant.Name)
+	}
+	return value, nil
+}
+
+func makeToken(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	}
+	if err := os.WriteFile(path+".new", []byte(rand.Text()+"\n"), secretMode); err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxSocketPath is the kernel's limit for the path of a unix socket.
+	maxSocketPath = 107
+	probeTimeout  = time.Second
+)
+
+// listen opens all listeners, or none.
+func (c *checked) listen() ([]net.Listener, error) {
+	var listeners []net.Listener
+	for _, address := range c.Listen {
+		listener, err := c.listenOn(address)
+		if err != nil {
+			for _, open := range listeners {
+				open.Close()
+			}
+			return nil, err
+		}
+		listeners = append(listeners, listener)
+	}
+	return listeners, nil
+}
+
+func (c *checked) listenOn(address string) (net.Listener, error) {
+	endpoint, err := url.Parse(address)
+	switch {
+	case err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != "":
+		return listenUnix(endpoint.Path)
+	case err == nil && endpoint.Scheme == "https" && endpoint.Host != "" && endpoint.Path == "":
+		return c.listenTLS(endpoint.Host)
+	default:
+		return nil, fmt.Errorf("--listen %q: want unix:///path or https://address:port", address)
+	}
+}
+
+func listenUnix(path string) (net.Listener, error) {
+	if len(path) > maxSocketPath {
+		return nil, fmt.Errorf("--listen: the path of socket %s is longer than %d characters", path, maxSocketPath)
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	// The socket is made closed to others: a change of its mode afterwards would leave a moment in between.
+	before := unix.Umask(0o177)
+	listener, err := net.Listen("unix", path)
+	unix.Umask(before)
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return listener, nil
+}
+
+// removeStale removes the socket of a daemon that was killed. One that answers is another daemon's.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	if info.Mode().Type() != os.ModeSocket {
+		return fmt.Errorf("--listen: %s exists and is no socket", path)
+	}
+	conn, err := net.DialTimeout("unix", path, probeTimeout)
+	if err == nil {
+		conn.Close()
+		return fmt.Errorf("--listen: socket %s is in use by another process: choose another, or stop that one", path)
+	}
+	if err := os.Remove(path); err != nil {
+		return fmt.Errorf("--listen: %w", err)
+	}
+	return nil
+}
+
+func (c *checked) listenTLS(address string) (net.Listener, error) {
+	cert, err := c.certificate(address)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", address)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return nil, fmt.Errorf("--listen: %s is in use by another process: choose another port", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return tls.NewListener(listener, &tls.Config{
+		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	}), nil
+}

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
+)
+
+// minAddresses is the smallest network, as the number of bits that tell its addresses apart, that makes sense.
+const minAddressBits = 4
+
+// Options are the flags of `foocloud serve`.
+type Options struct {
+	// StateDir holds all state; it is made when missing.
+	StateDir string
+	// Listen holds unix:///path and https://address:port, any number of each; a socket in the state folder by default.
+	Listen []string
+	// Bridge is the name of the bridge.
+	Bridge string
+	// Network of the instances and load balancers, in CIDR form.
+	Network string
+	// ImagesDir holds one folder of node programs per Kubernetes version.
+	ImagesDir string
+	// Agent is the node agent's program.
+	Agent string
+	// Config is the configuration file; the defaults when empty.
+	Config string
+	// TLSCert and TLSKey serve https; made in the state folder when empty.
+	TLSCert, TLSKey string
+}
+
+// checked are options that were found to be usable.
+type checked struct {
+	Options
+	network netip.Prefix
+}
+
+// check returns the options with all paths absolute, or says which is wrong and what would be right.
+func (o Options) check() (*checked, error) {
+	if os.Geteuid() != 0 {
+		return nil, fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d", os.Geteuid())
+	}
+	c := &checked{Options: o}
+	var err error
+	if c.StateDir, err = stateDir(o.StateDir); err != nil {
+		return nil, err
+	}
+	if c.network, err = parseNetwork(o.Network); err != nil {
+		return nil, err
+	}
+	if o.Bridge == "" || len(o.Bridge) > network.MaxName || strings.ContainsAny(o.Bridge, "/ :") {
+		return nil, fmt.Errorf("--bridge %q: want a name of 1 to %d characters without spaces, slashes and colons", o.Bridge, network.MaxName)
+	}
+	if c.ImagesDir, err = existing("--images-dir", o.ImagesDir); err != nil {
+		return nil, err
+	}
+	if c.Agent, err = existing("--agent", o.Agent); err != nil {
+		return nil, err
+	}
+	if len(c.Listen) == 0 {
+		c.Listen = []string{DefaultEndpoint(c.StateDir)}
+	}
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		return nil, fmt.Errorf("give both --tls-cert and --tls-key, or neither")
+	}
+	return c, checkOverlay()
+}
+
+// DefaultEndpoint returns where the daemon of a state folder listens unless it is told otherwise.
+func DefaultEndpoint(stateDir string) string {
+	return "unix://" + filepath.Join(stateDir, "foocloud.sock")
+}
+
+// stateDir makes the folder and returns its path without links: an instance hides it by that path.
+func stateDir(path string) (string, error) {
+	if path == "" {
+		return "", fmt.Errorf("--state-dir must be given")
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("--state-dir %q: %w", path, err)
+	}
+	// The kernel separates the options of an overlay by these, and takes no quotes.
+	if strings.ContainsAny(absolute, ",:\\") {
+		return "", fmt.Errorf("--state-dir %q: the path must not hold commas, colons or backslashes", absolute)
+	}
+	if err := os.MkdirAll(absolute, 0o700); err != nil {
+		return "", fmt.Errorf("--state-dir: %w", err)
+	}
+	real, err := filepath.EvalSymlinks(absolute)
+	if err != nil {
+		return "", fmt.Errorf("--state-dir: %w", err)
+	}
+	return real, nil
+}
+
+func parseNetwork(text string) (netip.Prefix, error) {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil || !prefix.Addr().Is4() || prefix.Addr().BitLen()-prefix.Bits() < minAddressBits {
+		return netip.Prefix{}, fmt.Errorf("--network %q: want an IPv4 network of at least 16 addresses, for example 10.77.0.0/16", text)
+	}
+	return prefix.Masked(), nil
+}
+
+func existing(flag, path string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %w; build it with `make node KUBERNETES_VERSION=v<major>.<minor>.<patch>`", flag, err)
+	}
+	return absolute, nil
+}
+
+func checkOverlay() error {
+	text, err := os.ReadFile("/proc/filesystems")
+	if err != nil {
+		return fmt.Errorf("read the kernel's file systems: %w", err)
+	}
+	if strings.Contains(string(text), "\toverlay\n") {
+		return nil
+	}
+	// The kernel loads the module when somebody mounts it; a wrong mount is enough to try.
+	_ = unix.Mount("overlay", "/proc/self/fd", "overlay", 0, "")
+	text, err = os.ReadFile("/proc/filesystems")
+	if err == nil && strings.Contains(string(text), "\toverlay\n") {
+		return nil
+	}
+	return fmt.Errorf("the kernel has no overlayfs, which instances need for their copy-on-write root; load it with `modprobe overlay`")
+}

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// change is one transaction and what is to happen once it is on disk.
+type change struct {
+	*store.Tx
+	events []tenantEvent
+	actors []actorOf
+}
+
+type tenantEvent struct {
+	tenant string
+	event  cloud.Event
+}
+
+// update runs fn as one transaction, then tells who watches and wakes who has to act.
+func (e *Engine) update(fn func(*change) error) error {
+	var c *change
+	err := e.options.Store.Update(func(tx *store.Tx) error {
+		c = &change{Tx: tx}
+		return fn(c)
+	})
+	if err != nil {
+		return err
+	}
+	for _, event := range c.events {
+		e.hub.publish(event.tenant, event.event)
+	}
+	for _, actor := range c.actors {
+		e.wake(actor)
+	}
+	return nil
+}
+
+func (e *Engine) view(fn func(*store.Tx) error) error { return e.options.Store.View(fn) }
+
+func (c *change) wake(actor actorOf) { c.actors = append(c.actors, actor) }
+
+func (c *change) instanceChanged(record *store.Instance) error {
+	c.events = append(c.events, tenantEvent{record.Tenant, cloud.Event{
+		Kind: cloud.EventInstance, Name: record.Name, ID: record.ID, Pool: record.Pool, Tags: record.Tags,
+	}})
+	c.wake(instanceActor(record))
+	if record.Pool != "" {
+		pool, err := c.Pool(record.Tenant, record.Pool)
+		if err != nil {
+			return err
+		}
+		if pool != nil {
+			c.poolChanged(pool)
+		}
+	}
+	return c.backendChanged(record)
+}
+
+// backendChanged wakes the load balancers that the instance may be a backend of.
+func (c *change) backendChanged(record *store.Instance) error {
+	balancers, err := c.LoadBalancers(record.Tenant)
+	for i := range balancers {
+		if record.Tags.Contains(balancers[i].Selector) {
+			c.wake(balancerActor(&balancers[i]))
+		}
+	}
+	return err
+}
+
+func (c *change) putInstance(record *store.Instance) error {
+	if err := c.PutInstance(record); err != nil {
+		return err
+	}
+	return c.instanceChanged(record)
+}
+
+func (c *change) putPool(record *store.Pool) error {
+	c.poolChanged(record)
+	return c.PutPool(record)
+}
+
+func (c *change) poolChanged(record *store.Pool) {
+	c.events = append(c.events, tenantEvent{record.Tenant, cloud.Event{
+		Kind: cloud.EventPool, Name: record.Name, Tags: record.Tags,
+	}})
+}
+
+func (c *change) putBalancer(record *store.LoadBalancer) error {
+	c.balancerChanged(record)
+	return c.PutLoadBalancer(record)
+}
+
+func (c *change) balancerChanged(record *store.LoadBalancer) {
+	c.events = append(c.events, tenantEvent{record.Tenant, cloud.Event{
+		Kind: cloud.EventLoadBalancer, Name: record.Name, Tags: record.Tags,
+	}})
+	c.wake(balancerActor(record))
+}

@@ -1,0 +1,215 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+const (
+	kindInstance     = "instance"
+	kindPool         = "pool"
+	kindLoadBalancer = "load balancer"
+)
+
+// EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and tags can not change.
+func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	var result cloud.Instance
+	err := t.engine.update(func(c *change) error {
+		record, err := c.InstanceByName(t.name, spec.Name)
+		if err != nil {
+			return err
+		}
+		if record != nil {
+			result = record.Instance
+			return sameInstance(record, spec)
+		}
+		if err := t.engine.validateInstance(spec); err != nil {
+			return err
+		}
+		record, err = t.engine.createInstance(c, t.name, spec, poolMember{})
+		if err != nil {
+			return err
+		}
+		result = record.Instance
+		return nil
+	})
+	if err != nil {
+		return cloud.Instance{}, err
+	}
+	return result, nil
+}
+
+func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
+	if record.Pool != "" {
+		return &cloud.InvalidError{
+			Field: "name", Value: spec.Name, Problem: fmt.Sprintf("is an instance of pool %q, which alone can make it", record.Pool),
+		}
+	}
+	if !record.Tags.Equal(spec.Tags) {
+		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "can not change", Allowed: []string{fmt.Sprint(record.Tags)}}
+	}
+	return cmp.Or(
+		immutable("hostname", record.Hostname, spec.Hostname),
+		immutable("zone", record.Zone, cmp.Or(spec.Zone, record.Zone)),
+		immutable("type", record.Type, spec.Type),
+		immutable("kubernetesVersion", record.KubernetesVersion, spec.KubernetesVersion),
+	)
+}
+
+// poolMember says which pool an instance belongs to, if any.
+type poolMember struct {
+	pool, revision string
+}
+
+// createInstance stores a new instance, which its supervisor then starts. The spec was validated before.
+func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (*store.Instance, error) {
+	kind, err := e.instanceType("type", spec.Type)
+	if err != nil {
+		return nil, err
+	}
+	quota, err := e.quota(c.Tx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	want := cloud.Resources{Instances: 1, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes}
+	if err := checkQuota(quota, want); err != nil {
+		return nil, err
+	}
+	zone, err := e.placeInstance(c, tenant, spec)
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.NewID()
+	if err != nil {
+		return nil, err
+	}
+	address, err := c.NewAddress(e.options.Network, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.PutUserData(id, spec.UserData); err != nil {
+		return nil, err
+	}
+	record := &store.Instance{
+		Instance: cloud.Instance{
+			ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: zone, ProviderID: cloud.ProviderID(zone, id),
+			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: spec.Tags,
+			Pool: member.pool, Revision: member.revision, Address: address,
+			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
+			CreatedAt: e.options.Now().UTC(),
+		},
+		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, Runtime: kind.Runtime,
+	}
+	return record, c.putInstance(record)
+}
+
+func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec) (string, error) {
+	if spec.Zone != "" {
+		return spec.Zone, nil
+	}
+	all, err := c.Instances(tenant)
+	if err != nil {
+		return "", err
+	}
+	var alike []store.Instance
+	for i := range all {
+		if all[i].Tags.Equal(spec.Tags) {
+			alike = append(alike, all[i])
+		}
+	}
+	return nextZone(e.zoneNames(), alike), nil
+}
+
+// GetInstance returns an instance by its ID; see cloud.Instances.
+func (t *Tenant) GetInstance(_ context.Context, id string) (cloud.Instance, error) {
+	var result cloud.Instance
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := t.instance(tx, id)
+		if err == nil {
+			result = record.Instance
+		}
+		return err
+	})
+	return result, err
+}
+
+func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
+	record, err := tx.Instance(id)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil || record.Tenant != t.name {
+		return nil, &cloud.NotFoundError{Kind: kindInstance, Name: id}
+	}
+	return record, nil
+}
+
+// ListInstances returns the instances that match; see cloud.Instances.
+func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	list := []cloud.Instance{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		records, err := tx.Instances(t.name)
+		for i := range records {
+			if filter.Matches(records[i].Instance) {
+				list = append(list, records[i].Instance)
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+// DeleteInstance deletes an instance; see cloud.Instances.
+func (t *Tenant) DeleteInstance(_ context.Context, id string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.instance(c.Tx, id)
+		if err != nil {
+			return err
+		}
+		return t.engine.deleteInstance(c, record)
+	})
+}
+
+// leaving reports whether an instance is on its way out, and so no longer part of its pool.
+func leaving(record *store.Instance) bool { return record.State == cloud.InstanceDeleting }
+
+func (e *Engine) deleteInstance(c *change, record *store.Instance) error {
+	if leaving(record) {
+		c.wake(instanceActor(record))
+		return nil
+	}
+	record.State = cloud.InstanceDeleting
+	record.Message = ""
+	if err := c.putInstance(record); err != nil {
+		return err
+	}
+	if record.Pool == "" {
+		return nil
+	}
+	pool, err := c.Pool(record.Tenant, record.Pool)
+	if err != nil || pool == nil {
+		return err
+	}
+	pool.Size = max(pool.Size-1, 0)
+	return c.putPool(pool)
+}

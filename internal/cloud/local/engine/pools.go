@@ -1,0 +1,271 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+const suffixLength = 5
+
+// EnsurePool creates or updates a pool; see cloud.Pools.
+func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+	var result cloud.Pool
+	err := t.engine.update(func(c *change) error {
+		if err := t.engine.validatePool(spec); err != nil {
+			return err
+		}
+		record, err := t.ensurePool(c, spec)
+		if err != nil {
+			return err
+		}
+		result, err = poolView(c.Tx, record)
+		return err
+	})
+	if err != nil {
+		return cloud.Pool{}, err
+	}
+	return result, nil
+}
+
+func (t *Tenant) ensurePool(c *change, spec cloud.PoolSpec) (*store.Pool, error) {
+	record, err := c.Pool(t.name, spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		record = &store.Pool{Tenant: t.name}
+	}
+	if record.Deleting {
+		return record, nil
+	}
+	members, err := members(c.Tx, t.name, spec.Name)
+	if err != nil {
+		return nil, err
+	}
+	if int(spec.Size) < len(members) {
+		return nil, &cloud.InvalidError{
+			Field: "size", Value: strconv.Itoa(int(spec.Size)),
+			Problem: fmt.Sprintf("the pool has %d instances: delete instances to shrink it", len(members)),
+		}
+	}
+	record.PoolSpec = spec
+	if err := c.putPool(record); err != nil {
+		return nil, err
+	}
+	return record, t.engine.fill(c, record)
+}
+
+// members returns the instances of a pool; those on their way out have left it.
+func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
+	records, err := tx.Instances(tenant)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(i store.Instance) bool { return i.Pool != pool || leaving(&i) }), nil
+}
+
+// fill makes the instances that a pool misses, in the same transaction that found them missing. Whatever may change
+// the outcome (an instance that is gone, a new limit) calls it again, so nothing needs to be tried later.
+func (e *Engine) fill(c *change, record *store.Pool) error {
+	if record.Deleting {
+		return nil
+	}
+	have, err := members(c.Tx, record.Tenant, record.Name)
+	if err != nil {
+		return err
+	}
+	var problem *cloud.Problem
+	for len(have) < int(record.Size) && problem == nil {
+		instance, err := e.createMember(c, record, have)
+		if reason := cloud.ReasonFor(err); err != nil && reason == cloud.ReasonUnknown {
+			return err
+		} else if err != nil {
+			problem = &cloud.Problem{Reason: reason, Message: err.Error()}
+			continue
+		}
+		have = append(have, *instance)
+	}
+	if sameProblem(record.Problem, problem) {
+		return nil
+	}
+	record.Problem = problem
+	return c.putPool(record)
+}
+
+func sameProblem(a, b *cloud.Problem) bool {
+	return a == b || (a != nil && b != nil && *a == *b)
+}
+
+func (e *Engine) createMember(c *change, record *store.Pool, have []store.Instance) (*store.Instance, error) {
+	suffix, err := freeSuffix(c.Tx, record)
+	if err != nil {
+		return nil, err
+	}
+	zones := slices.Sorted(slices.Values(record.Zones))
+	if len(zones) == 0 {
+		zones = e.zoneNames()
+	}
+	spec := cloud.InstanceSpec{
+		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix,
+		Zone: nextZone(zones, have), InstanceTemplate: record.Template,
+	}
+	// Zones, types and images may have changed since the pool was made.
+	if err := e.validateInstance(spec); err != nil {
+		return nil, err
+	}
+	return e.createInstance(c, record.Tenant, spec, poolMember{pool: record.Name, revision: record.Revision})
+}
+
+func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
+	for {
+		suffix := utilrand.String(suffixLength)
+		taken, err := tx.InstanceByName(record.Tenant, record.Name+"-"+suffix)
+		if err != nil || taken == nil {
+			return suffix, err
+		}
+	}
+}
+
+// fillAll fills the pools of all tenants.
+func (e *Engine) fillAll(c *change) error { return e.fillPools(c, "") }
+
+// fillPools fills a tenant's pools, by name.
+func (e *Engine) fillPools(c *change, tenant string) error {
+	pools, err := c.Pools(tenant)
+	for i := range pools {
+		if err := e.fill(c, &pools[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// GetPool returns a pool; see cloud.Pools.
+func (t *Tenant) GetPool(_ context.Context, name string) (cloud.Pool, error) {
+	var result cloud.Pool
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := t.pool(tx, name)
+		if err != nil {
+			return err
+		}
+		result, err = poolView(tx, record)
+		return err
+	})
+	return result, err
+}
+
+func (t *Tenant) pool(tx *store.Tx, name string) (*store.Pool, error) {
+	record, err := tx.Pool(t.name, name)
+	if err == nil && record == nil {
+		err = &cloud.NotFoundError{Kind: kindPool, Name: name}
+	}
+	return record, err
+}
+
+// ListPools returns the pools that carry the tags; see cloud.Pools.
+func (t *Tenant) ListPools(_ context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	list := []cloud.Pool{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		records, err := tx.Pools(t.name)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			if !records[i].Tags.Contains(tags) {
+				continue
+			}
+			pool, err := poolView(tx, &records[i])
+			if err != nil {
+				return err
+			}
+			list = append(list, pool)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func poolView(tx *store.Tx, record *store.Pool) (cloud.Pool, error) {
+	members, err := members(tx, record.Tenant, record.Name)
+	if err != nil {
+		return cloud.Pool{}, err
+	}
+	spec := record.PoolSpec
+	spec.Template.UserData = nil
+	return cloud.Pool{
+		PoolSpec: spec, Instances: int32(len(members)), Problem: record.Problem, Deleting: record.Deleting,
+	}, nil
+}
+
+// DeletePool deletes a pool with its instances; see cloud.Pools.
+func (t *Tenant) DeletePool(_ context.Context, name string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.pool(c.Tx, name)
+		if err != nil {
+			return err
+		}
+		return t.engine.deletePool(c, record)
+	})
+}
+
+func (e *Engine) deletePool(c *change, record *store.Pool) error {
+	record.Deleting = true
+	record.Problem = nil
+	if err := c.putPool(record); err != nil {
+		return err
+	}
+	instances, err := c.Instances(record.Tenant)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for i := range instances {
+		if instances[i].Pool != record.Name {
+			continue
+		}
+		left++
+		if err := e.deleteInstance(c, &instances[i]); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		return nil
+	}
+	return c.DeletePool(record)
+}
+
+// finishPool deletes a pool that is on its way out once its last instance is gone.
+func (e *Engine) finishPool(c *change, tenant, name string) error {
+	record, err := c.Pool(tenant, name)
+	if err != nil || record == nil {
+		return err
+	}
+	c.poolChanged(record)
+	if !record.Deleting {
+		return nil
+	}
+	return e.deletePool(c, record)
+}

@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// Names of what a quota limits, as they stand in a QuotaExceededError.
+const (
+	resourceInstances     = "instances"
+	resourceCPUs          = "cpus"
+	resourceMemory        = "memoryBytes"
+	resourceLoadBalancers = "loadBalancers"
+)
+
+// used adds up what a tenant has. What is on its way out counts until it is gone.
+func used(instances []store.Instance, balancers []store.LoadBalancer) cloud.Resources {
+	sum := cloud.Resources{LoadBalancers: len(balancers)}
+	for i := range instances {
+		sum.Instances++
+		sum.CPUs += instances[i].CPUs
+		sum.MemoryBytes += instances[i].MemoryBytes
+	}
+	return sum
+}
+
+// checkQuota returns a QuotaExceededError for the first limit that the request goes over. A limit of zero is none.
+func checkQuota(quota cloud.Quota, want cloud.Resources) error {
+	for _, line := range []struct {
+		resource           string
+		limit, used, wants int64
+	}{
+		{resourceInstances, int64(quota.Limits.Instances), int64(quota.Used.Instances), int64(want.Instances)},
+		{resourceCPUs, int64(quota.Limits.CPUs), int64(quota.Used.CPUs), int64(want.CPUs)},
+		{resourceMemory, quota.Limits.MemoryBytes, quota.Used.MemoryBytes, want.MemoryBytes},
+		{resourceLoadBalancers, int64(quota.Limits.LoadBalancers), int64(quota.Used.LoadBalancers), int64(want.LoadBalancers)},
+	} {
+		if line.limit > 0 && line.wants > 0 && line.used+line.wants > line.limit {
+			return &cloud.QuotaExceededError{
+				Resource: line.resource, Limit: line.limit, Used: line.used, Requested: line.wants,
+			}
+		}
+	}
+	return nil
+}
+
+func (e *Engine) quota(tx *store.Tx, tenant string) (cloud.Quota, error) {
+	instances, err := tx.Instances(tenant)
+	if err != nil {
+		return cloud.Quota{}, err
+	}
+	balancers, err := tx.LoadBalancers(tenant)
+	if err != nil {
+		return cloud.Quota{}, err
+	}
+	return cloud.Quota{Limits: e.options.Limits[tenant], Used: used(instances, balancers)}, nil
+}

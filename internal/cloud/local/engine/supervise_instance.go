@@ -1,0 +1,292 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// retryDelay is how long a supervisor waits after the host refused to do something that must be done.
+const retryDelay = 2 * time.Second
+
+// instanceSupervisor brings one instance to what is stored of it, and stores what happens to it.
+type instanceSupervisor struct {
+	engine  *Engine
+	id      string
+	log     klog.Logger
+	machine Machine
+}
+
+func instanceActor(record *store.Instance) actorOf {
+	id, name, tenant := record.ID, record.Name, record.Tenant
+	return actorOf{id: id, new: func(e *Engine) func(context.Context, <-chan struct{}) {
+		s := &instanceSupervisor{engine: e, id: id, log: e.log(tenant, "Instance", name).WithValues("id", id)}
+		return s.run
+	}}
+}
+
+func (s *instanceSupervisor) run(ctx context.Context, woken <-chan struct{}) {
+	for ctx.Err() == nil {
+		record, err := s.load()
+		if err != nil {
+			s.log.Error(err, "Reading the instance failed")
+			pause(ctx, woken)
+			continue
+		}
+		if record == nil {
+			return
+		}
+		s.step(ctx, record, woken)
+	}
+}
+
+func (s *instanceSupervisor) step(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
+	switch record.State {
+	case cloud.InstancePending:
+		s.launch(ctx, record)
+	case cloud.InstanceRunning:
+		s.watch(ctx, record, woken)
+	case cloud.InstanceDeleting:
+		if err := s.remove(ctx, record); err != nil && ctx.Err() == nil {
+			s.log.Error(err, "Removing the instance failed and is tried again")
+			s.note(err)
+			pause(ctx, woken)
+		}
+	case cloud.InstanceStopped, cloud.InstanceFailed:
+		wait(ctx, woken)
+	}
+}
+
+func (s *instanceSupervisor) load() (record *store.Instance, err error) {
+	err = s.engine.view(func(tx *store.Tx) error {
+		record, err = tx.Instance(s.id)
+		return err
+	})
+	return record, err
+}
+
+// change applies fn to the instance as it is stored now, and stores the result when fn says that it changed.
+func (s *instanceSupervisor) change(fn func(*store.Instance) bool) error {
+	return s.engine.update(func(c *change) error {
+		record, err := c.Instance(s.id)
+		if err != nil || record == nil || !fn(record) {
+			return err
+		}
+		return c.putInstance(record)
+	})
+}
+
+// launch starts the machine. A start that a killed daemon left half done is undone first: nothing of it was promised.
+func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance) {
+	machine, err := s.start(ctx, record)
+	if err == nil {
+		s.machine = machine
+	}
+	if ctx.Err() != nil && err != nil {
+		return
+	}
+	stored := s.change(func(now *store.Instance) bool {
+		if now.State != cloud.InstancePending {
+			return false
+		}
+		if err != nil {
+			now.State, now.Message = cloud.InstanceFailed, err.Error()
+			return true
+		}
+		now.State, now.Message = cloud.InstanceRunning, ""
+		return true
+	})
+	if err != nil {
+		s.log.Error(err, "Starting the instance failed")
+		return
+	}
+	if stored != nil {
+		s.log.Error(stored, "Storing the started instance failed")
+		return
+	}
+	s.log.Info("Instance runs", "address", record.Address, "zone", record.Zone)
+}
+
+func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) (Machine, error) {
+	if record.Process != nil {
+		if err := s.engine.options.Machines.Remove(ctx, s.id, record.Process); err != nil {
+			return nil, fmt.Errorf("undo an earlier start: %w", err)
+		}
+	}
+	var data []byte
+	if err := s.engine.view(func(tx *store.Tx) error {
+		data = tx.UserData(s.id)
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	spec := MachineSpec{
+		Instance: record.Instance, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes, Runtime: record.Runtime, UserData: data,
+	}
+	return s.engine.options.Machines.Start(ctx, spec, func(identity process.Identity) error {
+		return s.engine.update(func(c *change) error {
+			now, err := c.Instance(s.id)
+			if err != nil {
+				return err
+			}
+			if now == nil || now.State != cloud.InstancePending {
+				return fmt.Errorf("instance %s was deleted while it was started", s.id)
+			}
+			now.Process = &identity
+			// Nobody sees the process in what the API returns, so nobody needs to be told.
+			return c.PutInstance(now)
+		})
+	})
+}
+
+// watch waits for the end of the machine, for what it reports, and for a change of what is stored.
+func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
+	if s.machine == nil && !s.find(record) {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-s.machine.Done():
+		s.stopped(s.machine.Exit())
+	case report := <-s.machine.Reports():
+		s.report(report)
+	}
+}
+
+func (s *instanceSupervisor) find(record *store.Instance) bool {
+	if record.Process == nil {
+		s.stopped("no process is known")
+		return false
+	}
+	machine, err := s.engine.options.Machines.Find(s.id, *record.Process)
+	if err != nil && !record.Process.SameBoot() {
+		s.stopped("the host was restarted")
+		return false
+	}
+	if err != nil {
+		s.stopped("ended while foocloud did not run")
+		return false
+	}
+	s.log.Info("Instance found again", "pid", record.Process.PID)
+	s.machine = machine
+	return true
+}
+
+func (s *instanceSupervisor) stopped(how string) {
+	err := s.change(func(now *store.Instance) bool {
+		if now.State != cloud.InstanceRunning {
+			return false
+		}
+		now.State = cloud.InstanceStopped
+		now.Message = "the first process of the instance ended: " + how
+		return true
+	})
+	if err != nil {
+		s.log.Error(err, "Storing the stopped instance failed")
+		return
+	}
+	s.log.Info("Instance stopped by itself", "exit", how)
+}
+
+func (s *instanceSupervisor) report(report cloud.Bootstrap) {
+	err := s.engine.update(func(c *change) error {
+		now, err := c.Instance(s.id)
+		if err != nil || now == nil || now.Bootstrap == report {
+			return err
+		}
+		now.Bootstrap = report
+		// The bootstrap data has no use any more once it ended one way or the other.
+		if report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed {
+			if err := c.DeleteUserData(s.id); err != nil {
+				return err
+			}
+		}
+		return c.putInstance(now)
+	})
+	if err != nil {
+		s.log.Error(err, "Storing the instance's report failed")
+		return
+	}
+	s.log.Info("Instance reported", "bootstrap", report.State)
+}
+
+func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance) error {
+	if err := s.engine.options.Machines.Remove(ctx, s.id, record.Process); err != nil {
+		return err
+	}
+	return s.engine.update(func(c *change) error {
+		now, err := c.Instance(s.id)
+		if err != nil || now == nil {
+			return err
+		}
+		if err := c.DeleteInstance(now); err != nil {
+			return err
+		}
+		if err := c.instanceChanged(now); err != nil {
+			return err
+		}
+		if now.Pool != "" {
+			if err := s.engine.finishPool(c, now.Tenant, now.Pool); err != nil {
+				return err
+			}
+		}
+		// Quota became free.
+		return s.engine.fillPools(c, now.Tenant)
+	})
+}
+
+// note shows why a deletion does not end.
+func (s *instanceSupervisor) note(problem error) {
+	err := s.change(func(now *store.Instance) bool {
+		changed := now.Message != problem.Error()
+		now.Message = problem.Error()
+		return changed
+	})
+	if err != nil {
+		s.log.Error(err, "Storing the instance's message failed")
+	}
+}
+
+func wait(ctx context.Context, woken <-chan struct{}) {
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	}
+}
+
+// pause waits before something is tried again. A wake that came meanwhile is for what is tried then anyway.
+func pause(ctx context.Context, woken <-chan struct{}) {
+	timer := time.NewTimer(retryDelay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	select {
+	case <-woken:
+	default:
+	}
+}

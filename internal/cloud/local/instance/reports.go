@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/fsnotify/fsnotify"
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// maxReport is the size of a report that is still read; what an instance writes is not trusted.
+const maxReport = 64 << 10
+
+// maxMessage is the length of a report's message that is kept.
+const maxMessage = 4 << 10
+
+// reports watches the report folders of all instances with one watcher: the kernel allows few.
+type reports struct {
+	watcher *fsnotify.Watcher
+
+	mu      sync.Mutex
+	folders map[string]*reported
+}
+
+type reported struct {
+	id     string
+	folder string
+	latest chan cloud.Bootstrap
+}
+
+func newReports() (*reports, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch the instances' reports: %w", err)
+	}
+	r := &reports{watcher: watcher, folders: map[string]*reported{}}
+	go r.run()
+	return r, nil
+}
+
+func (r *reports) close() error { return r.watcher.Close() }
+
+// watch returns a channel that holds the newest report of an instance, the one that is there already included.
+func (r *reports) watch(id, folder string) (<-chan cloud.Bootstrap, error) {
+	entry := &reported{id: id, folder: filepath.Join(folder, "report"), latest: make(chan cloud.Bootstrap, 1)}
+	r.mu.Lock()
+	r.folders[entry.folder] = entry
+	r.mu.Unlock()
+	if err := r.watcher.Add(entry.folder); err != nil {
+		return nil, fmt.Errorf("watch the instance's report: %w", err)
+	}
+	r.read(entry)
+	return entry.latest, nil
+}
+
+func (r *reports) forget(id string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for folder, entry := range r.folders {
+		if entry.id != id {
+			continue
+		}
+		delete(r.folders, folder)
+		// The folder may be gone, and the watch with it.
+		_ = r.watcher.Remove(folder)
+	}
+}
+
+func (r *reports) run() {
+	for {
+		select {
+		case event, ok := <-r.watcher.Events:
+			if !ok {
+				return
+			}
+			if filepath.Base(event.Name) == reportFile && event.Has(fsnotify.Create|fsnotify.Write) {
+				r.changed(filepath.Dir(event.Name))
+			}
+		case err, ok := <-r.watcher.Errors:
+			if !ok {
+				return
+			}
+			klog.Background().Error(err, "Watching reports failed, reading all")
+			r.readAll()
+		}
+	}
+}
+
+func (r *reports) changed(folder string) {
+	r.mu.Lock()
+	entry := r.folders[folder]
+	r.mu.Unlock()
+	if entry != nil {
+		r.read(entry)
+	}
+}
+
+func (r *reports) readAll() {
+	r.mu.Lock()
+	entries := make([]*reported, 0, len(r.folders))
+	for _, entry := range r.folders {
+		entries = append(entries, entry)
+	}
+	r.mu.Unlock()
+	for _, entry := range entries {
+		r.read(entry)
+	}
+}
+
+func (r *reports) read(entry *reported) {
+	text, err := readUntrusted(entry.folder)
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	var status report
+	if err == nil {
+		status, err = parseReport(text)
+	}
+	if err != nil {
+		klog.Background().Error(err, "Reading a report failed", "id", entry.id)
+		return
+	}
+	bootstrap := status.Bootstrap
+	if bootstrap.State == "" {
+		return
+	}
+	bootstrap.Message = bootstrap.Message[:min(len(bootstrap.Message), maxMessage)]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-entry.latest:
+	default:
+	}
+	entry.latest <- bootstrap
+}
+
+// readUntrusted reads the report. The instance could have put a link to a file of the host in its place.
+func readUntrusted(folder string) ([]byte, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	file, err := root.Open(reportFile)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxReport))
+}

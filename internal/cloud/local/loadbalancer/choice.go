@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package loadbalancer
+
+// health is what a health check found.
+type health int
+
+const (
+	// down does not accept connections.
+	down health = iota
+	// accepting accepts connections but does not say that it is ready.
+	accepting
+	// ready says that it is ready.
+	ready
+)
+
+func (h health) String() string {
+	switch h {
+	case ready:
+		return "ready"
+	case accepting:
+		return "accepting"
+	case down:
+		return "down"
+	}
+	return "unknown"
+}
+
+// candidates returns the places of the backends that a new connection may go to, in the order to try them: those that
+// are ready or, when none is, those that accept connections; from the turn on, round and round.
+func candidates(states []health, turn uint) []int {
+	for _, wanted := range []health{ready, accepting} {
+		var places []int
+		for i, state := range states {
+			if state == wanted {
+				places = append(places, i)
+			}
+		}
+		if len(places) == 0 {
+			continue
+		}
+		start := int(turn % uint(len(places)))
+		return append(places[start:len(places):len(places)], places[:start]...)
+	}
+	return nil
+}
+
+// drained returns the places of the backends whose connections should go to another: those that are not ready, when
+// another is. With none ready, a client gains nothing by being cut off.
+func drained(states []health) []int {
+	anyReady := false
+	var places []int
+	for i, state := range states {
+		if state == ready {
+			anyReady = true
+		} else {
+			places = append(places, i)
+		}
+	}
+	if !anyReady {
+		return nil
+	}
+	return places
+}

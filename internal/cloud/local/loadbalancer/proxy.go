@@ -1,0 +1,168 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package loadbalancer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/klog/v2"
+)
+
+const (
+	// holdTime is how long a connection waits for a backend.
+	holdTime = 60 * time.Second
+	// maxHeld is how many connections wait at the same time.
+	maxHeld = 4096
+	// dialTimeout is how long one backend is tried.
+	dialTimeout = time.Second
+	// redialDelay is the pause after all backends that should take a connection have refused it.
+	redialDelay = 50 * time.Millisecond
+)
+
+var errTooManyHeld = errors.New("too many connections wait for a backend")
+
+// proxy forwards connections to a pool.
+type proxy struct {
+	pool *pool
+	held atomic.Int64
+}
+
+// serve accepts connections until the listener is closed.
+func (p *proxy) serve(ctx context.Context, listener net.Listener) error {
+	for {
+		client, err := listener.Accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			// Most likely there are too many open files; connections that end make room.
+			klog.Background().Error(err, "Accepting a connection failed")
+			if !pause(ctx, redialDelay) {
+				return nil
+			}
+			continue
+		}
+		go p.forward(ctx, client)
+	}
+}
+
+func (p *proxy) forward(ctx context.Context, client net.Conn) {
+	defer client.Close()
+	b, server, err := p.connect(ctx)
+	if err != nil {
+		klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", err.Error())
+		return
+	}
+	defer p.pool.detach(b, server)
+	defer server.Close()
+	join(client, server)
+}
+
+// connect holds a connection until a backend takes it.
+func (p *proxy) connect(ctx context.Context) (*backend, net.Conn, error) {
+	if p.held.Add(1) > maxHeld {
+		p.held.Add(-1)
+		return nil, nil, errTooManyHeld
+	}
+	defer p.held.Add(-1)
+	ctx, cancel := context.WithTimeout(ctx, holdTime)
+	defer cancel()
+	for {
+		list, changed := p.pool.next()
+		for _, b := range list {
+			if server, ok := p.dial(ctx, b); ok {
+				return b, server, nil
+			}
+		}
+		if err := await(ctx, changed, len(list) > 0); err != nil {
+			return nil, nil, err
+		}
+	}
+}
+
+func (p *proxy) dial(ctx context.Context, b *backend) (net.Conn, bool) {
+	dialer := &net.Dialer{Timeout: dialTimeout}
+	server, err := dialer.DialContext(ctx, "tcp", b.target)
+	if err != nil {
+		return nil, false
+	}
+	if !p.pool.attach(b, server) {
+		server.Close()
+		return nil, false
+	}
+	return server, true
+}
+
+// await returns when a backend may take the connection. Those that refused it are not asked again at once.
+func await(ctx context.Context, changed <-chan struct{}, refused bool) error {
+	var again <-chan time.Time
+	if refused {
+		timer := time.NewTimer(redialDelay)
+		defer timer.Stop()
+		again = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-changed:
+	case <-again:
+	}
+	return nil
+}
+
+func pause(ctx context.Context, delay time.Duration) bool {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// join copies both ways until both ends have said all, or one is gone.
+func join(client, server net.Conn) {
+	var both sync.WaitGroup
+	both.Add(2)
+	go func() {
+		defer both.Done()
+		pipe(server, client)
+	}()
+	go func() {
+		defer both.Done()
+		pipe(client, server)
+	}()
+	both.Wait()
+}
+
+// pipe copies one way. The end of what the source says is passed on; a broken connection ends both.
+func pipe(to, from net.Conn) {
+	_, err := io.Copy(to, from)
+	half, ok := to.(interface{ CloseWrite() error })
+	if err == nil && ok && half.CloseWrite() == nil {
+		return
+	}
+	to.Close()
+	from.Close()
+}

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package loadbalancer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/fsnotify/fsnotify"
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Subcommand is the hidden subcommand of foocloud that runs Run. Its argument is the load balancer's folder.
+const Subcommand = "load-balancer"
+
+const (
+	controlFD = 3
+	statusFD  = 4
+	goAhead   = "g"
+
+	configFile   = "config.json"
+	backendsFile = "backends.json"
+	logFile      = "log"
+)
+
+// config is what a process reads once.
+type config struct {
+	Address string `json:"address"`
+	Port    int32  `json:"port"`
+}
+
+// Run is the process of a load balancer. It does nothing before the daemon has stored its identity, and ends by itself
+// when the daemon is gone before that; afterwards it runs until it gets SIGTERM, with or without the daemon.
+func Run(folder string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	status := os.NewFile(statusFD, "status")
+	if err := awaitGoAhead(os.NewFile(controlFD, "control")); err != nil {
+		return err
+	}
+	// The program was started by a path that says nothing; this is what ps and top show.
+	if err := os.WriteFile("/proc/self/comm", []byte("foocloud-lb"), fileMode); err != nil {
+		return tell(status, fmt.Errorf("name the process: %w", err))
+	}
+	var c config
+	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
+		return tell(status, err)
+	}
+	p := &proxy{pool: newPool(c.Port)}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return tell(status, fmt.Errorf("watch the backends: %w", err))
+	}
+	defer watcher.Close()
+	if err := watcher.Add(folder); err != nil {
+		return tell(status, fmt.Errorf("watch the backends: %w", err))
+	}
+	if err := load(ctx, folder, p.pool); err != nil {
+		return tell(status, err)
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(c.Address, strconv.Itoa(int(c.Port))))
+	if err != nil {
+		return tell(status, fmt.Errorf("listen: %w", err))
+	}
+	// The end of the status, without a word, says that all is well.
+	if err := status.Close(); err != nil {
+		return fmt.Errorf("report to the daemon: %w", err)
+	}
+	go follow(ctx, watcher, folder, p.pool)
+	context.AfterFunc(ctx, func() { listener.Close() })
+	return p.serve(ctx, listener)
+}
+
+func awaitGoAhead(control io.Reader) error {
+	text, err := io.ReadAll(control)
+	if err != nil {
+		return fmt.Errorf("wait for the daemon: %w", err)
+	}
+	if string(text) != goAhead {
+		return errors.New("the daemon ended while the load balancer was made")
+	}
+	return nil
+}
+
+func tell(status io.Writer, err error) error {
+	_, writeErr := fmt.Fprintln(status, err)
+	return errors.Join(err, writeErr)
+}
+
+// follow sets the backends whenever the daemon has written them anew.
+func follow(ctx context.Context, watcher *fsnotify.Watcher, folder string, p *pool) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case event := <-watcher.Events:
+			if filepath.Base(event.Name) != backendsFile {
+				continue
+			}
+		case err := <-watcher.Errors:
+			klog.Background().Error(err, "Watching the backends failed, reading them")
+		}
+		if err := load(ctx, folder, p); err != nil {
+			klog.Background().Error(err, "Reading the backends failed")
+		}
+	}
+}
+
+func load(ctx context.Context, folder string, p *pool) error {
+	var list []cloud.Backend
+	if err := readJSON(filepath.Join(folder, backendsFile), &list); err != nil {
+		return err
+	}
+	p.set(ctx, list)
+	return nil
+}
+
+func readJSON(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("read %s: %w", path, err)
+	}
+	return nil
+}

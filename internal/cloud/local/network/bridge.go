@@ -1,0 +1,228 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// CardPrefix starts the name of the host's end of every instance's card.
+const CardPrefix = "foo"
+
+// MaxName is the longest name of an interface that the kernel takes.
+const MaxName = 15
+
+// Options say what network to make.
+type Options struct {
+	// Name of the bridge.
+	Name string
+	// Network of the cloud.
+	Network netip.Prefix
+	// Alias that marks the bridge as made by this state folder.
+	Alias string
+}
+
+// Bridge is the cloud's bridge on the host.
+type Bridge struct {
+	options Options
+	index   int
+}
+
+// Ensure makes the bridge, or takes the one that an earlier run of the same state folder made. It returns an error that
+// says what is in the way when the name or the network is in use.
+func Ensure(options Options) (*Bridge, error) {
+	link, err := find(options)
+	if err != nil {
+		return nil, err
+	}
+	own := 0
+	if link != nil {
+		own = link.Attrs().Index
+	}
+	if err := checkOverlap(options.Network, own); err != nil {
+		return nil, err
+	}
+	if link == nil {
+		if link, err = create(options); err != nil {
+			return nil, err
+		}
+	}
+	b := &Bridge{options: options, index: link.Attrs().Index}
+	gateway := netip.PrefixFrom(options.Network.Masked().Addr().Next(), options.Network.Bits())
+	if err := b.addAddress(gateway); err != nil {
+		return nil, err
+	}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return nil, fmt.Errorf("bring bridge %s up: %w", options.Name, err)
+	}
+	return b, nil
+}
+
+// find returns the bridge when it is there and ours, nil when it is not there.
+func find(options Options) (netlink.Link, error) {
+	link, err := netlink.LinkByName(options.Name)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for bridge %s: %w", options.Name, err)
+	}
+	if link.Type() != "bridge" || link.Attrs().Alias != options.Alias {
+		return nil, fmt.Errorf("interface %s exists (type %s) and was not made by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
+			options.Name, link.Type(), options.Name)
+	}
+	return link, nil
+}
+
+func create(options Options) (netlink.Link, error) {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = options.Name
+	bridge := &netlink.Bridge{LinkAttrs: attrs}
+	if err := netlink.LinkAdd(bridge); err != nil {
+		return nil, fmt.Errorf("make bridge %s: %w", options.Name, err)
+	}
+	if err := netlink.LinkSetAlias(bridge, options.Alias); err != nil {
+		return nil, errors.Join(fmt.Errorf("mark bridge %s: %w", options.Name, err), netlink.LinkDel(bridge))
+	}
+	return bridge, nil
+}
+
+// Remove removes the bridge that a state folder made, and the cards on it. One that is not there is no error.
+func Remove(options Options) error {
+	link, err := find(options)
+	if err != nil || link == nil {
+		return err
+	}
+	b := &Bridge{options: options, index: link.Attrs().Index}
+	if err := b.RemoveStrayCards(nil); err != nil {
+		return err
+	}
+	if err := netlink.LinkDel(link); err != nil {
+		return fmt.Errorf("remove bridge %s: %w", options.Name, err)
+	}
+	return nil
+}
+
+// AddAddress adds the address of a load balancer.
+func (b *Bridge) AddAddress(address string) error {
+	parsed, err := netip.ParseAddr(address)
+	if err != nil {
+		return fmt.Errorf("parse address: %w", err)
+	}
+	return b.addAddress(netip.PrefixFrom(parsed, parsed.BitLen()))
+}
+
+func (b *Bridge) addAddress(prefix netip.Prefix) error {
+	address, err := netlink.ParseAddr(prefix.String())
+	if err != nil {
+		return fmt.Errorf("parse address %s: %w", prefix, err)
+	}
+	if err := netlink.AddrReplace(b.link(), address); err != nil {
+		return fmt.Errorf("give bridge %s the address %s: %w", b.options.Name, prefix, err)
+	}
+	return nil
+}
+
+// RemoveAddress removes the address of a load balancer. One that is not there is no error.
+func (b *Bridge) RemoveAddress(address string) error {
+	parsed, err := netlink.ParseAddr(address + "/32")
+	if err != nil {
+		return fmt.Errorf("parse address %s: %w", address, err)
+	}
+	if err := netlink.AddrDel(b.link(), parsed); err != nil && !errors.Is(err, unix.EADDRNOTAVAIL) {
+		return fmt.Errorf("take the address %s from bridge %s: %w", address, b.options.Name, err)
+	}
+	return nil
+}
+
+func (b *Bridge) link() netlink.Link {
+	return &netlink.Bridge{LinkAttrs: netlink.LinkAttrs{Name: b.options.Name, Index: b.index}}
+}
+
+// Card is a network card of an instance: a pair of interfaces.
+type Card struct {
+	// Name of the host's end, at most MaxName characters.
+	Name string
+	// PeerName is the name of the instance's end.
+	PeerName string
+	// PID of a process in the instance's network namespace.
+	PID int
+}
+
+// AddCard makes a card, puts the host's end on the bridge, and brings that end up.
+func (b *Bridge) AddCard(card Card) error {
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = card.Name
+	attrs.MasterIndex = b.index
+	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: card.PeerName, PeerNamespace: netlink.NsPid(card.PID)}
+	if err := netlink.LinkAdd(veth); err != nil {
+		return fmt.Errorf("make network card %s: %w", card.Name, err)
+	}
+	if err := netlink.LinkSetUp(veth); err != nil {
+		return fmt.Errorf("bring network card %s up: %w", card.Name, err)
+	}
+	return nil
+}
+
+// RemoveCard removes a card. One that is not there is no error: it goes with its instance's network namespace.
+func (b *Bridge) RemoveCard(name string) error {
+	link, err := netlink.LinkByName(name)
+	if isMissing(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look for network card %s: %w", name, err)
+	}
+	if err := netlink.LinkDel(link); err != nil && !isMissing(err) && !errors.Is(err, unix.ENODEV) {
+		return fmt.Errorf("remove network card %s: %w", name, err)
+	}
+	return nil
+}
+
+// RemoveStrayCards removes the cards on the bridge that no instance of the list owns.
+func (b *Bridge) RemoveStrayCards(ids []string) error {
+	links, err := netlink.LinkList()
+	if err != nil {
+		return fmt.Errorf("list network cards: %w", err)
+	}
+	known := map[string]bool{}
+	for _, id := range ids {
+		known[CardPrefix+id] = true
+	}
+	for _, link := range links {
+		attrs := link.Attrs()
+		stray := attrs.MasterIndex == b.index && strings.HasPrefix(attrs.Name, CardPrefix) && !known[attrs.Name]
+		if !stray {
+			continue
+		}
+		if err := b.RemoveCard(attrs.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isMissing(err error) bool {
+	var missing netlink.LinkNotFoundError
+	return errors.As(err, &missing)
+}

@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package network
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// use is a part of the address space that the host uses already.
+type use struct {
+	prefix netip.Prefix
+	what   string
+}
+
+// checkOverlap returns an error that names what on the host uses a part of the network; the interface with the index
+// own does not count.
+func checkOverlap(network netip.Prefix, own int) error {
+	uses, err := hostUses(own)
+	if err != nil {
+		return err
+	}
+	if found, ok := firstOverlap(network, uses); ok {
+		return fmt.Errorf("network %s is in use: %s has %s; choose another network with --network", network, found.what, found.prefix)
+	}
+	return nil
+}
+
+func firstOverlap(network netip.Prefix, uses []use) (use, bool) {
+	for _, u := range uses {
+		// A default route reaches everything and is no use.
+		if u.prefix.Bits() > 0 && u.prefix.Overlaps(network) {
+			return u, true
+		}
+	}
+	return use{}, false
+}
+
+func hostUses(own int) ([]use, error) {
+	links, err := netlink.LinkList()
+	if err != nil {
+		return nil, fmt.Errorf("list interfaces: %w", err)
+	}
+	names := map[int]string{}
+	for _, link := range links {
+		names[link.Attrs().Index] = link.Attrs().Name
+	}
+	addresses, err := netlink.AddrList(nil, unix.AF_INET)
+	if err != nil {
+		return nil, fmt.Errorf("list addresses: %w", err)
+	}
+	routes, err := netlink.RouteList(nil, unix.AF_INET)
+	if err != nil {
+		return nil, fmt.Errorf("list routes: %w", err)
+	}
+	var uses []use
+	for _, address := range addresses {
+		if prefix, ok := toPrefix(address.IPNet); ok && address.LinkIndex != own {
+			uses = append(uses, use{prefix, "interface " + names[address.LinkIndex]})
+		}
+	}
+	for _, route := range routes {
+		if prefix, ok := toPrefix(route.Dst); ok && (own == 0 || route.LinkIndex != own) {
+			uses = append(uses, use{prefix, "a route by interface " + names[route.LinkIndex]})
+		}
+	}
+	return uses, nil
+}
+
+func toPrefix(ipnet *net.IPNet) (netip.Prefix, bool) {
+	if ipnet == nil {
+		return netip.Prefix{}, false
+	}
+	address, ok := netip.AddrFromSlice(ipnet.IP)
+	if !ok {
+		return netip.Prefix{}, false
+	}
+	ones, _ := ipnet.Mask.Size()
+	return netip.PrefixFrom(address.Unmap(), ones), true
+}

@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package network
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const sysctlRoot = "/proc/sys"
+
+// needed are the settings of the host without which instances do not reach each other. With the first one on, the
+// host's packet filter decides about every packet on a bridge, and drops most where Docker or a firewall is installed.
+var needed = map[string]string{
+	"net/bridge/bridge-nf-call-iptables": "0",
+}
+
+// Settings returns the settings that need another value, with the value that each has now.
+func Settings() (map[string]string, error) {
+	found := map[string]string{}
+	for name, want := range needed {
+		text, err := os.ReadFile(filepath.Join(sysctlRoot, name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read setting %s: %w", name, err)
+		}
+		if have := strings.TrimSpace(string(text)); have != want {
+			found[name] = have
+		}
+	}
+	return found, nil
+}
+
+// Apply gives the settings the values that are needed. Note what Settings returned first, to restore it.
+func Apply(settings map[string]string) error {
+	for name := range settings {
+		if err := write(name, needed[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Restore gives the settings the values that they had.
+func Restore(settings map[string]string) error {
+	for name, value := range settings {
+		if err := write(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func write(name, value string) error {
+	if err := os.WriteFile(filepath.Join(sysctlRoot, name), []byte(value), 0o644); err != nil {
+		return fmt.Errorf("set %s to %s: %w", name, value, err)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrGone says that the process does not run any more.
+var ErrGone = errors.New("process is gone")
+
+// unknownExit is what is said of a process that another program started.
+const unknownExit = "exit status not known"
+
+// Handle holds on to a running process: it can not be mistaken for another, and its end is an event.
+type Handle struct {
+	file *os.File
+	id   Identity
+	done chan struct{}
+
+	mu   sync.Mutex
+	exit string
+}
+
+// Started returns a handle of a command that the caller has started and does not wait for.
+func Started(cmd *exec.Cmd) (*Handle, error) {
+	id, err := Identify(cmd.Process.Pid)
+	if err != nil {
+		return nil, err
+	}
+	return open(id, func() string {
+		if err := cmd.Wait(); err != nil {
+			return err.Error()
+		}
+		return "exit status 0"
+	})
+}
+
+// Find returns a handle of a process that runs already, or ErrGone.
+func Find(id Identity) (*Handle, error) {
+	if !id.Alive() {
+		return nil, ErrGone
+	}
+	return open(id, func() string { return unknownExit })
+}
+
+func open(id Identity, reap func() string) (*Handle, error) {
+	// Non-blocking, so that the runtime's poller waits and no thread does.
+	fd, err := unix.PidfdOpen(id.PID, unix.PIDFD_NONBLOCK)
+	if errors.Is(err, unix.ESRCH) {
+		return nil, ErrGone
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open process %d: %w", id.PID, err)
+	}
+	h := &Handle{file: os.NewFile(uintptr(fd), "pidfd"), id: id, done: make(chan struct{}), exit: unknownExit}
+	// The PID may have passed to another process between the look and the opening.
+	if stat, err := readStat(id.PID); err != nil || stat.startTime != id.StartTime {
+		h.file.Close()
+		return nil, ErrGone
+	}
+	conn, err := h.file.SyscallConn()
+	if err != nil {
+		h.file.Close()
+		return nil, fmt.Errorf("watch process %d: %w", id.PID, err)
+	}
+	go h.wait(conn, reap)
+	return h, nil
+}
+
+func (h *Handle) wait(conn syscall.RawConn, reap func() string) {
+	defer close(h.done)
+	defer h.file.Close()
+	// A pidfd becomes readable when the process ends. An error means that the handle was closed.
+	if err := conn.Read(func(fd uintptr) bool { return readable(int(fd)) }); err != nil {
+		return
+	}
+	exit := reap()
+	h.mu.Lock()
+	h.exit = exit
+	h.mu.Unlock()
+}
+
+func readable(fd int) bool {
+	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	count, err := unix.Poll(fds, 0)
+	return err == nil && count == 1
+}
+
+// Identity of the process.
+func (h *Handle) Identity() Identity { return h.id }
+
+// Done is closed when the process has ended.
+func (h *Handle) Done() <-chan struct{} { return h.done }
+
+// Exit says how the process ended, once Done is closed.
+func (h *Handle) Exit() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.exit
+}
+
+// Signal sends a signal; a process that is gone is no error.
+func (h *Handle) Signal(signal unix.Signal) error {
+	conn, err := h.file.SyscallConn()
+	if err != nil {
+		return fmt.Errorf("signal process %d: %w", h.id.PID, err)
+	}
+	var sent error
+	err = conn.Control(func(fd uintptr) { sent = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
+	err = errors.Join(err, sent)
+	if err == nil || errors.Is(err, unix.ESRCH) || errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return fmt.Errorf("signal process %d: %w", h.id.PID, err)
+}
+
+// Stop sends SIGTERM, then SIGKILL when the process still runs after the grace time, and returns when it has ended.
+func (h *Handle) Stop(ctx context.Context, grace time.Duration) error {
+	if err := h.Signal(unix.SIGTERM); err != nil {
+		return err
+	}
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	select {
+	case <-h.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+	}
+	if err := h.Signal(unix.SIGKILL); err != nil {
+		return err
+	}
+	select {
+	case <-h.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close lets go of the process, which runs on. Done is then closed too.
+func (h *Handle) Close() { h.file.Close() }

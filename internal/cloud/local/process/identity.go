@@ -1,0 +1,105 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Identity names one process of this machine for as long as the machine runs.
+type Identity struct {
+	// PID of the process in the PID namespace of foocloud.
+	PID int `json:"pid"`
+	// StartTime is field 22 of /proc/<pid>/stat: clock ticks since the machine started.
+	StartTime uint64 `json:"startTime"`
+	// BootID is the boot ID of the kernel that ran the process.
+	BootID string `json:"bootID"`
+}
+
+// Identify returns the identity of the process that has the PID now.
+func Identify(pid int) (Identity, error) {
+	boot, err := bootID()
+	if err != nil {
+		return Identity{}, err
+	}
+	stat, err := readStat(pid)
+	if err != nil {
+		return Identity{}, err
+	}
+	return Identity{PID: pid, StartTime: stat.startTime, BootID: boot}, nil
+}
+
+// Alive reports whether the process runs. A zombie does not.
+func (id Identity) Alive() bool {
+	boot, err := bootID()
+	if err != nil || boot != id.BootID {
+		return false
+	}
+	stat, err := readStat(id.PID)
+	return err == nil && stat.startTime == id.StartTime && stat.state != 'Z' && stat.state != 'X'
+}
+
+// SameBoot reports whether the machine has not been restarted since the process was started.
+func (id Identity) SameBoot() bool {
+	boot, err := bootID()
+	return err == nil && boot == id.BootID
+}
+
+func bootID() (string, error) {
+	text, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "", fmt.Errorf("read the kernel's boot ID: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+type stat struct {
+	state     byte
+	startTime uint64
+}
+
+// startTimeField counts from the field after the command, which is field 3 of the file.
+const startTimeField = 22 - 3
+
+func readStat(pid int) (stat, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return stat{}, fmt.Errorf("read the state of process %d: %w", pid, err)
+	}
+	return parseStat(text)
+}
+
+func parseStat(text []byte) (stat, error) {
+	// The command stands in parentheses and may itself hold spaces and parentheses.
+	end := bytes.LastIndexByte(text, ')')
+	if end < 0 {
+		return stat{}, fmt.Errorf("no command in process state %q", text)
+	}
+	fields := strings.Fields(string(text[end+1:]))
+	if len(fields) <= startTimeField {
+		return stat{}, fmt.Errorf("only %d fields in process state %q", len(fields), text)
+	}
+	start, err := strconv.ParseUint(fields[startTimeField], 10, 64)
+	if err != nil {
+		return stat{}, fmt.Errorf("start time in process state: %w", err)
+	}
+	return stat{state: fields[0][0], startTime: start}, nil
+}

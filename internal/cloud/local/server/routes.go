@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"net/http"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+// Route is one call of the API.
+type Route struct {
+	// Method and Path, with the names of what varies in braces, as in the OpenAPI document.
+	Method, Path string
+
+	handle func(b Backend, w http.ResponseWriter, r *http.Request) error
+	public http.HandlerFunc
+}
+
+// Routes are all calls of the API.
+func Routes() []Route {
+	const name, id = "/{name}", "/{id}"
+	return []Route{
+		{Method: http.MethodGet, Path: api.PathHealth, public: health},
+		{Method: http.MethodGet, Path: api.PathDocument, public: document},
+		{Method: http.MethodGet, Path: api.PathZones, handle: getList(Backend.Zones)},
+		{Method: http.MethodGet, Path: api.PathInstanceTypes, handle: getList(Backend.InstanceTypes)},
+		{Method: http.MethodGet, Path: api.PathImages, handle: getList(Backend.Images)},
+		{Method: http.MethodGet, Path: api.PathQuota, handle: getQuota},
+		{Method: http.MethodGet, Path: api.PathLoadBalancers, handle: getTagged(Backend.ListLoadBalancers)},
+		{Method: http.MethodPut, Path: api.PathLoadBalancers + name, handle: ensureNamed(balancerName, Backend.EnsureLoadBalancer)},
+		{Method: http.MethodGet, Path: api.PathLoadBalancers + name, handle: getOne("name", Backend.GetLoadBalancer)},
+		{Method: http.MethodDelete, Path: api.PathLoadBalancers + name, handle: remove("name", Backend.DeleteLoadBalancer)},
+		{Method: http.MethodGet, Path: api.PathInstances, handle: listInstances},
+		{Method: http.MethodPost, Path: api.PathInstances, handle: ensureInstance},
+		{Method: http.MethodGet, Path: api.PathInstances + id, handle: getOne("id", Backend.GetInstance)},
+		{Method: http.MethodDelete, Path: api.PathInstances + id, handle: remove("id", Backend.DeleteInstance)},
+		{Method: http.MethodGet, Path: api.PathInstances + id + api.SuffixLog, handle: getLog},
+		{Method: http.MethodGet, Path: api.PathPools, handle: getTagged(Backend.ListPools)},
+		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensureNamed(poolName, Backend.EnsurePool)},
+		{Method: http.MethodGet, Path: api.PathPools + name, handle: getOne("name", Backend.GetPool)},
+		{Method: http.MethodDelete, Path: api.PathPools + name, handle: remove("name", Backend.DeletePool)},
+		{Method: http.MethodGet, Path: api.PathWatch, handle: watch},
+	}
+}
+
+func balancerName(spec cloud.LoadBalancerSpec) string { return spec.Name }
+
+func poolName(spec cloud.PoolSpec) string { return spec.Name }

@@ -1,0 +1,178 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+)
+
+// maxBody is the size of a request that is still read: the largest user data, in base64, and some more.
+const maxBody = 4 << 20
+
+// Backend is the cloud as one tenant sees it, and its logs.
+type Backend interface {
+	cloud.Cloud
+	// Log opens a log of an instance.
+	Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error)
+}
+
+// Tenant is who may call.
+type Tenant struct {
+	// Name of the tenant.
+	Name string
+	// Token that the tenant's calls carry.
+	Token string
+	// Backend that answers them.
+	Backend Backend
+	// RequestsPerSecond that the tenant may make, with as many at once; no limit when 0.
+	RequestsPerSecond int
+}
+
+// Server answers the calls of tenants.
+type Server struct {
+	mux     *http.ServeMux
+	tenants map[[sha256.Size]byte]*caller
+}
+
+type caller struct {
+	Tenant
+	limit *rate.Limiter
+}
+
+// New returns a server for the tenants. Two tenants must not have the same token.
+func New(tenants []Tenant) (*Server, error) {
+	s := &Server{mux: http.NewServeMux(), tenants: map[[sha256.Size]byte]*caller{}}
+	for _, tenant := range tenants {
+		// The hash makes the time that a look-up takes say nothing about the token.
+		key := sha256.Sum256([]byte(tenant.Token))
+		if other, ok := s.tenants[key]; ok {
+			return nil, fmt.Errorf("tenants %q and %q have the same token", other.Name, tenant.Name)
+		}
+		c := &caller{Tenant: tenant}
+		if tenant.RequestsPerSecond > 0 {
+			c.limit = rate.NewLimiter(rate.Limit(tenant.RequestsPerSecond), tenant.RequestsPerSecond)
+		}
+		s.tenants[key] = c
+	}
+	for _, route := range Routes() {
+		s.mux.HandleFunc(route.Method+" "+route.Path, s.handler(route))
+	}
+	s.mux.HandleFunc("/", unknown)
+	return s, nil
+}
+
+// ServeHTTP answers one call.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Body != nil {
+		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	}
+	s.mux.ServeHTTP(w, r)
+}
+
+func (s *Server) handler(route Route) http.HandlerFunc {
+	if route.public != nil {
+		return route.public
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		c, err := s.caller(r)
+		if err == nil {
+			err = route.handle(c.Backend, w, r)
+		}
+		if err != nil {
+			fail(w, r, err)
+		}
+	}
+}
+
+// caller returns the tenant whose token the call carries.
+func (s *Server) caller(r *http.Request) (*caller, error) {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || token == "" {
+		return nil, &cloud.UnauthorizedError{Message: "the request carries no bearer token"}
+	}
+	c, ok := s.tenants[sha256.Sum256([]byte(token))]
+	if !ok {
+		return nil, &cloud.UnauthorizedError{Message: "the token is that of no tenant; check the token file"}
+	}
+	return c, c.throttle()
+}
+
+func (c *caller) throttle() error {
+	if c.limit == nil {
+		return nil
+	}
+	reservation := c.limit.Reserve()
+	delay := reservation.Delay()
+	if delay == 0 {
+		return nil
+	}
+	reservation.Cancel()
+	return &cloud.ThrottledError{RetryAfter: delay.Round(time.Millisecond) + time.Millisecond}
+}
+
+// fail sends an error. One that has no type is the server's fault and is logged here, since it is only told there.
+func fail(w http.ResponseWriter, r *http.Request, err error) {
+	sent := api.NewError(err)
+	if sent.Reason == cloud.ReasonUnknown {
+		klog.Background().Error(err, "Request failed", "method", r.Method, "path", r.URL.Path)
+	}
+	send(w, sent.Status(), sent)
+}
+
+func unknown(w http.ResponseWriter, r *http.Request) {
+	send(w, http.StatusNotFound, api.Error{
+		Reason: cloud.ReasonUnknown, Message: fmt.Sprintf("the API has no %s %s, see %s", r.Method, r.URL.Path, api.PathDocument),
+	})
+}
+
+func send(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", api.JSON)
+	w.WriteHeader(status)
+	if err := json.NewEncoder(w).Encode(body); err != nil {
+		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
+	}
+}
+
+func receive[T any](r *http.Request) (T, error) {
+	var body T
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(&body)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		return body, &cloud.InvalidError{Field: "body", Value: "…", Problem: fmt.Sprintf("is larger than %d bytes", tooLarge.Limit)}
+	}
+	if err != nil {
+		return body, &cloud.InvalidError{Field: "body", Value: "…", Problem: "is not what the API wants: " + err.Error()}
+	}
+	return body, nil
+}

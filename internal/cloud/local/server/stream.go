@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+const (
+	// heartbeat is the time between two signs of life on a watch where nothing happens.
+	heartbeat = 15 * time.Second
+	chunk     = 32 << 10
+)
+
+// stream sends what it reads as it comes.
+func stream(w http.ResponseWriter, content io.Reader) {
+	flusher := http.NewResponseController(w)
+	buffer := make([]byte, chunk)
+	// The header goes at once, so that who follows an empty log knows that it is there.
+	err := flusher.Flush()
+	for err == nil {
+		var count int
+		var written error
+		count, err = content.Read(buffer)
+		if count > 0 {
+			_, written = w.Write(buffer[:count])
+		}
+		if written != nil || flusher.Flush() != nil {
+			return
+		}
+	}
+}
+
+// watch sends events, one JSON object per line, until the caller goes or the server stops.
+func watch(b Backend, w http.ResponseWriter, r *http.Request) error {
+	events, err := b.Watch(r.Context())
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", api.Lines)
+	flusher := http.NewResponseController(w)
+	encoder := json.NewEncoder(w)
+	beat := time.NewTicker(heartbeat)
+	defer beat.Stop()
+	for {
+		alive := false
+		select {
+		case event, ok := <-events:
+			alive = ok && encoder.Encode(event) == nil
+		case <-beat.C:
+			_, err := w.Write([]byte("\n"))
+			alive = err == nil
+		}
+		if !alive || flusher.Flush() != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package store
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+const (
+	sequenceWidth = 4
+	randomWidth   = 4
+)
+
+// NewID returns an ID that was never given out before: lower-case letters and digits, nine characters for the first
+// 1.6 million. The sequence makes it unique, the random part keeps it apart from those of other state files.
+func (t *Tx) NewID() (string, error) {
+	sequence, err := t.tx.Bucket(instances).NextSequence()
+	if err != nil {
+		return "", fmt.Errorf("new ID: %w", err)
+	}
+	text := strconv.FormatUint(sequence, 36)
+	if missing := sequenceWidth - len(text); missing > 0 {
+		text = strings.Repeat("0", missing) + text
+	}
+	return "i" + text + utilrand.String(randomWidth), nil
+}
+
+// NewAddress takes a free address of the network for the owner. The first address is the bridge's, and the last one is
+// the broadcast address. Addresses are given out in turn, so that one is not used again soon after it became free.
+func (t *Tx) NewAddress(network netip.Prefix, owner string) (string, error) {
+	taken := t.tx.Bucket(addresses)
+	gateway := Gateway(network)
+	last, err := netip.ParseAddr(string(t.tx.Bucket(meta).Get(lastAddressKey)))
+	if err != nil || !network.Contains(last) {
+		last = gateway
+	}
+	next := last
+	for range 1 << (network.Addr().BitLen() - network.Bits()) {
+		next = next.Next()
+		if !usable(network, next) {
+			next = gateway.Next()
+		}
+		if taken.Get([]byte(next.String())) == nil {
+			return t.takeAddress(next, owner)
+		}
+	}
+	return "", &cloud.UnavailableError{Message: fmt.Sprintf("network %s has no free address", network)}
+}
+
+func (t *Tx) takeAddress(address netip.Addr, owner string) (string, error) {
+	text := address.String()
+	if err := t.tx.Bucket(addresses).Put([]byte(text), []byte(owner)); err != nil {
+		return "", fmt.Errorf("take address %s: %w", text, err)
+	}
+	if err := t.tx.Bucket(meta).Put(lastAddressKey, []byte(text)); err != nil {
+		return "", fmt.Errorf("take address %s: %w", text, err)
+	}
+	return text, nil
+}
+
+// Gateway returns the first address of a network, which is the bridge's.
+func Gateway(network netip.Prefix) netip.Addr { return network.Masked().Addr().Next() }
+
+func usable(network netip.Prefix, address netip.Addr) bool {
+	// The last address of the network is the one whose successor is outside.
+	return network.Contains(address) && network.Contains(address.Next())
+}

@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package store
+
+import (
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
+)
+
+// Instance is an instance and what only the cloud knows of it.
+type Instance struct {
+	cloud.Instance
+	// Tenant that owns it.
+	Tenant string `json:"tenant"`
+	// CPUs and MemoryBytes of its type when it was ordered; quota counts these.
+	CPUs        int   `json:"cpus"`
+	MemoryBytes int64 `json:"memoryBytes"`
+	// Runtime of its type when it was ordered.
+	Runtime string `json:"runtime"`
+	// Process is its first process, from before that process does anything.
+	Process *process.Identity `json:"process,omitempty"`
+}
+
+// Pool is a pool and what only the cloud knows of it. Template holds the user data.
+type Pool struct {
+	cloud.PoolSpec
+	// Tenant that owns it.
+	Tenant string `json:"tenant"`
+	// Problem that the last attempt to make an instance had.
+	Problem *cloud.Problem `json:"problem,omitempty"`
+	// Deleting says whether it goes once its instances are gone.
+	Deleting bool `json:"deleting,omitempty"`
+}
+
+// LoadBalancer is a load balancer and what only the cloud knows of it.
+type LoadBalancer struct {
+	cloud.LoadBalancerSpec
+	// ID names its folder and its record; never used again.
+	ID string `json:"id"`
+	// Tenant that owns it.
+	Tenant string `json:"tenant"`
+	// Address on which it listens.
+	Address string `json:"address"`
+	// Process that forwards.
+	Process *process.Identity `json:"process,omitempty"`
+	// Ready says whether the process listens.
+	Ready bool `json:"ready"`
+	// Message says why it is not ready.
+	Message string `json:"message,omitempty"`
+	// Deleting says whether it is on its way out.
+	Deleting bool `json:"deleting,omitempty"`
+}
+
+// Network is what the daemon changed on the host, so that a later run can undo it.
+type Network struct {
+	// Bridge is the name of the bridge.
+	Bridge string `json:"bridge"`
+	// CIDR of the network.
+	CIDR string `json:"cidr"`
+	// Alias on the bridge, which marks it as made by this state.
+	Alias string `json:"alias"`
+	// Sysctls that were changed, with the values they had before.
+	Sysctls map[string]string `json:"sysctls,omitempty"`
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+const openTimeout = 2 * time.Second
+
+var (
+	instances     = []byte("instances")
+	instanceNames = []byte("instance-names")
+	userData      = []byte("user-data")
+	pools         = []byte("pools")
+	balancers     = []byte("load-balancers")
+	addresses     = []byte("addresses")
+	meta          = []byte("meta")
+)
+
+var (
+	networkKey     = []byte("network")
+	lastAddressKey = []byte("last-address")
+)
+
+// Store is the state of the cloud.
+type Store struct {
+	db *bolt.DB
+}
+
+// Open opens the state in a file, or makes it.
+func Open(path string) (*Store, error) {
+	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: openTimeout, FreelistType: bolt.FreelistMapType})
+	if errors.Is(err, bolt.ErrTimeout) {
+		return nil, fmt.Errorf("state file %s is in use by another process", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open state file %s: %w", path, err)
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{instances, instanceNames, userData, pools, balancers, addresses, meta} {
+			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
+				return fmt.Errorf("make bucket %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		db.Close()
+		return nil, fmt.Errorf("prepare state file %s: %w", path, err)
+	}
+	return &Store{db: db}, nil
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
+
+// View runs fn on a state that does not change meanwhile.
+func (s *Store) View(fn func(*Tx) error) error {
+	return s.db.View(func(tx *bolt.Tx) error { return fn(&Tx{tx: tx}) })
+}
+
+// Update runs fn as one change: all of it is kept or, when fn returns an error, none.
+func (s *Store) Update(fn func(*Tx) error) error {
+	return s.db.Update(func(tx *bolt.Tx) error { return fn(&Tx{tx: tx}) })
+}
+
+// Tx is one transaction.
+type Tx struct {
+	tx *bolt.Tx
+}
+
+// key scopes a name to a tenant. The separator can not be part of either.
+func key(tenant, name string) []byte { return []byte(tenant + "\x00" + name) }
+
+func get[T any](tx *Tx, bucket, key []byte) (*T, error) {
+	text := tx.tx.Bucket(bucket).Get(key)
+	if text == nil {
+		return nil, nil
+	}
+	record := new(T)
+	if err := json.Unmarshal(text, record); err != nil {
+		return nil, fmt.Errorf("read %s %q: %w", bucket, key, err)
+	}
+	return record, nil
+}
+
+func put[T any](tx *Tx, bucket, key []byte, record *T) error {
+	text, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("write %s %q: %w", bucket, key, err)
+	}
+	if err := tx.tx.Bucket(bucket).Put(key, text); err != nil {
+		return fmt.Errorf("write %s %q: %w", bucket, key, err)
+	}
+	return nil
+}
+
+func remove(tx *Tx, bucket, key []byte) error {
+	if err := tx.tx.Bucket(bucket).Delete(key); err != nil {
+		return fmt.Errorf("delete %s %q: %w", bucket, key, err)
+	}
+	return nil
+}

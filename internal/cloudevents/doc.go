@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+// Package cloudevents turns what happens in the cloud into reconcile requests, so that controllers need not poll.
+//
+// One Events holds one watch of the cloud and serves all controllers of a manager. Each controller adds a Source, which
+// says what an event means to it. When the watch starts, and whenever it starts again after it was lost, the Synced
+// event makes every Source enqueue all its objects, since events may have been missed in between.
+//
+// Limits: it knows neither the kinds of a provider nor what to do about an event. A mapping runs in the goroutine of
+// the watch, so it must be quick and must not call the cloud.
+package cloudevents

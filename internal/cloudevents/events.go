@@ -1,0 +1,175 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+package cloudevents
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Watcher is the part of cloud.Cloud that this package needs.
+type Watcher interface {
+	// Watch streams what changes in the cloud; see cloud.Cloud.
+	Watch(ctx context.Context) (<-chan cloud.Event, error)
+}
+
+// MapFunc says which objects an event is about.
+type MapFunc func(event cloud.Event) []reconcile.Request
+
+// ListFunc names all objects of a controller.
+type ListFunc func(ctx context.Context) ([]reconcile.Request, error)
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+type subscriber struct {
+	mapEvent MapFunc
+	list     ListFunc
+	queue    queue
+}
+
+// Events is one watch of the cloud, shared by the controllers of a manager. Add it to the manager.
+type Events struct {
+	watcher Watcher
+	backoff wait.Backoff
+
+	lock        sync.RWMutex
+	subscribers map[*subscriber]struct{}
+}
+
+var (
+	_ manager.Runnable               = &Events{}
+	_ manager.LeaderElectionRunnable = &Events{}
+)
+
+// DefaultBackoff paces attempts to start a watch: from 200 ms to 30 s, doubling, with jitter.
+func DefaultBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
+}
+
+// New returns an Events that watches the watcher and paces attempts to reconnect by backoff.
+func New(watcher Watcher, backoff wait.Backoff) *Events {
+	return &Events{watcher: watcher, backoff: backoff, subscribers: map[*subscriber]struct{}{}}
+}
+
+// NeedLeaderElection says that only the leader watches, as only its controllers run.
+func (e *Events) NeedLeaderElection() bool { return true }
+
+// Start watches until ctx ends, and starts the watch again whenever it is lost.
+func (e *Events) Start(ctx context.Context) error {
+	backoff := e.backoff
+	for ctx.Err() == nil {
+		synced, err := e.watchOnce(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if synced {
+			backoff = e.backoff
+		}
+		delay := backoff.Step()
+		ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, starting it again", "delay", delay.String())
+		pause(ctx, delay)
+	}
+	return nil
+}
+
+// watchOnce serves one watch until it ends, and reports whether it ever began in earnest.
+func (e *Events) watchOnce(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	events, err := e.watcher.Watch(ctx)
+	if err != nil {
+		return false, fmt.Errorf("watch the cloud: %w", err)
+	}
+	synced := false
+	for event := range events {
+		if event.Kind == cloud.EventSynced {
+			synced = true
+			e.enqueueAll(ctx)
+			continue
+		}
+		e.enqueue(event)
+	}
+	return synced, fmt.Errorf("watch the cloud: %w", &cloud.UnavailableError{Message: "the event stream was closed"})
+}
+
+func (e *Events) enqueue(event cloud.Event) {
+	for _, s := range e.current() {
+		for _, request := range s.mapEvent(event) {
+			s.queue.Add(request)
+		}
+	}
+}
+
+func (e *Events) enqueueAll(ctx context.Context) {
+	for _, s := range e.current() {
+		requests, err := s.list(ctx)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Objects could not be listed after the watch of the cloud began")
+			continue
+		}
+		for _, request := range requests {
+			s.queue.Add(request)
+		}
+	}
+}
+
+func (e *Events) current() []*subscriber {
+	e.lock.RLock()
+	defer e.lock.RUnlock()
+	all := make([]*subscriber, 0, len(e.subscribers))
+	for s := range e.subscribers {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Source returns a source for one controller: mapEvent says which objects an event is about, list names all of them.
+func (e *Events) Source(mapEvent MapFunc, list ListFunc) source.Source {
+	return source.Func(func(ctx context.Context, q queue) error {
+		s := &subscriber{mapEvent: mapEvent, list: list, queue: q}
+		e.lock.Lock()
+		e.subscribers[s] = struct{}{}
+		e.lock.Unlock()
+		context.AfterFunc(ctx, func() {
+			e.lock.Lock()
+			defer e.lock.Unlock()
+			delete(e.subscribers, s)
+		})
+		return nil
+	})
+}
+
+func pause(ctx context.Context, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

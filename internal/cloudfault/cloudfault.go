@@ -1,0 +1,105 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+// Package cloudfault says what a controller makes of an error of the cloud: the reason and message that a user sees in a
+// condition, and when to try again. All controllers of infrastructure share it, so that the same error looks and
+// behaves the same everywhere.
+//
+// Limits: it maps errors of internal/cloud. What a NotFoundError means depends on what was asked, so a controller looks
+// for that itself, before it asks here.
+package cloudfault
+
+import (
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+const (
+	// invalidRetry is slow: only a change of the spec, which is an event, or of the catalog, which is none, helps.
+	invalidRetry = 5 * time.Minute
+	// quotaRetry is the pace at which room in the quota is looked for, since nothing tells of it.
+	quotaRetry = 15 * time.Second
+	// throttledRetryMin keeps a ThrottledError that names no time from becoming a busy loop.
+	throttledRetryMin = time.Second
+
+	backoffBase = 100 * time.Millisecond
+	backoffMax  = time.Minute
+)
+
+// Fault is what a controller makes of an error of the cloud. The zero Fault is no error.
+type Fault struct {
+	// Reason is the type of the error, one of cloud's Reason constants; empty for no error.
+	Reason string
+	// Message says what was wrong, and what is allowed where that is known.
+	Message string
+
+	err   error
+	retry time.Duration
+}
+
+// Of returns what to make of err, and a zero Fault of nil.
+func Of(err error) Fault {
+	if err == nil {
+		return Fault{}
+	}
+	fault := Fault{Reason: string(cloud.ReasonFor(err)), Message: err.Error()}
+	after, throttled := cloud.RetryAfter(err)
+	switch {
+	case throttled:
+		fault.retry = max(after, throttledRetryMin)
+	case cloud.IsInvalid(err):
+		fault.retry = invalidRetry
+	case cloud.IsQuotaExceeded(err):
+		fault.retry = quotaRetry
+	default:
+		fault.err = err
+	}
+	return fault
+}
+
+// OfProblem returns what to make of an error that a pool of the cloud met on its own. The cloud tries again by itself
+// and tells of the change, so such a Fault asks for no retry.
+func OfProblem(problem *cloud.Problem) Fault {
+	if problem == nil {
+		return Fault{}
+	}
+	return Fault{Reason: string(problem.Reason), Message: problem.Message}
+}
+
+// IsZero reports whether there was no error.
+func (f Fault) IsZero() bool { return f.Reason == "" }
+
+// Result is what Reconcile returns: a time to come back for errors that need one, and the error itself for those that
+// the backoff of the queue paces.
+func (f Fault) Result() (ctrl.Result, error) {
+	return ctrl.Result{RequeueAfter: f.retry}, f.err
+}
+
+// RateLimiter is the backoff of a controller that talks to the cloud: from 100 ms to one minute for an object that fails
+// again and again, and at most 50 retries a second (bursts of 500) over all objects.
+func RateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedMaxOfRateLimiter(
+		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax),
+		&workqueue.TypedBucketRateLimiter[reconcile.Request]{Limiter: rate.NewLimiter(rate.Limit(50), 500)},
+	)
+}

@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"crypto"
+	"crypto/x509"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	certutil "k8s.io/client-go/util/cert"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/util/certs"
+)
+
+// authority signs the certificates of one management cluster. Its key is held in memory only.
+type authority struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// identity is a certificate with its key, both PEM.
+type identity struct {
+	cert, key []byte
+}
+
+func newAuthority(name string) (*authority, error) {
+	key, err := newKey()
+	if err != nil {
+		return nil, err
+	}
+	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: name}, key)
+	if err != nil {
+		return nil, fmt.Errorf("make certificate authority %s: %w", name, err)
+	}
+	return &authority{cert: cert, key: key}, nil
+}
+
+func newKey() (crypto.Signer, error) {
+	return certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
+}
+
+func (a *authority) pem() []byte { return certs.EncodeCertPEM(a.cert) }
+
+// client returns an identity for a client with this user name and these groups.
+func (a *authority) client(user string, groups ...string) (identity, error) {
+	return a.issue(certs.Config{CommonName: user, Organization: groups, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+}
+
+// server returns an identity for a server on this machine, which can also show it as a client to its peers.
+func (a *authority) server(name string) (identity, error) {
+	return a.issue(certs.Config{
+		CommonName: name,
+		AltNames:   certs.AltNames{DNSNames: []string{"localhost"}, IPs: []net.IP{net.IPv4(127, 0, 0, 1)}},
+		Usages:     []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
+}
+
+func (a *authority) issue(config certs.Config) (identity, error) {
+	key, err := newKey()
+	if err != nil {
+		return identity{}, err
+	}
+	cert, err := config.NewSignedCert(key, a.cert, a.key)
+	if err != nil {
+		return identity{}, fmt.Errorf("sign certificate %s: %w", config.CommonName, err)
+	}
+	keyPEM, err := certs.EncodePrivateKeyPEMFromSigner(key)
+	if err != nil {
+		return identity{}, fmt.Errorf("sign certificate %s: %w", config.CommonName, err)
+	}
+	return identity{cert: certs.EncodeCertPEM(cert), key: keyPEM}, nil
+}
+
+// keyFiles are the paths of an identity on disk.
+type keyFiles struct {
+	cert, key string
+}
+
+// write puts the identity into dir as <name>.crt and <name>.key.
+func (i identity) write(dir, name string) (keyFiles, error) {
+	files := keyFiles{cert: filepath.Join(dir, name+".crt"), key: filepath.Join(dir, name+".key")}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return keyFiles{}, err
+	}
+	if err := os.WriteFile(files.cert, i.cert, 0o644); err != nil {
+		return keyFiles{}, err
+	}
+	return files, os.WriteFile(files.key, i.key, 0o600)
+}

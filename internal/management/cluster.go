@@ -1,0 +1,269 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+// Names of the processes, and so of their logs.
+const (
+	// EtcdProcess is the etcd of the management cluster.
+	EtcdProcess = "management-etcd"
+	// APIServerProcess is its kube-apiserver.
+	APIServerProcess = "management-apiserver"
+	// ControllerManagerProcess is its kube-controller-manager.
+	ControllerManagerProcess = "management-controller-manager"
+)
+
+// Options of a management cluster. All are required but Port.
+type Options struct {
+	// Programs is the folder that holds etcd, kube-apiserver and kube-controller-manager.
+	Programs string
+	// Dir holds the data and the certificates. What is there from an earlier start is used again.
+	Dir string
+	// Kubeconfig is the path that the administrator's kubeconfig is written to.
+	Kubeconfig string
+	// Port of the API server on 127.0.0.1; any free one if zero.
+	Port int
+	// Supervisor runs the processes.
+	Supervisor *supervisor.Supervisor
+}
+
+// Cluster is a management cluster whose API server answers.
+type Cluster struct {
+	options   Options
+	authority *authority
+	files     pki
+	url       string
+	admin     *rest.Config
+	// aggregated are the installed ClusterRoles whose rules a controller collects from others.
+	aggregated sets.Set[string]
+}
+
+// Start brings up etcd and the API server, and writes the administrator's kubeconfig.
+func Start(ctx context.Context, options Options) (*Cluster, error) {
+	ports, err := freePorts(3)
+	if err != nil {
+		return nil, err
+	}
+	if options.Port != 0 {
+		ports[2] = options.Port
+	}
+	ca, err := newAuthority("foo-quickstart-management")
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{options: options, authority: ca, url: secureURL(ports[2]), aggregated: sets.New[string]()}
+	if c.files, err = c.writePKI(); err != nil {
+		return nil, err
+	}
+	if c.admin, err = c.writeKubeconfig(options.Kubeconfig, "foo-quickstart", "system:masters"); err != nil {
+		return nil, err
+	}
+	etcd, err := c.etcd(ports[0], ports[1])
+	if err != nil {
+		return nil, err
+	}
+	if err := options.Supervisor.Start(ctx, etcd); err != nil {
+		return nil, err
+	}
+	apiServer, err := c.apiServer(ports[0], ports[2])
+	if err != nil {
+		return nil, err
+	}
+	return c, options.Supervisor.Start(ctx, apiServer)
+}
+
+// Config returns the administrator's client configuration, without rate limits. The caller may change it.
+func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.admin) }
+
+// WriteKubeconfig writes a kubeconfig for a user with these groups to path, readable by its owner only.
+func (c *Cluster) WriteKubeconfig(path, user string, groups ...string) error {
+	_, err := c.writeKubeconfig(path, user, groups...)
+	return err
+}
+
+func (c *Cluster) writeKubeconfig(path, user string, groups ...string) (*rest.Config, error) {
+	id, err := c.authority.client(user, groups...)
+	if err != nil {
+		return nil, err
+	}
+	const name = "foo-management"
+	config := clientcmdapi.NewConfig()
+	config.Clusters[name] = &clientcmdapi.Cluster{Server: c.url, CertificateAuthorityData: c.authority.pem()}
+	config.AuthInfos[user] = &clientcmdapi.AuthInfo{ClientCertificateData: id.cert, ClientKeyData: id.key}
+	config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: user, Namespace: "default"}
+	config.CurrentContext = name
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		return nil, fmt.Errorf("write kubeconfig of %s: %w", user, err)
+	}
+	restConfig, err := clientcmd.NewDefaultClientConfig(*config, nil).ClientConfig()
+	if err != nil {
+		return nil, err
+	}
+	restConfig.QPS = -1
+	return restConfig, nil
+}
+
+// pki are the files that etcd and the API server read.
+type pki struct {
+	ca                          string
+	etcd, apiServer, etcdClient keyFiles
+	serviceAccount              keyFiles
+	controllerManager           keyFiles
+}
+
+func (c *Cluster) writePKI() (pki, error) {
+	dir := filepath.Join(c.options.Dir, "pki")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return pki{}, err
+	}
+	files := pki{ca: filepath.Join(dir, "ca.crt")}
+	if err := os.WriteFile(files.ca, c.authority.pem(), 0o644); err != nil {
+		return pki{}, err
+	}
+	for _, entry := range []struct {
+		name  string
+		issue func(name string) (identity, error)
+		files *keyFiles
+	}{
+		{"etcd", c.authority.server, &files.etcd},
+		{"kube-apiserver", c.authority.server, &files.apiServer},
+		{"kube-apiserver-etcd-client", func(name string) (identity, error) { return c.authority.client(name) }, &files.etcdClient},
+		{"kube-controller-manager", c.authority.server, &files.controllerManager},
+		{"service-account", c.authority.server, &files.serviceAccount},
+	} {
+		id, err := entry.issue(entry.name)
+		if err != nil {
+			return pki{}, err
+		}
+		if *entry.files, err = id.write(dir, entry.name); err != nil {
+			return pki{}, err
+		}
+	}
+	return files, nil
+}
+
+func (c *Cluster) program(name string) string { return filepath.Join(c.options.Programs, name) }
+
+func (c *Cluster) etcd(clientPort, peerPort int) (supervisor.Process, error) {
+	files := c.files
+	ready, err := c.probe(secureURL(clientPort)+"/readyz", files.etcdClient)
+	if err != nil {
+		return supervisor.Process{}, err
+	}
+	return supervisor.Process{
+		Name: EtcdProcess,
+		Path: c.program("etcd"),
+		Args: []string{
+			"--name=management", "--data-dir=" + filepath.Join(c.options.Dir, "etcd"),
+			"--listen-client-urls=" + secureURL(clientPort), "--advertise-client-urls=" + secureURL(clientPort),
+			"--listen-peer-urls=" + secureURL(peerPort), "--initial-advertise-peer-urls=" + secureURL(peerPort),
+			"--initial-cluster=management=" + secureURL(peerPort),
+			"--client-cert-auth", "--trusted-ca-file=" + files.ca, "--cert-file=" + files.etcd.cert, "--key-file=" + files.etcd.key,
+			"--peer-client-cert-auth", "--peer-trusted-ca-file=" + files.ca,
+			"--peer-cert-file=" + files.etcd.cert, "--peer-key-file=" + files.etcd.key,
+			"--unsafe-no-fsync", "--log-level=warn",
+		},
+		Ready: ready,
+	}, nil
+}
+
+func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
+	files := c.files
+	ready, err := c.adminProbe("/readyz")
+	if err != nil {
+		return supervisor.Process{}, err
+	}
+	return supervisor.Process{
+		Name: APIServerProcess,
+		Path: c.program("kube-apiserver"),
+		Args: []string{
+			"--etcd-servers=" + secureURL(etcdPort), "--etcd-cafile=" + files.ca,
+			"--etcd-certfile=" + files.etcdClient.cert, "--etcd-keyfile=" + files.etcdClient.key,
+			"--bind-address=" + loopback, "--advertise-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
+			"--tls-cert-file=" + files.apiServer.cert, "--tls-private-key-file=" + files.apiServer.key,
+			"--client-ca-file=" + files.ca, "--authorization-mode=RBAC", "--anonymous-auth=false",
+			"--service-account-issuer=https://kubernetes.default.svc",
+			"--service-account-key-file=" + files.serviceAccount.cert,
+			"--service-account-signing-key-file=" + files.serviceAccount.key,
+			"--service-cluster-ip-range=10.96.0.0/16",
+			// There is one API server and nobody looks for it through the kubernetes Service.
+			"--endpoint-reconciler-type=none",
+			"--profiling=false",
+		},
+		Ready: ready,
+	}, nil
+}
+
+// controllerManager runs the controllers that Cluster API relies on: deletion follows owner references, namespaces
+// go away, and the role of Cluster API's core is made of those of its providers.
+func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Process, error) {
+	ready, err := c.probe(secureURL(port)+"/healthz", keyFiles{})
+	if err != nil {
+		return supervisor.Process{}, err
+	}
+	return supervisor.Process{
+		Name: ControllerManagerProcess,
+		Path: c.program("kube-controller-manager"),
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--authentication-kubeconfig=" + kubeconfig, "--authorization-kubeconfig=" + kubeconfig,
+			"--bind-address=" + loopback, "--secure-port=" + strconv.Itoa(port),
+			"--tls-cert-file=" + c.files.controllerManager.cert, "--tls-private-key-file=" + c.files.controllerManager.key,
+			"--controllers=garbage-collector-controller,namespace-controller,clusterrole-aggregation-controller",
+			"--use-service-account-credentials", "--leader-elect=false", "--profiling=false",
+		},
+		Ready: ready,
+	}, nil
+}
+
+// StartControllerManager starts the garbage collector and its like, and returns once the providers have their rights.
+// Call it between installing and starting the providers: it learns of later CRDs only every 30 s.
+func (c *Cluster) StartControllerManager(ctx context.Context) error {
+	ports, err := freePorts(1)
+	if err != nil {
+		return err
+	}
+	kubeconfig := filepath.Join(c.options.Dir, "kube-controller-manager.kubeconfig")
+	if err := c.WriteKubeconfig(kubeconfig, "system:kube-controller-manager"); err != nil {
+		return err
+	}
+	process, err := c.controllerManager(kubeconfig, ports[0])
+	if err != nil {
+		return err
+	}
+	if err := c.options.Supervisor.Start(ctx, process); err != nil {
+		return err
+	}
+	kube, err := c.client()
+	if err != nil {
+		return err
+	}
+	return waitAggregated(ctx, kube, c.aggregated)
+}

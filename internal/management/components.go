@@ -1,0 +1,134 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// podOnly are the kinds of components that only make sense for a provider that runs in a pod.
+var podOnly = map[string]bool{"Deployment": true, "Service": true, "Certificate": true, "Issuer": true}
+
+// readComponents reads the components of a provider without those for pods.
+func readComponents(path string) ([]*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read components: %w", err)
+	}
+	objects, err := decodeComponents(content)
+	if err != nil {
+		return nil, fmt.Errorf("read components %s: %w", path, err)
+	}
+	return objects, nil
+}
+
+func decodeComponents(content []byte) ([]*unstructured.Unstructured, error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var objects []*unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object := &unstructured.Unstructured{}
+		if err := utilyaml.Unmarshal(document, &object.Object); err != nil {
+			return nil, err
+		}
+		if len(object.Object) > 0 && !podOnly[object.GetKind()] {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// webhookServer is where the webhooks of a provider are served.
+type webhookServer struct {
+	// url without a path.
+	url string
+	// ca that signed its certificate, PEM.
+	ca []byte
+}
+
+// redirect makes the API server call the webhooks of CRDs and of webhook configurations at the server, instead of
+// through a Service. It returns how many it changed. Objects of other kinds stay as they are.
+func (w webhookServer) redirect(object *unstructured.Unstructured) (int, error) {
+	switch object.GetKind() {
+	case "CustomResourceDefinition":
+		return w.redirectClient(object.Object, "spec", "conversion", "webhook", "clientConfig")
+	case "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration":
+		return w.redirectWebhooks(object)
+	default:
+		return 0, nil
+	}
+}
+
+func (w webhookServer) redirectWebhooks(object *unstructured.Unstructured) (int, error) {
+	webhooks, _, err := unstructured.NestedSlice(object.Object, "webhooks")
+	if err != nil {
+		return 0, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	changed := 0
+	for _, webhook := range webhooks {
+		fields, ok := webhook.(map[string]any)
+		if !ok {
+			return 0, fmt.Errorf("%s %s: a webhook is a %T, not an object", object.GetKind(), object.GetName(), webhook)
+		}
+		count, err := w.redirectClient(fields, "clientConfig")
+		if err != nil {
+			return 0, fmt.Errorf("%s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+		changed += count
+	}
+	return changed, unstructured.SetNestedSlice(object.Object, webhooks, "webhooks")
+}
+
+// redirectClient rewrites one clientConfig that names a Service.
+func (w webhookServer) redirectClient(fields map[string]any, path ...string) (int, error) {
+	service, found, err := unstructured.NestedMap(fields, append(path, "service")...)
+	if err != nil || !found {
+		return 0, err
+	}
+	servicePath, _, err := unstructured.NestedString(service, "path")
+	if err != nil {
+		return 0, err
+	}
+	return 1, unstructured.SetNestedMap(fields, map[string]any{
+		"url":      w.url + servicePath,
+		"caBundle": base64.StdEncoding.EncodeToString(w.ca),
+	}, path...)
+}
+
+// serviceAccountUser returns the user name of the service account among the components.
+func serviceAccountUser(objects []*unstructured.Unstructured) (string, error) {
+	for _, object := range objects {
+		if object.GetKind() == "ServiceAccount" {
+			return "system:serviceaccount:" + object.GetNamespace() + ":" + object.GetName(), nil
+		}
+	}
+	return "", errors.New("the components have no ServiceAccount to run as")
+}

@@ -1,0 +1,144 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// fieldOwner is the field manager of all that the package applies.
+const fieldOwner = client.FieldOwner("foo-quickstart")
+
+// applyLimit is how many objects are applied at the same time.
+const applyLimit = 8
+
+// client returns the administrator's client for the kinds that this package installs.
+func (c *Cluster) client() (client.WithWatch, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{apiextensionsv1.AddToScheme, rbacv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return client.NewWithWatch(c.Config(), client.Options{Scheme: scheme})
+}
+
+// install applies the objects, namespaces before all else, and returns once the API server serves all their CRDs.
+func (c *Cluster) install(ctx context.Context, objects []*unstructured.Unstructured) error {
+	kube, err := c.client()
+	if err != nil {
+		return err
+	}
+	var rest []*unstructured.Unstructured
+	crds := sets.New[string]()
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "Namespace":
+			if err := apply(ctx, kube, object); err != nil {
+				return err
+			}
+			continue
+		case "CustomResourceDefinition":
+			crds.Insert(object.GetName())
+		case "ClusterRole":
+			if _, aggregated := object.Object["aggregationRule"]; aggregated {
+				c.aggregated.Insert(object.GetName())
+			}
+		}
+		rest = append(rest, object)
+	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(applyLimit)
+	for _, object := range rest {
+		group.Go(func() error { return apply(groupCtx, kube, object) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return waitEstablished(ctx, kube, crds)
+}
+
+func apply(ctx context.Context, kube client.Client, object *unstructured.Unstructured) error {
+	// What is applied belongs to this program alone, so what an earlier start or a provider has changed is taken back.
+	err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+// waitEstablished returns once the API server serves all the CRDs.
+func waitEstablished(ctx context.Context, kube client.WithWatch, names sets.Set[string]) error {
+	return waitFor(ctx, kube, &apiextensionsv1.CustomResourceDefinitionList{}, names, func(object client.Object) bool {
+		crd, ok := object.(*apiextensionsv1.CustomResourceDefinition)
+		return ok && established(crd)
+	})
+}
+
+// waitAggregated returns once the rules of all the ClusterRoles have been collected from others. A provider that
+// starts before that is refused everything, and tries again only after ever longer pauses.
+func waitAggregated(ctx context.Context, kube client.WithWatch, names sets.Set[string]) error {
+	return waitFor(ctx, kube, &rbacv1.ClusterRoleList{}, names, func(object client.Object) bool {
+		role, ok := object.(*rbacv1.ClusterRole)
+		return ok && len(role.Rules) > 0
+	})
+}
+
+// waitFor watches a kind and returns once a condition holds for all objects of the names.
+func waitFor(ctx context.Context, kube client.WithWatch, list client.ObjectList, names sets.Set[string], holds func(client.Object) bool) error {
+	waiting := names.Clone()
+	if waiting.Len() == 0 {
+		return nil
+	}
+	// A watch without a resource version starts with what is there.
+	watcher, err := kube.Watch(ctx, list)
+	if err != nil {
+		return fmt.Errorf("watch %T: %w", list, err)
+	}
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
+		if object, ok := event.Object.(client.Object); ok && event.Type != watch.Deleted && holds(object) {
+			waiting.Delete(object.GetName())
+		}
+		if waiting.Len() == 0 {
+			return nil
+		}
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("wait for %v: %w", sets.List(waiting), context.Cause(ctx))
+	}
+	return fmt.Errorf("watch %T: the API server closed the watch", list)
+}
+
+func established(crd *apiextensionsv1.CustomResourceDefinition) bool {
+	for _, condition := range crd.Status.Conditions {
+		if condition.Type == apiextensionsv1.Established {
+			return condition.Status == apiextensionsv1.ConditionTrue
+		}
+	}
+	return false
+}

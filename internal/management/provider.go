@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+// Provider is a Cluster API provider to run as a process.
+type Provider struct {
+	// Name of the process, and of its log.
+	Name string
+	// Program is the path of the provider's manager.
+	Program string
+	// Components is the path of the YAML that its release installs. Its ServiceAccount is who the process runs as.
+	Components string
+	// Args are added to those that every provider understands: --kubeconfig, --health-addr, --diagnostics-address,
+	// and, if it has webhooks, --webhook-port and --webhook-cert-dir.
+	Args []string
+}
+
+// InstalledProvider is a provider whose components are in the management cluster, ready to start.
+type InstalledProvider struct {
+	cluster *Cluster
+	process supervisor.Process
+}
+
+// Install applies the provider's components, with its webhooks directed to the process that Start will start.
+func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledProvider, error) {
+	objects, err := readComponents(provider.Components)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := freePorts(3)
+	if err != nil {
+		return nil, err
+	}
+	health, diagnostics, webhook := ports[0], ports[1], ports[2]
+	hasWebhooks, err := redirectAll(objects, webhookServer{url: secureURL(webhook), ca: c.authority.pem()})
+	if err != nil {
+		return nil, fmt.Errorf("install %s: %w", provider.Name, err)
+	}
+	dir := filepath.Join(c.options.Dir, provider.Name)
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	args := append([]string{
+		"--kubeconfig=" + kubeconfig, "--health-addr=" + hostPort(health), "--diagnostics-address=" + hostPort(diagnostics),
+	}, provider.Args...)
+	if hasWebhooks {
+		server, err := c.authority.server(provider.Name)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := server.write(dir, "tls"); err != nil {
+			return nil, err
+		}
+		args = append(args, "--webhook-port="+strconv.Itoa(webhook), "--webhook-cert-dir="+dir)
+	}
+	user, err := serviceAccountUser(objects)
+	if err != nil {
+		return nil, fmt.Errorf("install %s: %w", provider.Name, err)
+	}
+	if err := c.WriteKubeconfig(kubeconfig, user); err != nil {
+		return nil, err
+	}
+	if err := c.install(ctx, objects); err != nil {
+		return nil, fmt.Errorf("install %s: %w", provider.Name, err)
+	}
+	return &InstalledProvider{cluster: c, process: supervisor.Process{
+		Name: provider.Name, Path: provider.Program, Args: args,
+		Ready: plainProbe("http://" + hostPort(health) + "/readyz"),
+	}}, nil
+}
+
+// Start runs the provider and returns once it and its webhooks are ready.
+func (p *InstalledProvider) Start(ctx context.Context) error {
+	return p.cluster.options.Supervisor.Start(ctx, p.process)
+}
+
+// redirectAll directs all webhooks to the server and reports whether there are any.
+func redirectAll(objects []*unstructured.Unstructured, server webhookServer) (bool, error) {
+	changed := 0
+	for _, object := range objects {
+		count, err := server.redirect(object)
+		if err != nil {
+			return false, err
+		}
+		changed += count
+	}
+	return changed > 0, nil
+}

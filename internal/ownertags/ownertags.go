@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+
+// Package ownertags names things in the cloud after the Kubernetes objects that own them, by a name and by tags, and
+// reads the owner back. The controllers of clusters, machines and pools share it, so that the load balancer of a
+// cluster finds instances that another controller made, and an event of the cloud finds the object that it is about.
+//
+// Limits: one tenant of the cloud belongs to one management cluster. Two management clusters that share a tenant and
+// have a namespace and an object of the same name would share what it owns.
+package ownertags
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Keys of the tags.
+const (
+	// ClusterKey is the tag with the Cluster, as <namespace>/<name>.
+	ClusterKey = "cluster.x-k8s.io/cluster"
+	// RoleKey is the tag with what an instance does in its cluster: RoleControlPlane or RoleWorker.
+	RoleKey = "cluster.x-k8s.io/role"
+	// KindKey is the tag with the kind of the owner.
+	KindKey = "infrastructure.cluster.x-k8s.io/kind"
+	// NamespaceKey is the tag with the namespace of the owner.
+	NamespaceKey = "infrastructure.cluster.x-k8s.io/namespace"
+	// NameKey is the tag with the name of the owner.
+	NameKey = "infrastructure.cluster.x-k8s.io/name"
+)
+
+// Role is what an instance does in its cluster.
+type Role string
+
+const (
+	// RoleControlPlane is an instance that runs the control plane; the load balancer of the cluster selects it.
+	RoleControlPlane Role = "control-plane"
+	// RoleWorker is any other instance.
+	RoleWorker Role = "worker"
+)
+
+// Kind is the kind of an owner.
+type Kind string
+
+const (
+	// KindCluster is FooCluster, which owns a load balancer.
+	KindCluster Kind = "FooCluster"
+	// KindMachine is FooMachine, which owns an instance.
+	KindMachine Kind = "FooMachine"
+	// KindMachinePool is FooMachinePool, which owns an instance pool and, through it, the pool's instances.
+	KindMachinePool Kind = "FooMachinePool"
+)
+
+// Owner is the Kubernetes object that owns something in the cloud.
+type Owner struct {
+	// Kind of the object.
+	Kind Kind
+	// Key of the object.
+	Key types.NamespacedName
+}
+
+// CloudName is the name of what the object owns: <namespace>.<name>. A namespace holds no dot, so no two objects of a
+// kind get the same name.
+func (o Owner) CloudName() string { return CloudName(o.Key) }
+
+// Tags are the tags of what the object owns for a Cluster.
+func (o Owner) Tags(cluster types.NamespacedName) cloud.Tags {
+	return cloud.Tags{
+		ClusterKey:   cluster.String(),
+		KindKey:      string(o.Kind),
+		NamespaceKey: o.Key.Namespace,
+		NameKey:      o.Key.Name,
+	}
+}
+
+// InstanceTags are the tags of an instance that the object owns and that plays a role in a Cluster.
+func (o Owner) InstanceTags(cluster types.NamespacedName, role Role) cloud.Tags {
+	tags := o.Tags(cluster)
+	tags[RoleKey] = string(role)
+	return tags
+}
+
+// ControlPlaneSelector are the tags by which a load balancer selects the control plane instances of a Cluster.
+func ControlPlaneSelector(cluster types.NamespacedName) cloud.Tags {
+	return cloud.Tags{ClusterKey: cluster.String(), RoleKey: string(RoleControlPlane)}
+}
+
+// OwnerOf reads the owner from tags. It reports false for tags of something that no Kubernetes object owns.
+func OwnerOf(tags cloud.Tags) (Owner, bool) {
+	owner := Owner{
+		Kind: Kind(tags[KindKey]),
+		Key:  types.NamespacedName{Namespace: tags[NamespaceKey], Name: tags[NameKey]},
+	}
+	return owner, owner.Kind != "" && owner.Key.Namespace != "" && owner.Key.Name != ""
+}
+
+// MachineOf returns the FooMachine that stands for an instance. An instance of a pool carries the tags of the pool,
+// and its FooMachine is named as the instance itself is, in the namespace of the pool.
+func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
+	owner, ok := OwnerOf(tags)
+	if !ok || (owner.Kind != KindMachine && owner.Kind != KindMachinePool) {
+		return types.NamespacedName{}, false
+	}
+	if owner.Kind == KindMachine {
+		return owner.Key, true
+	}
+	machine, found := strings.CutPrefix(name, owner.Key.Namespace+".")
+	return types.NamespacedName{Namespace: owner.Key.Namespace, Name: machine}, found && machine != ""
+}
+
+// CloudName is the name of what an object owns in the cloud: <namespace>.<name>.
+func CloudName(key types.NamespacedName) string { return key.Namespace + "." + key.Name }

@@ -1,0 +1,200 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Config is what a user chooses.
+type Config struct {
+	// KubernetesVersion of the management cluster and of the workload cluster, for example "v1.36.3".
+	KubernetesVersion string
+	// ClusterName of the workload cluster: a DNS label of at most 40 characters.
+	ClusterName string
+	// Namespace of the workload cluster's objects in the management cluster.
+	Namespace string
+	// ControlPlaneMachineCount is odd, so that etcd has a majority.
+	ControlPlaneMachineCount int
+	// WorkerMachineCount may be zero.
+	WorkerMachineCount int
+	// StateDir holds all files. It is made, and removed at the end unless Keep is set.
+	StateDir string
+	// BinDir holds the programs as the Makefile builds them.
+	BinDir string
+	// Bridge of the cloud, a name that no network interface has.
+	Bridge string
+	// Network of the cloud's instances in CIDR notation, IPv4, which no address or route of the machine is in.
+	Network string
+	// ManagementPort is the port of the management API server on 127.0.0.1; any free one if zero.
+	ManagementPort int
+	// Timeout for each of the two parts: all programs up, and the workload cluster available.
+	Timeout time.Duration
+	// Keep leaves the state folder and the cloud's instances when the quickstart ends.
+	Keep bool
+	// Resume starts again on a state folder that was kept.
+	Resume bool
+	// Exit ends the quickstart once the cluster is available, instead of staying up.
+	Exit bool
+	// ManagementOnly makes no workload cluster.
+	ManagementOnly bool
+}
+
+// maxSocketPath is what fits into the address of a unix socket.
+const maxSocketPath = 107
+
+var interfaceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,14}$`)
+
+// InvalidError says what is wrong with what the user chose, or with the machine. Nothing has been started.
+type InvalidError struct {
+	// Problems, each with what was found and what is allowed.
+	Problems []string
+}
+
+func (e *InvalidError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// IsInvalid reports whether err is, or wraps, an InvalidError.
+func IsInvalid(err error) bool {
+	var invalid *InvalidError
+	return errors.As(err, &invalid)
+}
+
+// problems collects what is wrong.
+type problems []string
+
+func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
+
+func (p problems) err() error {
+	if len(p) == 0 {
+		return nil
+	}
+	return &InvalidError{Problems: p}
+}
+
+// Validate checks the values by themselves, without looking at the machine. It returns an InvalidError.
+func (c Config) Validate() error {
+	var wrong problems
+	c.validateCluster(&wrong)
+	c.validateNetwork(&wrong)
+	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
+		wrong.add("--state-dir %q: want the absolute path of a folder for this quickstart alone", c.StateDir)
+	}
+	if length := len(c.cloudSocket()); length > maxSocketPath {
+		wrong.add("--state-dir %q is too long: the socket in it would have a path of %d bytes, at most %d are possible", c.StateDir, length, maxSocketPath)
+	}
+	if c.Timeout <= 0 {
+		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
+	}
+	if c.ManagementPort < 0 || c.ManagementPort > 65535 {
+		wrong.add("--management-port %d: want 1 to 65535, or 0 for any free port", c.ManagementPort)
+	}
+	return wrong.err()
+}
+
+func (c Config) validateCluster(wrong *problems) {
+	if version, err := semver.Parse(strings.TrimPrefix(c.KubernetesVersion, "v")); err != nil || "v"+version.String() != c.KubernetesVersion {
+		wrong.add("--kubernetes-version %q: want a full version, for example v1.36.3", c.KubernetesVersion)
+	}
+	if c.ControlPlaneMachineCount < 1 || c.ControlPlaneMachineCount%2 == 0 {
+		wrong.add("--control-plane-machine-count %d: want an odd number, 1 or more, so that etcd has a majority", c.ControlPlaneMachineCount)
+	}
+	if c.WorkerMachineCount < 0 {
+		wrong.add("--worker-machine-count %d: want 0 or more", c.WorkerMachineCount)
+	}
+	if found := validation.IsDNS1123Label(c.ClusterName); len(found) > 0 || len(c.ClusterName) > 40 {
+		wrong.add("--cluster-name %q: want at most 40 lower-case letters, digits and '-'", c.ClusterName)
+	}
+	if found := validation.IsDNS1123Label(c.Namespace); len(found) > 0 {
+		wrong.add("--namespace %q: want at most 63 lower-case letters, digits and '-'", c.Namespace)
+	}
+}
+
+func (c Config) validateNetwork(wrong *problems) {
+	if !interfaceName.MatchString(c.Bridge) {
+		wrong.add("--bridge %q: want at most 15 letters, digits, '.', '_' and '-'", c.Bridge)
+	}
+	prefix, err := netip.ParsePrefix(c.Network)
+	switch {
+	case err != nil || !prefix.Addr().Is4() || prefix.Masked() != prefix:
+		wrong.add("--network %q: want an IPv4 network, for example 10.77.0.0/16", c.Network)
+	case !prefix.Addr().IsPrivate():
+		wrong.add("--network %s: want a private network, in 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16", c.Network)
+	case prefix.Bits() < 8 || prefix.Bits() > 24:
+		wrong.add("--network %s: want a prefix length from 8 to 24", c.Network)
+	}
+}
+
+// Paths inside the state folder.
+
+func (c Config) logDir() string     { return filepath.Join(c.StateDir, logFolder) }
+func (c Config) pidDir() string     { return filepath.Join(c.StateDir, "run") }
+func (c Config) cloudDir() string   { return filepath.Join(c.StateDir, "cloud") }
+func (c Config) cloudToken() string { return filepath.Join(c.cloudDir(), "token") }
+
+func (c Config) cloudSocket() string   { return filepath.Join(c.cloudDir(), "foocloud.sock") }
+func (c Config) cloudEndpoint() string { return "unix://" + c.cloudSocket() }
+
+func (c Config) managementKubeconfig() string {
+	return filepath.Join(c.StateDir, "management.kubeconfig")
+}
+func (c Config) workloadKubeconfig() string {
+	return filepath.Join(c.StateDir, c.ClusterName+".kubeconfig")
+}
+
+// Paths of programs.
+
+func (c Config) imagesDir() string { return filepath.Join(c.BinDir, "kubernetes") }
+func (c Config) kubernetes(name string) string {
+	return filepath.Join(c.imagesDir(), c.KubernetesVersion, name)
+}
+func (c Config) program(name string) string  { return filepath.Join(c.BinDir, name) }
+func (c Config) manifest(path string) string { return filepath.Join(c.BinDir, "manifests", path) }
+
+// builtVersions returns the Kubernetes versions that have node binaries, oldest first.
+func (c Config) builtVersions() []string {
+	entries, err := os.ReadDir(c.imagesDir())
+	if err != nil {
+		return nil // nothing is built
+	}
+	var versions []semver.Version
+	for _, entry := range entries {
+		version, err := semver.Parse(strings.TrimPrefix(entry.Name(), "v"))
+		if err != nil {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(c.imagesDir(), entry.Name(), "kubernetes")); err == nil && info.Mode().IsRegular() {
+			versions = append(versions, version)
+		}
+	}
+	slices.SortFunc(versions, semver.Version.Compare)
+	names := make([]string, 0, len(versions))
+	for _, version := range versions {
+		names = append(names, "v"+version.String())
+	}
+	return names
+}

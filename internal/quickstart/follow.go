@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/cluster-api/util/kubeconfig"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
+)
+
+// FailedError says that the workload cluster can not become available, or did not in time.
+type FailedError struct {
+	// Reason in one line.
+	Reason string
+	// Details are the conditions that say why.
+	Details []string
+}
+
+func (e *FailedError) Error() string {
+	return strings.Join(append([]string{e.Reason}, e.Details...), "\n  ")
+}
+
+// noProxy is the proxy setting of a client that uses none, whatever the environment says.
+func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
+
+// follower watches a workload cluster come up.
+type follower struct {
+	config     Config
+	say        *narrator
+	live       client.Client
+	management *observer
+	workload   *observer
+	began      time.Time
+	tracker    progress.Tracker
+}
+
+// follow returns once the cluster is available, or a FailedError.
+func (f *follower) follow(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, f.config.Timeout, errTimeout)
+	defer cancel()
+	for {
+		snapshot, err := f.look(ctx)
+		if err != nil {
+			return err
+		}
+		next, missing := progress.Next(snapshot)
+		if !missing {
+			return nil
+		}
+		if len(snapshot.Failures) > 0 {
+			return &FailedError{Reason: "the cluster cannot come up", Details: snapshot.Failures}
+		}
+		f.say.waitingFor(next.Waiting)
+		select {
+		case <-f.management.changed():
+		case <-f.workloadChanged():
+		case <-ctx.Done():
+			return f.ended(ctx, next)
+		}
+	}
+}
+
+var errTimeout = errors.New("timeout")
+
+// ended says why the context has.
+func (f *follower) ended(ctx context.Context, next progress.Milestone) error {
+	if !errors.Is(context.Cause(ctx), errTimeout) {
+		return context.Cause(ctx)
+	}
+	failed := &FailedError{Reason: fmt.Sprintf("the cluster is not available after %s: still waiting for %s", f.config.Timeout, next.Waiting)}
+	if all, err := readObjects(context.WithoutCancel(ctx), f.management, f.key()); err == nil {
+		failed.Details = all.unready()
+	}
+	return failed
+}
+
+func (f *follower) key() client.ObjectKey {
+	return client.ObjectKey{Namespace: f.config.Namespace, Name: f.config.ClusterName}
+}
+
+// workloadChanged never has an element while the workload cluster is not watched.
+func (f *follower) workloadChanged() <-chan struct{} {
+	if f.workload == nil {
+		return nil
+	}
+	return f.workload.changed()
+}
+
+// look reads everything, tells what is new, and starts to watch the workload cluster when that can be reached.
+func (f *follower) look(ctx context.Context) (progress.Snapshot, error) {
+	all, err := readObjects(ctx, f.management, f.key())
+	if err != nil {
+		return progress.Snapshot{}, err
+	}
+	nodes, err := workloadNodes(ctx, f.workload)
+	if err != nil {
+		return progress.Snapshot{}, err
+	}
+	snapshot := all.snapshot(nodes)
+	for _, reached := range f.tracker.Observe(snapshot, time.Since(f.began)) {
+		f.say.done(reached.Text)
+	}
+	if f.workload == nil && snapshot.Initialized {
+		if err := f.watchWorkload(ctx); err != nil {
+			return snapshot, err
+		}
+		return f.look(ctx)
+	}
+	return snapshot, nil
+}
+
+// watchWorkload writes the workload cluster's kubeconfig into the state folder and starts to watch its Nodes.
+func (f *follower) watchWorkload(ctx context.Context) error {
+	config, err := writeWorkloadKubeconfig(ctx, f.live, f.config)
+	if err != nil {
+		return err
+	}
+	f.workload, err = observe(ctx, config, "", &corev1.Node{})
+	if err != nil {
+		return fmt.Errorf("workload cluster: %w", err)
+	}
+	return nil
+}
+
+func writeWorkloadKubeconfig(ctx context.Context, reader client.Reader, config Config) (*rest.Config, error) {
+	content, err := kubeconfig.FromSecret(ctx, reader, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName})
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of the workload cluster: %w", err)
+	}
+	if err := os.WriteFile(config.workloadKubeconfig(), content, 0o600); err != nil {
+		return nil, err
+	}
+	restConfig, err := clientcmd.RESTConfigFromKubeConfig(content)
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig of the workload cluster: %w", err)
+	}
+	restConfig.Proxy = noProxy // the cluster's network is on this machine
+	return restConfig, nil
+}

@@ -1,0 +1,161 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
+)
+
+// CheckHost looks whether this machine can run the quickstart as configured. It changes nothing that outlives the
+// call, and returns an InvalidError with all that is wrong.
+func (c Config) CheckHost() error {
+	var wrong problems
+	if os.Geteuid() != 0 {
+		wrong.add("not root: instances are made of namespaces, bridges and mounts; run it with sudo")
+		return wrong.err() // the other checks need root themselves
+	}
+	c.checkPrograms(&wrong)
+	c.checkOverlay(&wrong)
+	c.checkNetwork(&wrong)
+	c.checkPort(&wrong)
+	return wrong.err()
+}
+
+func (c Config) checkPrograms(wrong *problems) {
+	if _, err := os.Stat(c.kubernetes("kubernetes")); err != nil {
+		built := strings.Join(c.builtVersions(), ", ")
+		if built == "" {
+			built = "none"
+		}
+		wrong.add("--kubernetes-version %s: there is no node binary for it (built: %s); build it with: make node KUBERNETES_VERSION=%s",
+			c.KubernetesVersion, built, c.KubernetesVersion)
+	}
+	for _, path := range []string{
+		c.program("foonode"), c.program("foocloud"), c.program("manager"), c.program("tools/core"),
+		c.program("tools/kubeadm-bootstrap"), c.program("tools/clusterctl"),
+		c.manifest(coreComponents), c.manifest(bootstrapComponents), c.manifest(fooComponents),
+	} {
+		if _, err := os.Stat(path); err != nil {
+			wrong.add("%s is missing; build it with: make quickstart", path)
+		}
+	}
+}
+
+// checkOverlay mounts a copy-on-write root as an instance has it, next to the state folder, and takes it away again.
+func (c Config) checkOverlay(wrong *problems) {
+	parent := c.StateDir
+	for {
+		if _, err := os.Stat(parent); err == nil {
+			break
+		}
+		parent = filepath.Dir(parent)
+	}
+	dir, err := os.MkdirTemp(parent, ".foo-overlay-check-")
+	if err != nil {
+		wrong.add("--state-dir %s: %v", c.StateDir, err)
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	if err := mountOverlay(dir); err != nil {
+		wrong.add("overlayfs does not work in %s: %v; want a kernel with overlayfs and a --state-dir on a disk file system such as ext4 or xfs",
+			parent, err)
+	}
+}
+
+func mountOverlay(dir string) error {
+	for _, name := range []string{"lower", "upper", "work", "merged"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	merged := filepath.Join(dir, "merged")
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", filepath.Join(dir, "lower"), filepath.Join(dir, "upper"), filepath.Join(dir, "work"))
+	if err := unix.Mount("overlay", merged, "overlay", 0, options); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	return unix.Unmount(merged, unix.MNT_DETACH)
+}
+
+func (c Config) checkNetwork(wrong *problems) {
+	network, err := netip.ParsePrefix(c.Network)
+	if err != nil {
+		return // Validate has said so
+	}
+	bridge, err := netlink.LinkByName(c.Bridge)
+	var notFound netlink.LinkNotFoundError
+	switch {
+	case err == nil && !c.Resume:
+		wrong.add("--bridge %s: there is a network interface of this name; choose another one, or delete what an earlier run has left", c.Bridge)
+	case err != nil && !errors.As(err, &notFound):
+		wrong.add("--bridge %s: %v", c.Bridge, err)
+	}
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		wrong.add("--network %s: read routes: %v", c.Network, err)
+	}
+	for _, route := range routes {
+		own := bridge != nil && route.LinkIndex == bridge.Attrs().Index
+		if used, ok := prefixOf(route.Dst); ok && !own && used.Bits() > 0 && used.Overlaps(network) {
+			wrong.add("--network %s is in use: the machine has a route to %s; choose another one, for example --network 10.78.0.0/16", c.Network, used)
+		}
+	}
+	c.checkAddresses(network, bridge, wrong)
+}
+
+func (c Config) checkAddresses(network netip.Prefix, bridge netlink.Link, wrong *problems) {
+	addresses, err := netlink.AddrList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		wrong.add("--network %s: read addresses: %v", c.Network, err)
+	}
+	for _, address := range addresses {
+		own := bridge != nil && address.LinkIndex == bridge.Attrs().Index
+		if used, ok := prefixOf(address.IPNet); ok && !own && network.Contains(used.Addr()) {
+			wrong.add("--network %s is in use: the machine has the address %s; choose another one, for example --network 10.78.0.0/16", c.Network, used)
+		}
+	}
+}
+
+func prefixOf(network *net.IPNet) (netip.Prefix, bool) {
+	if network == nil {
+		return netip.Prefix{}, false
+	}
+	address, ok := netip.AddrFromSlice(network.IP)
+	bits, _ := network.Mask.Size()
+	return netip.PrefixFrom(address.Unmap(), bits), ok
+}
+
+func (c Config) checkPort(wrong *problems) {
+	if c.ManagementPort == 0 {
+		return
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.ManagementPort)))
+	if err != nil {
+		wrong.add("--management-port %d is taken: %v; choose another one, or 0 for any free port", c.ManagementPort, err)
+		return
+	}
+	_ = listener.Close()
+}

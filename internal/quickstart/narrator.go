@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+// silence is how long the narrator may say nothing.
+const silence = 10 * time.Second
+
+// narrator tells the user what happens, with the time since it began. It is safe for concurrent use.
+type narrator struct {
+	mu      sync.Mutex
+	out     io.Writer
+	began   time.Time
+	last    time.Time
+	waiting string
+}
+
+func newNarrator(out io.Writer) *narrator {
+	now := time.Now()
+	return &narrator{out: out, began: now, last: now}
+}
+
+// restart sets the time to zero.
+func (n *narrator) restart() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.began = time.Now()
+	n.last = n.began
+}
+
+// done says that something has been reached.
+func (n *narrator) done(text string) { n.print(n.elapsed(), text) }
+
+// note says something that belongs to no point of time.
+func (n *narrator) note(format string, args ...any) { n.print("", fmt.Sprintf(format, args...)) }
+
+// waitingFor sets what is said when nothing else has been said for a while.
+func (n *narrator) waitingFor(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.waiting = text
+}
+
+// process says that a program died, or runs again.
+func (n *narrator) process(event supervisor.Event) {
+	if event.Err == nil {
+		n.done(event.Name + " runs again")
+		return
+	}
+	n.done(fmt.Sprintf("%v; starting it again in %s", event.Err, event.RestartIn))
+}
+
+func (n *narrator) elapsed() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return seconds(time.Since(n.began))
+}
+
+func (n *narrator) print(prefix, text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.last = time.Now()
+	_, _ = fmt.Fprintf(n.out, "%8s  %s\n", prefix, text)
+}
+
+// breakSilence says what is waited for whenever nothing has been said for a while, until ctx ends.
+func (n *narrator) breakSilence(ctx context.Context) {
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if text, due := n.due(); due {
+			n.print(n.elapsed(), "waiting for "+text)
+		}
+	}
+}
+
+func (n *narrator) due() (string, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.waiting, n.waiting != "" && time.Since(n.last) > silence-time.Second
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }

@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// newScheme knows all kinds that the quickstart reads.
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, clusterv1.AddToScheme, controlplanev1.AddToScheme, infrav1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
+}
+
+// observer keeps a copy of objects up to date by watches, and says when one has changed.
+type observer struct {
+	client.Reader
+	changes chan struct{}
+}
+
+// changed has an element whenever something may have changed since it was last read.
+func (o *observer) changed() <-chan struct{} { return o.changes }
+
+// observe starts to watch the kinds of the objects, in one namespace or, with none, in all. It ends with ctx.
+func observe(ctx context.Context, config *rest.Config, namespace string, objects ...client.Object) (*observer, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	options := cache.Options{Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields()}
+	if namespace != "" {
+		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
+	}
+	informers, err := cache.New(config, options)
+	if err != nil {
+		return nil, fmt.Errorf("watch: %w", err)
+	}
+	o := &observer{Reader: informers, changes: make(chan struct{}, 1)}
+	go func() { _ = informers.Start(ctx) }() // it has no error but that ctx has ended
+	for _, object := range objects {
+		informer, err := informers.GetInformer(ctx, object)
+		if err != nil {
+			return nil, fmt.Errorf("watch %T: %w", object, err)
+		}
+		if _, err := informer.AddEventHandler(o.handler()); err != nil {
+			return nil, fmt.Errorf("watch %T: %w", object, err)
+		}
+	}
+	return o, nil
+}
+
+func (o *observer) handler() toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { o.signal() },
+		UpdateFunc: func(any, any) { o.signal() },
+		DeleteFunc: func(any) { o.signal() },
+	}
+}
+
+func (o *observer) signal() {
+	select {
+	case o.changes <- struct{}{}:
+	default: // there is a signal that nobody has taken yet
+	}
+}
+
+// observeManagement watches what makes up a cluster in the management cluster.
+func observeManagement(ctx context.Context, config *rest.Config, namespace string) (*observer, error) {
+	return observe(ctx, config, namespace,
+		&clusterv1.Cluster{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &controlplanev1.FooControlPlane{},
+		&infrav1.FooCluster{}, &infrav1.FooMachine{}, &infrav1.FooMachinePool{}, secretMetadata())
+}
+
+// secretMetadata stands for Secrets without their content.
+func secretMetadata() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
+}
+
+// objects are all objects of a cluster in the management cluster.
+type objects struct {
+	cluster      *clusterv1.Cluster
+	infra        infrav1.FooClusterList
+	controlPlane controlplanev1.FooControlPlaneList
+	machines     clusterv1.MachineList
+	fooMachines  infrav1.FooMachineList
+	pools        clusterv1.MachinePoolList
+	fooPools     infrav1.FooMachinePoolList
+	secrets      sets.Set[string]
+}
+
+// readObjects reads all objects of a cluster. That some are missing is no error.
+func readObjects(ctx context.Context, reader client.Reader, key client.ObjectKey) (*objects, error) {
+	all := &objects{cluster: &clusterv1.Cluster{}, secrets: sets.New[string]()}
+	if err := client.IgnoreNotFound(reader.Get(ctx, key, all.cluster)); err != nil {
+		return nil, err
+	}
+	secrets := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "SecretList"}}
+	belongs := []client.ListOption{client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name}}
+	for _, list := range []client.ObjectList{&all.infra, &all.controlPlane, &all.machines, &all.fooMachines, &all.pools, &all.fooPools, secrets} {
+		if err := reader.List(ctx, list, belongs...); err != nil {
+			return nil, err
+		}
+	}
+	for _, secret := range secrets.Items {
+		all.secrets.Insert(secret.Name)
+	}
+	return all, nil
+}
+
+// workloadNodes reads the Nodes of the workload cluster; none while it is not watched yet.
+func workloadNodes(ctx context.Context, workload *observer) ([]corev1.Node, error) {
+	if workload == nil {
+		return nil, nil
+	}
+	var nodes corev1.NodeList
+	err := workload.List(ctx, &nodes)
+	return nodes.Items, err
+}

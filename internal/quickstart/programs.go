@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+// Components of the providers, in the folder of manifests.
+const (
+	coreComponents      = "cluster-api/core-components.yaml"
+	bootstrapComponents = "bootstrap-kubeadm/bootstrap-components.yaml"
+	fooComponents       = "foo/foo-components.yaml"
+)
+
+// Names of the processes, and so of their logs.
+const (
+	cloudProcess   = "foocloud"
+	managerProcess = "manager"
+)
+
+// fast are the flags that keep a local provider from waiting for itself.
+var fast = []string{"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2"}
+
+// startPrograms brings up the management cluster, the cloud and the providers.
+func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, error) {
+	var cluster *management.Cluster
+	var providers []*management.InstalledProvider
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() error { return startCloud(groupCtx, config, sup, say) })
+	group.Go(func() (err error) {
+		cluster, providers, err = startManagement(groupCtx, config, sup, say)
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	say.waitingFor("the controllers")
+	if err := cluster.StartControllerManager(ctx); err != nil {
+		return nil, err
+	}
+	group, groupCtx = errgroup.WithContext(ctx)
+	for _, provider := range providers {
+		group.Go(func() error { return provider.Start(groupCtx) })
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	say.done("controllers up: Cluster API core, kubeadm bootstrap provider, Foo")
+	return cluster, nil
+}
+
+func startManagement(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, []*management.InstalledProvider, error) {
+	say.waitingFor("the management API server")
+	cluster, err := management.Start(ctx, management.Options{
+		Programs:   filepath.Dir(config.kubernetes("kubernetes")),
+		Dir:        filepath.Join(config.StateDir, "management"),
+		Kubeconfig: config.managementKubeconfig(),
+		Port:       config.ManagementPort,
+		Supervisor: sup,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	say.done("management API server up")
+	say.waitingFor("the management API server to take the CRDs and webhooks")
+	var installed []*management.InstalledProvider
+	for _, provider := range config.providers() {
+		one, err := cluster.Install(ctx, provider)
+		if err != nil {
+			return nil, nil, err
+		}
+		installed = append(installed, one)
+	}
+	say.done("CRDs, webhooks and roles installed")
+	return cluster, installed, nil
+}
+
+// providers returns the Cluster API providers to run.
+func (c Config) providers() []management.Provider {
+	return []management.Provider{{
+		Name: "core", Program: c.program("tools/core"), Components: c.manifest(coreComponents), Args: fast,
+	}, {
+		Name: "kubeadm-bootstrap", Program: c.program("tools/kubeadm-bootstrap"), Components: c.manifest(bootstrapComponents), Args: fast,
+	}, {
+		Name: managerProcess, Program: c.program("manager"), Components: c.manifest(fooComponents),
+		Args: append([]string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}, fast...),
+	}}
+}
+
+func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
+	err := sup.Start(ctx, supervisor.Process{
+		Name: cloudProcess,
+		Path: config.program("foocloud"),
+		Args: []string{
+			"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
+			"--bridge=" + config.Bridge, "--network=" + config.Network,
+			"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"),
+		},
+		Ready: func(ctx context.Context) error { return cloudReady(ctx, config) },
+	})
+	if err != nil {
+		return err
+	}
+	say.done("cloud up")
+	return nil
+}
+
+// cloudReady returns nil once the cloud accepts connections and has a token for its tenant.
+func cloudReady(ctx context.Context, config Config) error {
+	if _, err := os.Stat(config.cloudToken()); err != nil {
+		return fmt.Errorf("the cloud has not written its token yet: %w", err)
+	}
+	connection, err := (&net.Dialer{}).DialContext(ctx, "unix", config.cloudSocket())
+	if err != nil {
+		return err
+	}
+	return connection.Close()
+}
+
+// writeEnvironment writes what other programs need to use what has been started, as a shell reads it.
+func writeEnvironment(config Config) error {
+	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
+		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
+	path := filepath.Join(config.StateDir, "env")
+	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
+		return err
+	}
+	// Renamed, so that whoever waits for the file never reads half of it.
+	return os.Rename(path+".new", path)
+}

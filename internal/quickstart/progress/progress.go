@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package progress says how far a workload cluster is: from a snapshot of its objects it derives milestones, and from
+// a series of snapshots when each was reached. It is pure: no client, no clock, no output.
+package progress
+
+import (
+	"fmt"
+	"time"
+)
+
+// Snapshot is what is known of a workload cluster at one time.
+type Snapshot struct {
+	// Endpoint of the API server, host:port; empty until there is one.
+	Endpoint string
+	// InfrastructureProvisioned says whether the Cluster's infrastructure is.
+	InfrastructureProvisioned bool
+	// Certificates and Kubeconfig say whether their Secrets are there.
+	Certificates, Kubeconfig bool
+	// ControlPlaneReplicas and WorkerReplicas are how many machines are wanted.
+	ControlPlaneReplicas, WorkerReplicas int
+	// Machines of the cluster, oldest first.
+	Machines []Machine
+	// Initialized says whether the control plane is: the first API server answers.
+	Initialized bool
+	// Nodes of the workload cluster, oldest first.
+	Nodes []Node
+	// Available says whether the Cluster's condition Available is true.
+	Available bool
+	// Failures are what no waiting will cure.
+	Failures []string
+}
+
+// Machine is an instance of the cloud, as Cluster API sees it.
+type Machine struct {
+	// Name of the instance.
+	Name string
+	// ControlPlane says whether it belongs to the control plane.
+	ControlPlane bool
+	// Address of the instance; empty until it has one.
+	Address string
+	// BootstrapData says whether its bootstrap data is there.
+	BootstrapData bool
+	// Running says whether the instance runs.
+	Running bool
+	// Bootstrapped says whether all commands of its bootstrap data have ended well.
+	Bootstrapped bool
+}
+
+// Node is a Node of the workload cluster.
+type Node struct {
+	// Name of the Node.
+	Name string
+	// ControlPlane says whether it carries the role label of the control plane.
+	ControlPlane bool
+	// Ready says whether its condition Ready is true.
+	Ready bool
+}
+
+// Milestone is a step on the way to an available cluster.
+type Milestone struct {
+	// ID tells milestones apart.
+	ID string
+	// Text says what has been reached.
+	Text string
+	// Waiting says what is missing until then.
+	Waiting string
+	// Reached says whether it has been reached.
+	Reached bool
+}
+
+// Milestones returns all milestones in the order in which a cluster usually reaches them.
+func Milestones(s Snapshot) []Milestone {
+	list := []Milestone{{
+		ID: "load-balancer", Text: "load balancer " + s.Endpoint,
+		Waiting: "the load balancer of the API server", Reached: s.Endpoint != "" && s.InfrastructureProvisioned,
+	}, {
+		ID: "certificates", Text: "certificates and kubeconfig",
+		Waiting: "the certificates and the kubeconfig of the control plane", Reached: s.Certificates && s.Kubeconfig,
+	}}
+	list = append(list, first(s)...)
+	list = append(list, Milestone{
+		ID: "initialized", Text: "control plane initialized",
+		Waiting: "the API server of the first control plane instance", Reached: s.Initialized,
+	})
+	list = append(list, nodes(s)...)
+	return append(list, Milestone{
+		ID: "available", Text: "cluster available", Waiting: "the Cluster to become Available", Reached: s.Available,
+	})
+}
+
+// first returns the milestones of the first control plane instance.
+func first(s Snapshot) []Milestone {
+	var machine Machine
+	for _, candidate := range s.Machines {
+		if candidate.ControlPlane {
+			machine = candidate
+			break
+		}
+	}
+	return []Milestone{{
+		ID: "bootstrap-data", Text: "bootstrap data of the first control plane instance",
+		Waiting: "the bootstrap data of the first control plane instance", Reached: machine.BootstrapData,
+	}, {
+		ID: "instance", Text: fmt.Sprintf("first instance %s runs at %s", machine.Name, machine.Address),
+		Waiting: "the first control plane instance to run", Reached: machine.Running && machine.Address != "",
+	}, {
+		ID: "bootstrap", Text: "kubeadm init has ended on the first instance",
+		Waiting: "kubeadm init on the first instance", Reached: machine.Bootstrapped,
+	}}
+}
+
+// nodes returns one milestone for each Node that is wanted, those that are Ready first.
+func nodes(s Snapshot) []Milestone {
+	list := role(s.Nodes, "control plane node", s.ControlPlaneReplicas, func(n Node) bool { return n.ControlPlane })
+	return append(list, role(s.Nodes, "worker node", s.WorkerReplicas, func(n Node) bool { return !n.ControlPlane })...)
+}
+
+func role(nodes []Node, kind string, wanted int, has func(Node) bool) []Milestone {
+	var list []Milestone
+	for _, node := range nodes {
+		if has(node) && node.Ready {
+			list = append(list, Milestone{ID: kind + "/" + node.Name, Text: kind + " " + node.Name + " Ready", Reached: true})
+		}
+	}
+	ready := len(list)
+	for number := ready + 1; number <= wanted; number++ {
+		list = append(list, Milestone{
+			ID: fmt.Sprintf("%s/#%d", kind, number), Text: kind + " Ready",
+			Waiting: fmt.Sprintf("%d of %d %ss to become Ready", wanted-ready, wanted, kind),
+		})
+	}
+	return list
+}
+
+// Reached is a milestone with the time at which it was first seen.
+type Reached struct {
+	Milestone
+	// After is the time since the beginning.
+	After time.Duration
+}
+
+// Tracker remembers which milestones were reached when.
+type Tracker struct {
+	reached []Reached
+	known   map[string]bool
+}
+
+// Observe takes a snapshot that was made after a time, and returns the milestones that it is the first to show.
+func (t *Tracker) Observe(s Snapshot, after time.Duration) []Reached {
+	if t.known == nil {
+		t.known = map[string]bool{}
+	}
+	var fresh []Reached
+	for _, milestone := range Milestones(s) {
+		if milestone.Reached && !t.known[milestone.ID] {
+			t.known[milestone.ID] = true
+			fresh = append(fresh, Reached{Milestone: milestone, After: after})
+		}
+	}
+	t.reached = append(t.reached, fresh...)
+	return fresh
+}
+
+// Reached returns all milestones that were reached, in the order in which they were.
+func (t *Tracker) Reached() []Reached { return t.reached }
+
+// Next returns the first milestone that a snapshot does not show, and false if it shows all.
+func Next(s Snapshot) (Milestone, bool) {
+	for _, milestone := range Milestones(s) {
+		if !milestone.Reached {
+			return milestone, true
+		}
+	}
+	return Milestone{}, false
+}

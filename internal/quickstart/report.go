@@ -1,0 +1,91 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
+)
+
+// report shows the finished cluster: its tree, its nodes, the time each phase took, and how to go on.
+func report(ctx context.Context, config Config, reached []progress.Reached, out io.Writer) error {
+	tree, err := config.output(ctx, config.program("tools/clusterctl"), "describe", "cluster", config.ClusterName,
+		"--namespace="+config.Namespace, "--kubeconfig="+config.managementKubeconfig())
+	if err != nil {
+		return err
+	}
+	nodes, err := config.output(ctx, config.kubernetes("kubectl"), "--kubeconfig="+config.workloadKubeconfig(), "get", "nodes", "--output=wide")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s\n%s", tree, nodes, phases(reached), nextSteps(config))
+	return err
+}
+
+// output runs a program as a user would, but with the state folder as its home, so that it leaves no file elsewhere.
+func (c Config) output(ctx context.Context, program string, args ...string) (string, error) {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.StateDir, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	stdout, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", filepath.Base(program), args[0], err, strings.TrimSpace(stderr.String()))
+	}
+	return string(stdout), nil
+}
+
+// phases returns a table of when each milestone was reached, and how long after the one before.
+func phases(reached []progress.Reached) string {
+	var table strings.Builder
+	writer := tabwriter.NewWriter(&table, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(writer, "AFTER\tTOOK\tPHASE")
+	var before time.Duration
+	for _, milestone := range reached {
+		_, _ = fmt.Fprintf(writer, "%s\t%s\t%s\n", seconds(milestone.After), seconds(milestone.After-before), milestone.Text)
+		before = milestone.After
+	}
+	_ = writer.Flush() // a strings.Builder takes everything
+	return table.String()
+}
+
+// nextSteps returns the commands to go on with, ready to be copied.
+func nextSteps(config Config) string {
+	kubectl := config.kubernetes("kubectl")
+	management := fmt.Sprintf("%s --kubeconfig %s --namespace %s", kubectl, config.managementKubeconfig(), config.Namespace)
+	var text strings.Builder
+	for _, step := range []struct{ what, command string }{
+		{"Use the cluster", fmt.Sprintf("export KUBECONFIG=%s\n  %s get pods --all-namespaces", config.workloadKubeconfig(), kubectl)},
+		{"Scale the workers", fmt.Sprintf("%s scale machinepool %s-workers --replicas=5", management, config.ClusterName)},
+		{"Scale the control plane", fmt.Sprintf("%s scale foocontrolplane %s-control-plane --replicas=3", management, config.ClusterName)},
+		{"See how it is", fmt.Sprintf("%s describe cluster %s --namespace %s --kubeconfig %s", config.program("tools/clusterctl"), config.ClusterName, config.Namespace, config.managementKubeconfig())},
+		{"Delete it", fmt.Sprintf("%s delete cluster %s", management, config.ClusterName)},
+	} {
+		_, _ = fmt.Fprintf(&text, "%s:\n  %s\n", step.what, step.command)
+	}
+	return text.String()
+}

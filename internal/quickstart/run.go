@@ -1,0 +1,197 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/management"
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+const fieldOwner = client.FieldOwner("foo-quickstart")
+
+// teardownTimeout is how long deleting everything may take, after the user has asked for it or something has failed.
+const teardownTimeout = 2 * time.Minute
+
+// Run does all of the quickstart: it returns nil once the user ends it by ending ctx, or, with Exit, once the cluster
+// is available. An InvalidError means that nothing was started.
+func Run(ctx context.Context, config Config, out io.Writer) error {
+	if err := config.Validate(); err != nil {
+		return err
+	}
+	if err := config.CheckHost(); err != nil {
+		return err
+	}
+	state, err := openState(config)
+	if err != nil {
+		return err
+	}
+	defer state.close()
+
+	say := newNarrator(out)
+	talking, hush := context.WithCancel(ctx)
+	defer hush()
+	go say.breakSilence(talking)
+	sup := supervisor.New(supervisor.Options{LogDir: config.logDir(), PIDDir: config.pidDir(), Notify: say.process})
+
+	runErr := work(ctx, config, sup, say)
+	end := succeeded
+	if runErr != nil && ctx.Err() == nil {
+		end = failed
+		explain(config, runErr, say)
+	}
+	say.waitingFor("the programs to end")
+	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
+	defer cancel()
+	if err := sup.Stop(); err != nil {
+		say.note("%v", err)
+	}
+	return errors.Join(runErr, state.leave(ending, say, end))
+}
+
+// work is all between the checks and the teardown.
+func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
+	starting, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("not all programs are up after %s", config.Timeout))
+	defer cancel()
+	cluster, err := startPrograms(starting, config, sup, say)
+	if err != nil {
+		return err
+	}
+	if !config.ManagementOnly {
+		if err := workload(ctx, config, cluster, say); err != nil {
+			return err
+		}
+	}
+	if err := writeEnvironment(config); err != nil {
+		return err
+	}
+	if config.Exit {
+		return nil
+	}
+	say.waitingFor("")
+	say.note("Up. Logs are in %s. Ctrl-C ends it and %s.", config.logDir(), config.whatEnds())
+	<-ctx.Done()
+	return nil
+}
+
+func (c Config) whatEnds() string {
+	if c.Keep {
+		return "keeps the cluster's instances and " + c.StateDir
+	}
+	return "deletes everything"
+}
+
+// workload makes the workload cluster and reports on it.
+func workload(ctx context.Context, config Config, cluster *management.Cluster, say *narrator) error {
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	live, err := client.New(cluster.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	watching, stopWatching := context.WithCancel(ctx)
+	defer stopWatching()
+	observed, err := observeManagement(watching, cluster.Config(), config.Namespace)
+	if err != nil {
+		return err
+	}
+	say.restart()
+	follower := &follower{config: config, say: say, live: live, management: observed, began: time.Now()}
+	if err := applyTemplate(ctx, config, live, say); err != nil {
+		return err
+	}
+	if err := follower.follow(watching); err != nil {
+		return err
+	}
+	return report(ctx, config, follower.tracker.Reached(), say.out)
+}
+
+// applyTemplate makes the objects of the cluster. A cluster that is there from an earlier run stays as it is.
+func applyTemplate(ctx context.Context, config Config, live client.Client, say *narrator) error {
+	existing := &clusterv1.Cluster{}
+	err := live.Get(ctx, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName}, existing)
+	if err == nil {
+		say.note("Cluster %s is there from before and stays as it is.", config.ClusterName)
+		return nil
+	}
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	objects, err := renderTemplate(ctx, config)
+	if err != nil {
+		return err
+	}
+	if err := ensureNamespace(ctx, config, live); err != nil {
+		return err
+	}
+	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines.",
+		config.ClusterName, config.KubernetesVersion, config.ControlPlaneMachineCount, config.WorkerMachineCount)
+	for index := range objects {
+		if err := apply(ctx, live, &objects[index]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ensureNamespace(ctx context.Context, config Config, live client.Client) error {
+	namespace := &unstructured.Unstructured{}
+	namespace.SetAPIVersion("v1")
+	namespace.SetKind("Namespace")
+	namespace.SetName(config.Namespace)
+	return apply(ctx, live, namespace)
+}
+
+func apply(ctx context.Context, live client.Client, object *unstructured.Unstructured) error {
+	if err := live.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner); err != nil {
+		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
+// explain shows why it failed, with the end of the log that says most.
+func explain(config Config, err error, say *narrator) {
+	say.note("FAILED: %v", err)
+	log, ok := supervisor.LogOf(err)
+	var failed *FailedError
+	if errors.As(err, &failed) {
+		log, ok = filepath.Join(config.logDir(), managerProcess+".log"), true
+	}
+	if !ok {
+		return
+	}
+	lines, readErr := supervisor.LastLines(log, 15)
+	if readErr != nil {
+		return // the error itself has been shown
+	}
+	say.note("The end of %s:", log)
+	for _, line := range lines {
+		say.note("  %s", line)
+	}
+}

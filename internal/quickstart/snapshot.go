@@ -1,0 +1,190 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
+)
+
+// controlPlaneLabel is what kubeadm puts on the nodes of a control plane.
+const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
+
+// hopeless are the reasons of Foo's conditions that no waiting will cure while nobody changes anything.
+var hopeless = []string{
+	infrav1.CloudInvalidReason, infrav1.CloudQuotaExceededReason, infrav1.CloudUnauthorizedReason,
+	infrav1.FooMachineInstanceFailedReason, infrav1.FooMachineInstanceStoppedReason, infrav1.FooMachineBootstrapFailedReason,
+}
+
+// snapshot turns the objects into what progress is derived from.
+func (o *objects) snapshot(nodes []corev1.Node) progress.Snapshot {
+	cluster := o.cluster
+	s := progress.Snapshot{
+		InfrastructureProvisioned: ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false),
+		Certificates:              o.hasSecrets(secret.ClusterCA, secret.EtcdCA, secret.FrontProxyCA, secret.ServiceAccount),
+		Kubeconfig:                o.hasSecrets(secret.Kubeconfig),
+		Initialized:               ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false),
+		Available:                 conditions.IsTrue(cluster, clusterv1.ClusterAvailableCondition),
+		Machines:                  o.instances(),
+		Failures:                  o.failures(),
+	}
+	if cluster.Spec.ControlPlaneEndpoint.IsValid() {
+		s.Endpoint = cluster.Spec.ControlPlaneEndpoint.String()
+	}
+	for _, controlPlane := range o.controlPlane.Items {
+		s.ControlPlaneReplicas += int(ptr.Deref(controlPlane.Spec.Replicas, 1))
+	}
+	for _, pool := range o.pools.Items {
+		s.WorkerReplicas += int(ptr.Deref(pool.Spec.Replicas, 1))
+	}
+	slices.SortFunc(nodes, func(a, b corev1.Node) int { return older(&a, &b) })
+	for _, node := range nodes {
+		_, controlPlane := node.Labels[controlPlaneLabel]
+		s.Nodes = append(s.Nodes, progress.Node{Name: node.Name, ControlPlane: controlPlane, Ready: nodeReady(node)})
+	}
+	return s
+}
+
+func (o *objects) hasSecrets(purposes ...secret.Purpose) bool {
+	for _, purpose := range purposes {
+		if !o.secrets.Has(secret.Name(o.cluster.Name, purpose)) {
+			return false
+		}
+	}
+	return true
+}
+
+func older(a, b client.Object) int {
+	byTime := a.GetCreationTimestamp().Compare(b.GetCreationTimestamp().Time)
+	return cmp.Or(byTime, cmp.Compare(a.GetName(), b.GetName()))
+}
+
+func nodeReady(node corev1.Node) bool {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// instances joins each Machine with its FooMachine.
+func (o *objects) instances() []progress.Machine {
+	fooMachines := map[string]*infrav1.FooMachine{}
+	for index := range o.fooMachines.Items {
+		fooMachines[o.fooMachines.Items[index].Name] = &o.fooMachines.Items[index]
+	}
+	slices.SortFunc(o.machines.Items, func(a, b clusterv1.Machine) int { return older(&a, &b) })
+	list := make([]progress.Machine, 0, len(o.machines.Items))
+	for _, machine := range o.machines.Items {
+		_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
+		instance := progress.Machine{
+			Name: machine.Name, ControlPlane: controlPlane,
+			BootstrapData: ptr.Deref(machine.Status.Initialization.BootstrapDataSecretCreated, false),
+		}
+		if fooMachine, ok := fooMachines[machine.Spec.InfrastructureRef.Name]; ok {
+			instance.Running = fooMachine.Status.InstanceState == infrav1.InstanceState(cloud.InstanceRunning)
+			instance.Bootstrapped = fooMachine.Status.BootstrapState == infrav1.BootstrapState(cloud.BootstrapSucceeded)
+			for _, address := range fooMachine.Status.Addresses {
+				if address.Type == clusterv1.MachineInternalIP {
+					instance.Address = address.Address
+				}
+			}
+		}
+		list = append(list, instance)
+	}
+	return list
+}
+
+// conditioned is an object with conditions, and what it is called when talking to a user.
+type conditioned struct {
+	kind string
+	client.Object
+	conditions []metav1.Condition
+}
+
+// all returns all objects with conditions, those first whose conditions say most about a cause.
+func (o *objects) all() []conditioned {
+	var list []conditioned
+	for index := range o.fooMachines.Items {
+		list = append(list, conditioned{"FooMachine", &o.fooMachines.Items[index], o.fooMachines.Items[index].GetConditions()})
+	}
+	for index := range o.fooPools.Items {
+		list = append(list, conditioned{"FooMachinePool", &o.fooPools.Items[index], o.fooPools.Items[index].GetConditions()})
+	}
+	for index := range o.infra.Items {
+		list = append(list, conditioned{"FooCluster", &o.infra.Items[index], o.infra.Items[index].GetConditions()})
+	}
+	for index := range o.controlPlane.Items {
+		list = append(list, conditioned{"FooControlPlane", &o.controlPlane.Items[index], o.controlPlane.Items[index].GetConditions()})
+	}
+	for index := range o.machines.Items {
+		list = append(list, conditioned{"Machine", &o.machines.Items[index], o.machines.Items[index].GetConditions()})
+	}
+	for index := range o.pools.Items {
+		list = append(list, conditioned{"MachinePool", &o.pools.Items[index], o.pools.Items[index].GetConditions()})
+	}
+	return append(list, conditioned{"Cluster", o.cluster, o.cluster.GetConditions()})
+}
+
+// failures returns the conditions of Foo's own objects that no waiting will cure.
+func (o *objects) failures() []string {
+	var list []string
+	for _, object := range o.all() {
+		for _, condition := range object.conditions {
+			if condition.Status == metav1.ConditionFalse && slices.Contains(hopeless, condition.Reason) && condition.Type != clusterv1.ReadyCondition {
+				list = append(list, object.describe(condition))
+			}
+		}
+	}
+	return list
+}
+
+// unready returns why objects are not ready, one line for each condition that says so.
+func (o *objects) unready() []string {
+	summaries := []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition}
+	var list []string
+	for _, object := range o.all() {
+		for _, condition := range object.conditions {
+			if condition.Status != metav1.ConditionTrue && slices.Contains(summaries, condition.Type) {
+				list = append(list, object.describe(condition))
+			}
+		}
+	}
+	return list
+}
+
+func (c conditioned) describe(condition metav1.Condition) string {
+	text := fmt.Sprintf("%s %s: %s is %s (%s)", c.kind, c.GetName(), condition.Type, condition.Status, condition.Reason)
+	if condition.Message != "" {
+		text += ": " + condition.Message
+	}
+	return text
+}

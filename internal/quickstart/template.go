@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
+	clusterctlconfig "sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+// templateVersion is the version under which the local repository holds the template.
+const templateVersion = "v0.1.0"
+
+// componentsFile must be in the repository, though a template is rendered without it.
+const componentsFile = "infrastructure-components.yaml"
+
+// renderTemplate writes a clusterctl repository into the state folder, and lets clusterctl render the cluster template
+// from it, as `clusterctl generate cluster` does. Variables of the template are taken from the environment.
+func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
+	repository, err := writeRepository(filepath.Join(config.StateDir, "repository"))
+	if err != nil {
+		return nil, fmt.Errorf("write template repository: %w", err)
+	}
+	// A reader of its own keeps clusterctl from reading, and making, files in the user's home folder.
+	reader := clusterctlconfig.NewMemoryReader()
+	if _, err := reader.AddProvider("foo", clusterctlv1.InfrastructureProviderType, repository); err != nil {
+		return nil, err
+	}
+	settings, err := clusterctlconfig.New(ctx, "", clusterctlconfig.InjectReader(reader))
+	if err != nil {
+		return nil, err
+	}
+	client, err := clusterctl.New(ctx, "", clusterctl.InjectConfig(settings))
+	if err != nil {
+		return nil, err
+	}
+	options := clusterctl.GetClusterTemplateOptions{
+		ProviderRepositorySource: &clusterctl.ProviderRepositorySourceOptions{InfrastructureProvider: "foo:" + templateVersion},
+		TargetNamespace:          config.Namespace,
+		ClusterName:              config.ClusterName,
+		KubernetesVersion:        config.KubernetesVersion,
+		ControlPlaneMachineCount: ptr.To(int64(config.ControlPlaneMachineCount)),
+		WorkerMachineCount:       ptr.To(int64(config.WorkerMachineCount)),
+	}
+	listing := options
+	listing.ListVariablesOnly = true
+	unrendered, err := client.GetClusterTemplate(ctx, listing)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster template: %w", err)
+	}
+	for _, name := range unrendered.Variables() {
+		if value, ok := os.LookupEnv(name); ok {
+			reader.Set(name, value)
+		}
+	}
+	rendered, err := client.GetClusterTemplate(ctx, options)
+	if err != nil {
+		return nil, fmt.Errorf("render cluster template: %w", err)
+	}
+	return rendered.Objs(), nil
+}
+
+// writeRepository writes a repository as clusterctl wants it, and returns the path of its components file.
+func writeRepository(root string) (string, error) {
+	dir := filepath.Join(root, "infrastructure-foo", templateVersion)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	for name, content := range map[string][]byte{
+		"cluster-template.yaml": templates.Cluster,
+		"metadata.yaml":         templates.Metadata,
+		componentsFile:          nil,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(dir, componentsFile), nil
+}

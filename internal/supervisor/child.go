@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// child is a process and its present run.
+type child struct {
+	process Process
+	log     string
+	pidFile string
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+	// run ends when the program does; its cause says how.
+	run context.Context
+}
+
+func (c *child) current() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run
+}
+
+// launch starts the program and watches for its end.
+func (c *child) launch() error {
+	output, err := openLog(c.log)
+	if err != nil {
+		return fmt.Errorf("start %s: %w", c.process.Name, err)
+	}
+	defer func() { _ = output.Close() }() // the program has its own copy
+
+	cmd := exec.Command(c.process.Path, c.process.Args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.process.Env...)
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start %s: %w", c.process.Name, err)
+	}
+	run, ended := context.WithCancelCause(context.Background())
+	c.mu.Lock()
+	c.cmd, c.run = cmd, run
+	c.mu.Unlock()
+	go func() {
+		err := cmd.Wait()
+		if err == nil {
+			err = errors.New("exit status 0")
+		}
+		ended(&ExitedError{Name: c.process.Name, Log: c.log, Err: err})
+	}()
+	if err := os.WriteFile(c.pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
+		_ = c.terminate()
+		return fmt.Errorf("start %s: %w", c.process.Name, err)
+	}
+	return nil
+}
+
+// waitReady returns nil once the program is ready, and a NotReadyError if it dies or takes too long.
+func (c *child) waitReady(ctx context.Context) error {
+	if c.process.Ready == nil {
+		return nil
+	}
+	timeout := c.process.ReadyTimeout
+	if timeout == 0 {
+		timeout = defaultReadyTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	run := c.current()
+	ticker := time.NewTicker(readyInterval)
+	defer ticker.Stop()
+	for {
+		err := c.process.Ready(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-run.Done():
+			return &NotReadyError{Name: c.process.Name, Log: c.log, Err: context.Cause(run)}
+		case <-ctx.Done():
+			return &NotReadyError{Name: c.process.Name, Log: c.log, Err: fmt.Errorf("%w: %w", context.Cause(ctx), err)}
+		case <-ticker.C:
+		}
+	}
+}
+
+// terminate asks the program to stop, and kills its process group if it does not.
+func (c *child) terminate() error {
+	c.mu.Lock()
+	cmd, run := c.cmd, c.run
+	c.mu.Unlock()
+	defer func() { _ = os.Remove(c.pidFile) }()
+	timeout := c.process.StopTimeout
+	if timeout == 0 {
+		timeout = defaultStopTimeout
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM) // no error matters: it has ended, or is killed below
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case <-run.Done():
+		return nil
+	case <-timer.C:
+	}
+	// The group is the program's own, and its number cannot be anyone else's while the program has not been waited for.
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	<-run.Done()
+	return fmt.Errorf("%s did not stop within %s after SIGTERM and was killed", c.process.Name, timeout)
+}

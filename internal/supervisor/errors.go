@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package supervisor
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// ExitedError says that a process ended though nobody asked it to.
+type ExitedError struct {
+	// Name of the process.
+	Name string
+	// Log is the path of its log.
+	Log string
+	// Err is its exit status or signal.
+	Err error
+}
+
+func (e *ExitedError) Error() string { return fmt.Sprintf("%s ended: %v", e.Name, e.Err) }
+
+// Unwrap returns the exit status or signal.
+func (e *ExitedError) Unwrap() error { return e.Err }
+
+// NotReadyError says that a process did not become ready.
+type NotReadyError struct {
+	// Name of the process.
+	Name string
+	// Log is the path of its log.
+	Log string
+	// Err is an ExitedError if the process died, else what it was last waited for.
+	Err error
+}
+
+func (e *NotReadyError) Error() string {
+	return fmt.Sprintf("%s did not become ready: %v", e.Name, e.Err)
+}
+
+// Unwrap returns why the process is not ready.
+func (e *NotReadyError) Unwrap() error { return e.Err }
+
+// LogOf returns the path of the log that belongs to err, and whether there is one.
+func LogOf(err error) (string, bool) {
+	var notReady *NotReadyError
+	if errors.As(err, &notReady) {
+		return notReady.Log, true
+	}
+	var exited *ExitedError
+	if errors.As(err, &exited) {
+		return exited.Log, true
+	}
+	return "", false
+}
+
+// tailBytes is how much of the end of a log is read to find its last lines.
+const tailBytes = 16 << 10
+
+// LastLines returns the last count lines of a log, oldest first.
+func LastLines(path string, count int) ([]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	start := max(0, info.Size()-tailBytes)
+	content, err := io.ReadAll(io.NewSectionReader(file, start, info.Size()-start))
+	if err != nil {
+		return nil, err
+	}
+	lines := strings.Split(string(bytes.TrimRight(content, "\n")), "\n")
+	if start > 0 {
+		lines = lines[1:] // the first is cut in the middle
+	}
+	if len(lines) > count {
+		lines = lines[len(lines)-count:]
+	}
+	return lines, nil
+}

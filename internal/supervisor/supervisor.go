@@ -1,0 +1,208 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+)
+
+const (
+	defaultReadyTimeout = time.Minute
+	defaultStopTimeout  = 15 * time.Second
+	readyInterval       = 25 * time.Millisecond
+	// A child that has run this long is taken to be well, and its next death is the first again.
+	healthyAfter = 30 * time.Second
+)
+
+// Process says what to run.
+type Process struct {
+	// Name of the process: unique, and the stem of its log file and of its pid file.
+	Name string
+	// Path of the program.
+	Path string
+	// Args are the arguments without the program's name. They are visible to everyone on the machine: no secrets.
+	Args []string
+	// Env is added to PATH, in the form NAME=value.
+	Env []string
+	// Ready returns nil once the process does its work. It is called again and again; nil means ready at once.
+	Ready func(ctx context.Context) error
+	// ReadyTimeout is how long the process may take to become ready; one minute if zero.
+	ReadyTimeout time.Duration
+	// StopTimeout is how long the process may take to stop after SIGTERM, before it gets SIGKILL; 15 s if zero.
+	StopTimeout time.Duration
+}
+
+// Options of a Supervisor. All are required.
+type Options struct {
+	// LogDir holds <name>.log of each process; it must exist.
+	LogDir string
+	// PIDDir holds <name>.pid of each process while it runs; it must exist.
+	PIDDir string
+	// Notify is told about deaths and restarts. It must not block.
+	Notify func(Event)
+}
+
+// Event is something that happened to a process that had been ready.
+type Event struct {
+	// Name of the process.
+	Name string
+	// Err is why it died; nil when it runs again.
+	Err error
+	// RestartIn is how long it takes until the process is started again.
+	RestartIn time.Duration
+}
+
+// Supervisor runs processes. Use New to make one; its methods are safe for concurrent use.
+type Supervisor struct {
+	options  Options
+	forks    chan func()
+	stopping context.Context
+	stop     context.CancelFunc
+	keepers  sync.WaitGroup
+
+	mu       sync.Mutex
+	children []*child
+}
+
+// New returns a Supervisor that runs nothing yet.
+func New(options Options) *Supervisor {
+	s := &Supervisor{options: options, forks: make(chan func())}
+	s.stopping, s.stop = context.WithCancel(context.Background())
+	go s.fork()
+	return s
+}
+
+// fork makes all children from one thread that lives as long as this process, because the kernel sends the death
+// signal when the thread that made the child ends, not when the process does.
+func (s *Supervisor) fork() {
+	runtime.LockOSThread()
+	for start := range s.forks {
+		start()
+	}
+}
+
+// LogPath returns the path of the log of the process called name.
+func (s *Supervisor) LogPath(name string) string {
+	return filepath.Join(s.options.LogDir, name+".log")
+}
+
+// Start runs the process and returns once it is ready. A process that dies before that is not started again: Start
+// returns a NotReadyError, and nothing of it is left.
+func (s *Supervisor) Start(ctx context.Context, process Process) error {
+	if err := s.stopping.Err(); err != nil {
+		return fmt.Errorf("start %s: the supervisor has been stopped", process.Name)
+	}
+	c := &child{process: process, log: s.LogPath(process.Name), pidFile: filepath.Join(s.options.PIDDir, process.Name+".pid")}
+	if err := s.launch(c); err != nil {
+		return err
+	}
+	if err := c.waitReady(ctx); err != nil {
+		c.terminate()
+		return err
+	}
+	s.mu.Lock()
+	s.children = append(s.children, c)
+	s.mu.Unlock()
+	s.keepers.Go(func() { s.keep(c) })
+	return nil
+}
+
+// launch starts the child's program once.
+func (s *Supervisor) launch(c *child) error {
+	result := make(chan error, 1)
+	s.forks <- func() { result <- c.launch() }
+	return <-result
+}
+
+// keep starts a child again whenever it dies, until the supervisor is stopped.
+func (s *Supervisor) keep(c *child) {
+	backoff := restartBackoff()
+	for {
+		started := time.Now()
+		run := c.current()
+		select {
+		case <-s.stopping.Done():
+			return
+		case <-run.Done():
+		}
+		if s.stopping.Err() != nil {
+			return
+		}
+		if time.Since(started) > healthyAfter {
+			backoff = restartBackoff()
+		}
+		s.revive(c, &backoff, context.Cause(run))
+	}
+}
+
+// revive tries until the child is ready again or the supervisor is stopped.
+func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
+	for {
+		delay := backoff.Step()
+		s.options.Notify(Event{Name: c.process.Name, Err: cause, RestartIn: delay})
+		select {
+		case <-s.stopping.Done():
+			return
+		case <-time.After(delay):
+		}
+		if cause = s.launch(c); cause == nil {
+			cause = c.waitReady(s.stopping)
+		}
+		if cause == nil {
+			s.options.Notify(Event{Name: c.process.Name})
+			return
+		}
+		c.terminate()
+	}
+}
+
+// restartBackoff restarts at once after the first death, and then ever later, up to 30 s.
+func restartBackoff() wait.Backoff {
+	return wait.Backoff{Duration: 100 * time.Millisecond, Factor: 3, Steps: 7, Cap: 30 * time.Second}
+}
+
+// Stop stops all processes, the last one first, and returns what could not be stopped. No process is started again or
+// anew afterwards.
+func (s *Supervisor) Stop() error {
+	s.stop()
+	s.keepers.Wait()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, c := range slices.Backward(s.children) {
+		if err := c.terminate(); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	s.children = nil
+	return errors.Join(errs...)
+}
+
+// openLog opens the log of a process, which only its owner may read.
+func openLog(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+}

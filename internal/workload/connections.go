@@ -1,0 +1,122 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+)
+
+const (
+	// kubeadmConfigName is the ConfigMap that kubeadm uploads once the first API server serves.
+	kubeadmConfigName = "kubeadm-config"
+	// nodeRoleLabel is what kubeadm marks control plane nodes with.
+	nodeRoleLabel = "node-role.kubernetes.io/control-plane"
+	// initializedTimeout is how long one look for an API server that may not serve yet takes at most. A load balancer
+	// that holds early connections answers within it the moment the API server is up.
+	initializedTimeout = 2 * time.Second
+)
+
+// controlPlanePods is the label that kubeadm puts on its static pods.
+func controlPlanePods() labels.Set { return labels.Set{"tier": "control-plane"} }
+
+// CacheByObject returns what a ClusterCache that Connections uses needs to keep of pods, namely the control plane's
+// static pods and no others. Whoever sets up the ClusterCache puts it into its cache options.
+func CacheByObject() map[client.Object]ctrlcache.ByObject {
+	return map[client.Object]ctrlcache.ByObject{
+		&corev1.Pod{}: {
+			Namespaces: map[string]ctrlcache.Config{metav1.NamespaceSystem: {LabelSelector: controlPlanePods().AsSelector()}},
+		},
+	}
+}
+
+// Connections is Access to real clusters.
+type Connections struct {
+	cache  clustercache.ClusterCache
+	direct *direct
+}
+
+var _ Access = &Connections{}
+
+// NewConnections returns access by way of a ClusterCache and, where it is not connected, of the kubeconfig secrets.
+// A secret is looked for in cached first, which may hold only those of Cluster API, and then in live.
+func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader) (*Connections, error) {
+	clients, err := newDirect(secretReader{cached: cached, live: live})
+	if err != nil {
+		return nil, err
+	}
+	return &Connections{cache: cache, direct: clients}, nil
+}
+
+// Initialized implements Access.
+func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey) (bool, error) {
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return false, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, initializedTimeout)
+	defer cancel()
+	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
+	// Whatever goes wrong here, be it no route, no answer or no such ConfigMap, is what a starting cluster looks like.
+	return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
+}
+
+// Observe implements Access.
+func (c *Connections) Observe(ctx context.Context, query Query) (Observation, error) {
+	reader, err := c.reader(ctx, query.Cluster)
+	if err != nil {
+		return Observation{}, err
+	}
+	nodes, err := listNodes(ctx, reader, query.Etcd)
+	if err != nil {
+		return Observation{}, err
+	}
+	observation := Observation{Nodes: nodes}
+	if query.Etcd == EtcdStacked && len(nodes) > 0 {
+		observation.Etcd = c.observeEtcd(ctx, query.Cluster, nodes)
+	}
+	return observation, nil
+}
+
+// reader prefers the ClusterCache, whose informers answer without a request.
+func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (client.Reader, error) {
+	reader, err := c.cache.GetReader(ctx, cluster)
+	if err == nil {
+		return reader, nil
+	}
+	if !errors.Is(err, clustercache.ErrClusterNotConnected) {
+		return nil, fmt.Errorf("getting a reader from the cluster cache: %w", err)
+	}
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return nil, err
+	}
+	return connection.client, nil
+}
+
+// Forget implements Access.
+func (c *Connections) Forget(cluster client.ObjectKey) { c.direct.forget(cluster) }

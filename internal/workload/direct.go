@@ -1,0 +1,145 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// requestTimeout bounds one request to a workload cluster, so that a cluster that does not answer holds up nobody else's.
+const requestTimeout = 10 * time.Second
+
+// secretReader finds the secrets of a cluster, those that a user made without Cluster API's label included.
+type secretReader struct {
+	cached client.Reader
+	live   client.Reader
+}
+
+func (r secretReader) get(ctx context.Context, cluster client.ObjectKey, purpose secret.Purpose) (*corev1.Secret, error) {
+	found, err := secret.GetFromNamespacedName(ctx, r.cached, cluster, purpose)
+	if apierrors.IsNotFound(err) {
+		found, err = secret.GetFromNamespacedName(ctx, r.live, cluster, purpose)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting the secret %s: %w", secret.Name(cluster.Name, purpose), err)
+	}
+	return found, nil
+}
+
+// direct makes clients from kubeconfig secrets and keeps them until the secret changes.
+type direct struct {
+	secrets secretReader
+	scheme  *runtime.Scheme
+	mapper  meta.RESTMapper
+
+	mu      sync.Mutex
+	clients map[client.ObjectKey]connection
+}
+
+// connection is a client, and what it was made from.
+type connection struct {
+	config          *rest.Config
+	http            *http.Client
+	client          client.Client
+	resourceVersion string
+}
+
+func newDirect(secrets secretReader) (*direct, error) {
+	scheme := runtime.NewScheme()
+	if err := corev1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("building the scheme of workload clusters: %w", err)
+	}
+	return &direct{
+		secrets: secrets,
+		scheme:  scheme,
+		mapper:  coreMapper(),
+		clients: map[client.ObjectKey]connection{},
+	}, nil
+}
+
+// coreMapper knows the few kinds that are read, which saves the discovery of the API at each first use of a client.
+func coreMapper() meta.RESTMapper {
+	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{corev1.SchemeGroupVersion})
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("Pod"), meta.RESTScopeNamespace)
+	mapper.Add(corev1.SchemeGroupVersion.WithKind("ConfigMap"), meta.RESTScopeNamespace)
+	return mapper
+}
+
+func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connection, error) {
+	kubeconfig, err := d.secrets.get(ctx, cluster, secret.Kubeconfig)
+	if err != nil {
+		return connection{}, err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.clients[cluster]; ok {
+		if known.resourceVersion == kubeconfig.ResourceVersion {
+			return known, nil
+		}
+		known.http.CloseIdleConnections()
+	}
+	made, err := d.newConnection(kubeconfig)
+	if err != nil {
+		return connection{}, err
+	}
+	d.clients[cluster] = made
+	return made, nil
+}
+
+func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
+	if err != nil {
+		// The parser's own error is left out, since it may quote the credentials that it could not parse.
+		return connection{}, fmt.Errorf("secret %s: data[%q] is not a kubeconfig", kubeconfig.Name, secret.KubeconfigDataName)
+	}
+	config.Timeout = requestTimeout
+	config.QPS = -1
+	httpClient, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return connection{}, fmt.Errorf("making an HTTP client from secret %s: %w", kubeconfig.Name, err)
+	}
+	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: d.mapper})
+	if err != nil {
+		return connection{}, fmt.Errorf("making a client from secret %s: %w", kubeconfig.Name, err)
+	}
+	return connection{config: config, http: httpClient, client: made, resourceVersion: kubeconfig.ResourceVersion}, nil
+}
+
+func (d *direct) forget(cluster client.ObjectKey) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known, ok := d.clients[cluster]; ok {
+		known.http.CloseIdleConnections()
+		delete(d.clients, cluster)
+	}
+}

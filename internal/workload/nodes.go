@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func listNodes(ctx context.Context, reader client.Reader, mode EtcdMode) ([]Node, error) {
+	nodes := &corev1.NodeList{}
+	if err := reader.List(ctx, nodes, client.HasLabels{nodeRoleLabel}); err != nil {
+		return nil, fmt.Errorf("listing the control plane's nodes: %w", err)
+	}
+	pods := &corev1.PodList{}
+	if err := reader.List(ctx, pods, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels(controlPlanePods())); err != nil {
+		return nil, fmt.Errorf("listing the control plane's static pods: %w", err)
+	}
+	byName := make(map[string]*corev1.Pod, len(pods.Items))
+	for i := range pods.Items {
+		byName[pods.Items[i].Name] = &pods.Items[i]
+	}
+	result := make([]Node, 0, len(nodes.Items))
+	for i := range nodes.Items {
+		result = append(result, newNode(&nodes.Items[i], byName, mode))
+	}
+	slices.SortFunc(result, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
+	return result, nil
+}
+
+func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node {
+	result := Node{
+		Name:    node.Name,
+		Ready:   nodeReady(node) == corev1.ConditionTrue,
+		Created: node.CreationTimestamp.Time,
+		Pods:    map[Component]Pod{},
+	}
+	for _, component := range Components(mode) {
+		result.Pods[component] = newPod(pods[staticPodName(component, node.Name)])
+	}
+	return result
+}
+
+func staticPodName(component Component, node string) string { return string(component) + "-" + node }
+
+func nodeReady(node *corev1.Node) corev1.ConditionStatus {
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status
+		}
+	}
+	return corev1.ConditionUnknown
+}
+
+func newPod(pod *corev1.Pod) Pod {
+	switch {
+	case pod == nil:
+		return Pod{State: PodMissing, Message: "the pod does not exist"}
+	case !pod.DeletionTimestamp.IsZero():
+		return Pod{State: PodDeleting, Message: "the pod is being deleted"}
+	case podReady(pod):
+		return Pod{State: PodRunning}
+	case pod.Status.Phase == corev1.PodPending:
+		return Pod{State: PodProvisioning, Message: "the pod is starting"}
+	}
+	return notReadyPod(pod)
+}
+
+func podReady(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodRunning && slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+	})
+}
+
+func notReadyPod(pod *corev1.Pod) Pod {
+	for _, container := range pod.Status.ContainerStatuses {
+		if waiting := container.State.Waiting; waiting != nil && container.LastTerminationState.Terminated == nil {
+			return Pod{State: PodProvisioning, Message: "its container waits: " + waiting.Reason}
+		}
+		if waiting := container.State.Waiting; waiting != nil {
+			return Pod{State: PodFailed, Message: "its container keeps ending: " + waiting.Reason}
+		}
+		if ended := container.State.Terminated; ended != nil {
+			return Pod{State: PodFailed, Message: fmt.Sprintf("its container ended with exit code %d: %s", ended.ExitCode, ended.Reason)}
+		}
+	}
+	if pod.Status.Phase == corev1.PodRunning {
+		return Pod{State: PodProvisioning, Message: "the pod runs and is not ready"}
+	}
+	return Pod{State: PodFailed, Message: "the pod is in phase " + string(pod.Status.Phase)}
+}

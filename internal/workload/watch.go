@@ -1,0 +1,100 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+)
+
+// Watch implements Access.
+func (c *Connections) Watch(ctx context.Context, watch Watch) error {
+	watchers := []clustercache.Watcher{
+		clustercache.NewWatcher(clustercache.WatcherOptions{
+			Name:         "controlplane-nodes",
+			Watcher:      watch.Controller,
+			Kind:         &corev1.Node{},
+			EventHandler: watch.Handler,
+			Predicates:   []predicate.Predicate{nodeChanged()},
+		}),
+		clustercache.NewWatcher(clustercache.WatcherOptions{
+			Name:         "controlplane-pods",
+			Watcher:      watch.Controller,
+			Kind:         &corev1.Pod{},
+			EventHandler: watch.Handler,
+			Predicates:   []predicate.Predicate{podChanged()},
+		}),
+	}
+	for _, watcher := range watchers {
+		err := c.cache.Watch(ctx, watch.Cluster, watcher)
+		if errors.Is(err, clustercache.ErrClusterNotConnected) {
+			return ErrNotConnected
+		}
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", watcher.Name(), err)
+		}
+	}
+	return nil
+}
+
+// nodeChanged passes what an observation would see of a control plane node, and drops heartbeats and workers.
+func nodeChanged() predicate.Predicate {
+	controlPlane := func(object client.Object) bool {
+		_, ok := object.GetLabels()[nodeRoleLabel]
+		return ok
+	}
+	return predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return controlPlane(e.Object) },
+		DeleteFunc:  func(e event.DeleteEvent) bool { return controlPlane(e.Object) },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*corev1.Node)
+			after, okAfter := e.ObjectNew.(*corev1.Node)
+			if !okBefore || !okAfter || !controlPlane(after) {
+				return false
+			}
+			return nodeReady(before) != nodeReady(after) || !maps.Equal(before.Labels, after.Labels)
+		},
+	}
+}
+
+// podChanged passes what an observation would see of a static pod.
+func podChanged() predicate.Predicate {
+	controlPlane := func(object client.Object) bool {
+		return controlPlanePods().AsSelector().Matches(labels.Set(object.GetLabels()))
+	}
+	return predicate.Funcs{
+		CreateFunc:  func(e event.CreateEvent) bool { return controlPlane(e.Object) },
+		DeleteFunc:  func(e event.DeleteEvent) bool { return controlPlane(e.Object) },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*corev1.Pod)
+			after, okAfter := e.ObjectNew.(*corev1.Pod)
+			return okBefore && okAfter && controlPlane(after) && newPod(before) != newPod(after)
+		},
+	}
+}

@@ -1,0 +1,28 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package cloudinit runs bootstrap data in cloud-init's #cloud-config format.
+//
+// It does what Cluster API's bootstrap providers rely on, in cloud-init's order: bootcmd, write_files (those with defer last),
+// runcmd. The data may be gzipped, and is a jinja template where its first line says "## template: jinja"; the template sees
+// ds.meta_data and v1, as cloud-init's do.
+//
+// As in cloud-init, a failing command does not keep later ones from running; the first failure is reported at once and is
+// final. Unlike there, each runcmd entry runs in a shell of its own, so a variable that one sets is not seen by the next.
+//
+// Limits: modules that change users, disks, packages or time are skipped, and the log names each that was present. Other
+// formats (Ignition, shell scripts, MIME archives, include files) are refused.
+package cloudinit

@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudinit
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/nikolalohinski/gonja/v2"
+	"github.com/nikolalohinski/gonja/v2/exec"
+)
+
+// Metadata is what a template of bootstrap data can ask for.
+type Metadata struct {
+	// InstanceID is ds.meta_data.instance_id.
+	InstanceID string
+	// Hostname is ds.meta_data.local_hostname and ds.meta_data.hostname.
+	Hostname string
+	// Address is ds.meta_data.local_ipv4 (or local_ipv6).
+	Address string
+	// Zone is ds.meta_data.availability_zone.
+	Zone string
+	// ProviderID is ds.meta_data.provider_id.
+	ProviderID string
+	// InstanceType is ds.meta_data.instance_type.
+	InstanceType string
+}
+
+const cloudName = "foo"
+
+// values returns the variables of a template, in the places where cloud-init has them.
+func (m Metadata) values() map[string]any {
+	address := "local_ipv4"
+	if strings.Contains(m.Address, ":") {
+		address = "local_ipv6"
+	}
+	data := map[string]any{
+		"instance_id":       m.InstanceID,
+		"instance-id":       m.InstanceID,
+		"local_hostname":    m.Hostname,
+		"local-hostname":    m.Hostname,
+		"hostname":          m.Hostname,
+		"availability_zone": m.Zone,
+		"availability-zone": m.Zone,
+		"provider_id":       m.ProviderID,
+		"instance_type":     m.InstanceType,
+		"instance-type":     m.InstanceType,
+		address:             m.Address,
+		"cloud_name":        cloudName,
+	}
+	standard := map[string]any{
+		"instance_id":       m.InstanceID,
+		"local_hostname":    m.Hostname,
+		"availability_zone": m.Zone,
+		"cloud_name":        cloudName,
+		"platform":          cloudName,
+	}
+	values := map[string]any{
+		"ds": map[string]any{"meta_data": data},
+		"v1": standard,
+	}
+	for key, value := range standard {
+		values[key] = value // cloud-init knows the standard ones by their short names too
+	}
+	return values
+}
+
+// render expands a jinja template. Its first line, which says that it is one, is not part of the result.
+func render(data []byte, meta Metadata) ([]byte, error) {
+	_, body, _ := bytes.Cut(data, []byte("\n"))
+	if !bytes.Contains(body, []byte("{{")) && !bytes.Contains(body, []byte("{%")) && !bytes.Contains(body, []byte("{#")) {
+		return body, nil
+	}
+	template, err := gonja.FromBytes(body)
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap data is not a valid jinja template: %s", withoutContent(err))
+	}
+	out, err := template.ExecuteToBytes(exec.NewContext(meta.values()))
+	if err != nil {
+		return nil, fmt.Errorf("bootstrap data is a jinja template that can not be rendered: %s", withoutContent(err))
+	}
+	return out, nil
+}

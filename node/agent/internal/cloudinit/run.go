@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudinit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+)
+
+// drainTime is how long the output of a command that failed is waited for, when something that it left behind still holds it.
+const drainTime = 200 * time.Millisecond
+
+// Starter starts processes.
+type Starter interface {
+	// Start starts a process.
+	Start(spec process.Spec) (*process.Process, error)
+}
+
+// Runner works through bootstrap data.
+type Runner struct {
+	starter Starter
+	output  io.Writer
+	env     []string
+}
+
+// NewRunner returns a runner whose commands get env, and write to output.
+func NewRunner(starter Starter, output io.Writer, env []string) *Runner {
+	return &Runner{starter: starter, output: output, env: env}
+}
+
+// Run does everything that config asks for. Each failure is given to failed as it happens, fit for a user and without
+// secrets; the count of them is returned. It stops early only when ctx is done.
+func (r *Runner) Run(ctx context.Context, config *Config, failed func(error)) int {
+	failures := 0
+	check := func(err error) {
+		if err != nil {
+			failures++
+			r.logf("failed: %s", err)
+			failed(err)
+		}
+	}
+	for _, module := range config.Skipped {
+		r.logf("module %s is skipped: it has no meaning in this instance", module)
+	}
+	for i, command := range config.BootCommands {
+		check(r.runCommand(ctx, fmt.Sprintf("bootcmd[%d]", i), command))
+	}
+	for _, file := range config.Files {
+		r.logf("write_files: %s", file.Path)
+		check(file.Write())
+	}
+	for i, command := range config.RunCommands {
+		check(r.runCommand(ctx, fmt.Sprintf("runcmd[%d]", i), command))
+	}
+	if failures == 0 && ctx.Err() != nil {
+		check(errors.New("the instance was stopped before the bootstrap data was done"))
+	}
+	return failures
+}
+
+func (r *Runner) runCommand(ctx context.Context, name string, command Command) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	r.logf("%s: %s", name, redact(command.Line))
+	start := time.Now()
+	exit, lines, err := r.execute(ctx, command.Args)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", name, redact(shorten(command.Line)), err)
+	}
+	if exit.Code == 0 {
+		r.logf("%s: done after %s", name, time.Since(start).Round(time.Millisecond))
+		return nil
+	}
+	return fmt.Errorf("%s %q ended with %s: %s", name, redact(shorten(command.Line)), exit, redact(summary(lines)))
+}
+
+func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []string, error) {
+	path, err := exec.LookPath(args[0])
+	if err != nil {
+		return process.Exit{}, nil, fmt.Errorf("not found in PATH")
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return process.Exit{}, nil, fmt.Errorf("output of command: %w", err)
+	}
+	proc, err := r.starter.Start(process.Spec{Path: path, Args: args, Env: r.env, Stdout: write, Stderr: write})
+	write.Close()
+	if err != nil {
+		read.Close()
+		return process.Exit{}, nil, err
+	}
+	tail := &tail{}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		defer read.Close()
+		// An error of the log file must not stop the command, which would block on a full pipe.
+		_, _ = io.Copy(io.MultiWriter(tail, lenient{r.output}), read)
+	}()
+	select {
+	case <-proc.Done():
+	case <-ctx.Done():
+		proc.Stop(context.WithoutCancel(ctx), stopSignal, stopGrace)
+	}
+	if proc.Exit().Code != 0 {
+		waitDrained(drained)
+	}
+	return proc.Exit(), tail.Lines(), nil
+}
+
+// waitDrained waits for the rest of a failed command's output, but not for daemons that it left behind.
+func waitDrained(drained <-chan struct{}) {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-drained:
+	case <-timer.C:
+	}
+}
+
+func (r *Runner) logf(format string, args ...any) {
+	fmt.Fprintf(r.output, "cloud-init: "+format+"\n", args...)
+}
+
+// lenient hides the errors of a writer.
+type lenient struct{ io.Writer }
+
+func (l lenient) Write(data []byte) (int, error) {
+	_, _ = l.Writer.Write(data)
+	return len(data), nil
+}

@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudinit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// tailSize is how much of a command's output is kept to tell why it failed, in bytes.
+	tailSize = 8 * 1024
+	// maxQuote is the longest piece of a command or of its output that a message quotes, in bytes.
+	maxQuote = 300
+
+	stopSignal = syscall.SIGTERM
+	stopGrace  = 2 * time.Second
+)
+
+// tail is a writer that keeps the end of what was written.
+type tail struct {
+	mu   sync.Mutex
+	data []byte
+}
+
+// Write keeps the end of data.
+func (t *tail) Write(data []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.data = append(t.data, data...)
+	if over := len(t.data) - tailSize; over > 0 {
+		t.data = append(t.data[:0], t.data[over:]...)
+	}
+	return len(data), nil
+}
+
+// Lines returns the kept lines that are not empty.
+func (t *tail) Lines() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var lines []string
+	for line := range strings.Lines(string(t.data)) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// complaints recognise the lines that say why a command failed, the more telling kind first: kubeadm's failed checks, and what
+// programs begin their last words with. After these, hints or a stack trace may follow.
+var complaints = []*regexp.Regexp{
+	regexp.MustCompile(`^\[ERROR `),
+	regexp.MustCompile(`(?i)^(error|fatal|panic)\b`),
+}
+
+// summary chooses the line of a failed command's output that says why: the last that looks like a complaint, or the last.
+func summary(lines []string) string {
+	if len(lines) == 0 {
+		return "it wrote nothing"
+	}
+	for _, complaint := range complaints {
+		for _, line := range slices.Backward(lines) {
+			if complaint.MatchString(line) {
+				return shorten(line)
+			}
+		}
+	}
+	return shorten(lines[len(lines)-1])
+}
+
+func shorten(text string) string {
+	if len(text) <= maxQuote {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxQuote], "") + "..."
+}
+
+var (
+	bootstrapToken = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
+	hexKey         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	secretFlag     = regexp.MustCompile(`(?i)(--?[a-z-]*(?:password|token|secret|key)[= ]+)([^-\s]\S*)`)
+	hashedCA       = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+)
+
+// redact hides what looks like a secret: bootstrap tokens, certificate keys, values of flags that carry them.
+func redact(text string) string {
+	text = hashedCA.ReplaceAllString(text, "sha256:<hash>")
+	text = secretFlag.ReplaceAllString(text, "${1}<redacted>")
+	text = bootstrapToken.ReplaceAllString(text, "<redacted>")
+	return hexKey.ReplaceAllString(text, "<redacted>")
+}

@@ -1,0 +1,23 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package kubelet runs the kubelet of an instance as the unit kubelet.service of kubeadm's packages would.
+//
+// Its flags are those of kubeadm's drop-in for systemd, from the same files, plus provider ID and host name of the instance
+// where these are not given. As a unit of type notify, it counts as started when it says so itself. It is restarted when it
+// ends, at once first and then with growing pauses. Before kubeadm has written a configuration it is not started, since it
+// would only fail: the unit is then "activating", and starts as soon as the file is there.
+package kubelet

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
+)
+
+// Files that kubeadm and its packages agree on.
+const (
+	// ConfigFile is written by kubeadm; without it the kubelet can not start.
+	ConfigFile = "/var/lib/kubelet/config.yaml"
+	// Kubeconfig is the kubelet's own, written by kubeadm init or by the kubelet's TLS bootstrap.
+	Kubeconfig = "/etc/kubernetes/kubelet.conf"
+	// BootstrapKubeconfig is what TLS bootstrap begins with, written by kubeadm join.
+	BootstrapKubeconfig = "/etc/kubernetes/bootstrap-kubelet.conf"
+	// FlagsFile holds KUBELET_KUBEADM_ARGS, written by kubeadm.
+	FlagsFile = "/var/lib/kubelet/kubeadm-flags.env"
+	// DefaultsFile holds KUBELET_EXTRA_ARGS, written by a user.
+	DefaultsFile = "/etc/default/kubelet"
+)
+
+// Names of variables in FlagsFile and DefaultsFile.
+const (
+	kubeadmArgs = "KUBELET_KUBEADM_ARGS"
+	extraArgs   = "KUBELET_EXTRA_ARGS"
+)
+
+// Variables that tell the kubelet of the process runtime what machine it is on.
+const (
+	cpusEnv   = "FOO_INSTANCE_CPUS"
+	memoryEnv = "FOO_INSTANCE_MEMORY_BYTES"
+)
+
+// flags returns the kubelet's flags from the contents of FlagsFile and DefaultsFile.
+func flags(inst *instance.Instance, flagsFile, defaultsFile string) []string {
+	given := slices.Concat(
+		splitWords(parseEnvironment(flagsFile)[kubeadmArgs]),
+		splitWords(parseEnvironment(defaultsFile)[extraArgs]),
+	)
+	out := []string{
+		"--bootstrap-kubeconfig=" + BootstrapKubeconfig,
+		"--kubeconfig=" + Kubeconfig,
+		"--config=" + ConfigFile,
+	}
+	if !hasFlag(given, "provider-id") && inst.ProviderID != "" {
+		out = append(out, "--provider-id="+inst.ProviderID)
+	}
+	if !hasFlag(given, "hostname-override") {
+		out = append(out, "--hostname-override="+inst.Hostname)
+	}
+	return append(out, given...)
+}
+
+func hasFlag(args []string, name string) bool {
+	return slices.ContainsFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		return strings.HasPrefix(arg, "-") && strings.ReplaceAll(flag, "_", "-") == name
+	})
+}
+
+// environment of the kubelet. Notify is the socket at which it says that it has started.
+func environment(inst *instance.Instance, path, notify string) []string {
+	return []string{
+		"PATH=" + path,
+		"HOME=/root",
+		cpusEnv + "=" + strconv.Itoa(inst.CPUs),
+		memoryEnv + "=" + strconv.FormatInt(inst.MemoryBytes, 10),
+		"NOTIFY_SOCKET=" + notify,
+	}
+}
+
+// parseEnvironment reads an EnvironmentFile as systemd does: NAME=value lines, comments, values in quotes.
+func parseEnvironment(content string) map[string]string {
+	values := map[string]string{}
+	for line := range strings.Lines(content) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") || strings.HasPrefix(line, ";") {
+			continue
+		}
+		if name, value, ok := strings.Cut(line, "="); ok {
+			values[strings.TrimSpace(name)] = unquote(strings.TrimSpace(value))
+		}
+	}
+	return values
+}
+
+func unquote(value string) string {
+	for _, quote := range []string{`"`, `'`} {
+		if len(value) >= 2 && strings.HasPrefix(value, quote) && strings.HasSuffix(value, quote) {
+			return value[1 : len(value)-1]
+		}
+	}
+	return value
+}
+
+// splitWords splits at white space outside of quotes and drops the quotes.
+func splitWords(text string) []string {
+	var words []string
+	var word strings.Builder
+	inWord, quote := false, rune(0)
+	for _, char := range text {
+		switch {
+		case quote != 0 && char == quote:
+			quote = 0
+		case quote == 0 && (char == '"' || char == '\''):
+			quote, inWord = char, true
+		case quote == 0 && (char == ' ' || char == '\t'):
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			inWord = false
+		default:
+			word.WriteRune(char)
+			inWord = true
+		}
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// readOptional returns the content of a file, nothing where there is no such file.
+func readOptional(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("kubelet flags: %w", err)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package logfile writes a log file that can not grow without bound.
+//
+// When the file reaches its limit it becomes <path>.1, which replaces an older one, and a new file begins. So at most twice
+// the limit is kept. Limits: one writer per path.
+package logfile
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// File is a log file of bounded size. It is an io.WriteCloser, safe for use by several goroutines.
+type File struct {
+	path  string
+	limit int64
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+// Open opens or makes the file at path for appending; limit is its largest size in bytes. The file is readable by root only.
+func Open(path string, limit int64) (*File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fmt.Errorf("folder of log file: %w", err)
+	}
+	f := &File{path: path, limit: limit}
+	if err := f.open(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (f *File) open() error {
+	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open log file: %w", err)
+	}
+	info, err := file.Stat()
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("size of log file: %w", err)
+	}
+	f.file, f.size = file, info.Size()
+	return nil
+}
+
+// Write appends data, in a new file where the old one would grow over its limit.
+func (f *File) Write(data []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size > 0 && f.size+int64(len(data)) > f.limit {
+		if err := f.rotate(); err != nil {
+			return 0, err
+		}
+	}
+	n, err := f.file.Write(data)
+	f.size += int64(n)
+	if err != nil {
+		return n, fmt.Errorf("write log file: %w", err)
+	}
+	return n, nil
+}
+
+func (f *File) rotate() error {
+	if err := os.Rename(f.path, f.path+".1"); err != nil {
+		return fmt.Errorf("rotate log file: %w", err)
+	}
+	old := f.file
+	if err := f.open(); err != nil {
+		return err
+	}
+	return old.Close()
+}
+
+// Close closes the file.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.file.Close()
+}

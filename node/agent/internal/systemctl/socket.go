@@ -1,0 +1,113 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package systemctl
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+)
+
+// Socket is where the first process of an instance answers.
+const Socket = "/run/foo/systemctl.sock"
+
+// Server answers calls of systemctl.
+type Server struct {
+	listener net.Listener
+	answerer answerer
+	log      *slog.Logger
+}
+
+// Listen opens the socket; calls wait there until Serve runs.
+func Listen(socket string, kubelet Unit, log *slog.Logger) (*Server, error) {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+		return nil, fmt.Errorf("systemctl socket: %w", err)
+	}
+	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
+		return nil, fmt.Errorf("systemctl socket: %w", err)
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("systemctl socket: %w", err)
+	}
+	// Only root may stop the kubelet.
+	if err := os.Chmod(socket, 0o600); err != nil {
+		listener.Close()
+		return nil, fmt.Errorf("systemctl socket: %w", err)
+	}
+	return &Server{listener: listener, answerer: answerer{kubelet: kubelet}, log: log}, nil
+}
+
+// Serve answers until ctx is done.
+func (s *Server) Serve(ctx context.Context) {
+	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
+	defer stop()
+	for {
+		conn, err := s.listener.Accept()
+		if err != nil {
+			if ctx.Err() == nil {
+				s.log.Error("Can not answer systemctl", "error", err)
+			}
+			return
+		}
+		go s.handle(ctx, conn)
+	}
+}
+
+func (s *Server) handle(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	var req Request
+	if err := json.NewDecoder(conn).Decode(&req); err != nil {
+		s.log.Warn("Can not read call of systemctl", "error", err)
+		return
+	}
+	resp := s.answerer.answer(ctx, req)
+	s.log.Info("Answered systemctl", "args", req.Args, "exit", resp.Exit)
+	if err := json.NewEncoder(conn).Encode(resp); err != nil {
+		s.log.Warn("Can not answer systemctl", "error", err)
+	}
+}
+
+// Main is systemctl itself: it passes the arguments on, prints the answer and returns the exit code.
+func Main(socket string, args []string, stdout, stderr io.Writer) int {
+	resp, err := ask(socket, Request{Args: args})
+	if err != nil {
+		fmt.Fprintf(stderr, "Failed to connect to the instance's first process: %s\n", err)
+		return exitFailure
+	}
+	fmt.Fprint(stdout, resp.Stdout)
+	fmt.Fprint(stderr, resp.Stderr)
+	return resp.Exit
+}
+
+func ask(socket string, req Request) (Response, error) {
+	var resp Response
+	conn, err := net.Dial("unix", socket)
+	if err != nil {
+		return resp, err
+	}
+	defer conn.Close()
+	if err := json.NewEncoder(conn).Encode(req); err != nil {
+		return resp, err
+	}
+	return resp, json.NewDecoder(conn).Decode(&resp)
+}

@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command foonode is the first process of an instance whose runtime is "process", and systemctl in it.
+//
+// Usage:
+//
+//	foonode init      run an instance; only as its first process
+//	foonode version   print the version
+//	systemctl ...     (a link to this program) ask the first process to manage a unit
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/boot"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cri"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/mounts"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
+)
+
+const usage = "usage: foonode init | foonode version; or call it as systemctl"
+
+func main() {
+	os.Exit(run(os.Args))
+}
+
+func run(args []string) int {
+	if filepath.Base(args[0]) == "systemctl" {
+		return systemctl.Main(systemctl.Socket, args[1:], os.Stdout, os.Stderr)
+	}
+	if len(args) > 1 && args[1] == mounts.Verb {
+		fmt.Fprintln(os.Stderr, "foonode:", mounts.Run(args[2:]))
+		return 1
+	}
+	if len(args) != 2 {
+		fmt.Fprintln(os.Stderr, usage)
+		return 2
+	}
+	switch args[1] {
+	case "init":
+		return initialize()
+	case "version":
+		fmt.Println(cri.Name, cri.Version)
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, usage)
+	return 2
+}
+
+func initialize() int {
+	if os.Getpid() != 1 {
+		fmt.Fprintln(os.Stderr, "foonode init runs an instance and must be its first process (PID 1)")
+		return 2
+	}
+	if err := boot.Run(os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "foonode:", err)
+		return 1
+	}
+	return 0
+}
