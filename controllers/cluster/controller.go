@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package cluster reconciles FooClusters: it orders the load balancer of a cluster's control plane, writes its address as
 // the control plane endpoint, and reports the zones of the cloud as failure domains.
 //

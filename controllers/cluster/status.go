@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package cluster
 
 import (
@@ -73,7 +72,7 @@ func setStatus(s *scope) {
 //
 //contract:infra-cluster/failure-domains
 func failureDomains(zones []cloud.Zone) []clusterv1.FailureDomain {
-	var domains []clusterv1.FailureDomain
+	domains := make([]clusterv1.FailureDomain, 0, len(zones))
 	for _, zone := range zones {
 		domains = append(domains, clusterv1.FailureDomain{Name: zone.Name, ControlPlane: ptr.To(zone.ControlPlane)})
 	}

@@ -52,8 +52,8 @@ const (
 	awaitedInterval = 300 * time.Millisecond
 	// staleInterval is how soon a decision is made again that was made from a cache that is behind.
 	staleInterval = 100 * time.Millisecond
-	// unsettledInterval is how soon health is looked at again while something is not as it should be. It covers what
-	// shows in no watch: etcd, and all of the workload cluster before the ClusterCache is connected.
+	// unsettledInterval is how soon everything is looked at again while something is not as it should be that shows in no
+	// watch: etcd, all of the workload cluster before the ClusterCache is connected, and what a user has yet to provide.
 	unsettledInterval = 3 * time.Second
 )
 
@@ -115,7 +115,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	failure := r.ensureFoundation(ctx, s)
 	r.observeWorkload(ctx, s)
-	watchErr := r.watchWorkload(ctx, s)
 	next := plan(s.state(ctx))
 	applyErr := r.apply(ctx, s, next)
 	if errors.Is(applyErr, errStale) {
@@ -124,13 +123,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	failure = kerrors.NewAggregate([]error{failure, applyErr})
 
 	s.setStatus(next, failure)
-	patchErr := r.patch(ctx, helper, controlPlane, failure)
-	var conditionErr error
+	errs := []error{failure, r.patch(ctx, helper, controlPlane, failure)}
 	if next.Action != actionFinish {
-		conditionErr = r.setMachineConditions(ctx, s)
+		errs = append(errs, r.setMachineConditions(ctx, s), r.watchWorkload(ctx, s))
 	}
 	announce(r.recorder, controlPlane, next, failure)
-	return s.requeue(next), kerrors.NewAggregate([]error{failure, watchErr, patchErr, conditionErr})
+	if err := kerrors.NewAggregate(errs); err != nil {
+		return ctrl.Result{}, err
+	}
+	return s.requeue(), nil
 }
 
 // gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
@@ -174,14 +175,21 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 }
 
 // requeue says when to look again though nothing is reported to have changed.
-func (s *scope) requeue(next decision) ctrl.Result {
+func (s *scope) requeue() ctrl.Result {
 	switch {
 	case s.deleting():
 		return ctrl.Result{}
-	case !s.initialized && awaited(s):
+	case awaited(s):
 		return ctrl.Result{RequeueAfter: awaitedInterval}
-	case s.initialized && (next.Action == actionWait || s.anythingUnhealthy()):
+	case s.unwatched() || s.initialized && s.anythingUnhealthy():
 		return ctrl.Result{RequeueAfter: unsettledInterval}
 	}
 	return ctrl.Result{}
+}
+
+// unwatched says whether something is missing whose arrival no watch reports.
+func (s *scope) unwatched() bool {
+	kubeconfig := s.foundation.kubeconfig
+	return s.infraMissing || s.template == nil || s.foundation.certificates != nil ||
+		kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
 }

@@ -25,10 +25,13 @@ import (
 
 // announce makes one event of what was done, or of what failed. Waiting makes none: the conditions say it.
 func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next decision, failure error) {
+	idle := next.Action == actionWait || next.Action == actionNone
 	switch {
+	case failure != nil && idle:
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%v", failure)
 	case failure != nil:
 		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%s: %v", next.Message, failure)
-	case next.Action != actionWait && next.Action != actionNone && next.Action != actionFinish:
+	case !idle && next.Action != actionFinish:
 		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%s", next.Message)
 	}
 }

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane_test
+package controlplane
 
 import (
 	"context"
@@ -25,6 +25,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -33,14 +34,32 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
+
+const infraGroup = "infrastructure.cluster.x-k8s.io"
+
+// infraObject is an object of the infrastructure provider, which the controller knows only by contract.
+func infraObject(kind string, meta metav1.ObjectMeta) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(infraGroup + "/v1beta2")
+	object.SetKind(kind)
+	object.SetNamespace(meta.Namespace)
+	object.SetName(meta.Name)
+	object.SetLabels(meta.Labels)
+	set(object, map[string]any{}, "spec")
+	return object
+}
+
+func set(object *unstructured.Unstructured, value any, path ...string) {
+	GinkgoHelper()
+	Expect(unstructured.SetNestedField(object.Object, value, path...)).To(Succeed())
+}
 
 // fixture is one cluster. The test plays Cluster API's own controllers and the infrastructure provider.
 type fixture struct {
 	cluster      *clusterv1.Cluster
-	infra        *infrav1.FooCluster
-	template     *infrav1.FooMachineTemplate
+	infra        *unstructured.Unstructured
+	template     *unstructured.Unstructured
 	controlPlane *controlplanev1.FooControlPlane
 }
 
@@ -52,22 +71,21 @@ func newFixture(ctx context.Context, changes ...func(*fixture)) *fixture {
 	meta := func(name string) metav1.ObjectMeta {
 		return metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: map[string]string{clusterv1.WatchLabel: watchFilter}}
 	}
-	infraGroup := infrav1.GroupVersion.Group
 	f := &fixture{
 		cluster:      &clusterv1.Cluster{ObjectMeta: meta("c1")},
-		infra:        &infrav1.FooCluster{ObjectMeta: meta("c1-infra")},
-		template:     &infrav1.FooMachineTemplate{ObjectMeta: meta("c1-template")},
+		infra:        infraObject("FooCluster", meta("c1-infra")),
+		template:     infraObject("FooMachineTemplate", meta("c1-template")),
 		controlPlane: &controlplanev1.FooControlPlane{ObjectMeta: meta("c1-cp")},
 	}
-	f.cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: "FooCluster", Name: f.infra.Name}
+	f.cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infraGroup, Kind: "FooCluster", Name: f.infra.GetName()}
 	f.cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{
 		APIGroup: controlplanev1.GroupVersion.Group, Kind: "FooControlPlane", Name: f.controlPlane.Name,
 	}
-	f.template.Spec.Template.Spec.InstanceType = "small"
+	set(f.template, "small", "spec", "template", "spec", "instanceType")
 	f.controlPlane.Spec.Replicas = ptr.To[int32](1)
 	f.controlPlane.Spec.Version = "v1.36.3"
 	f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
-		APIGroup: infraGroup, Kind: "FooMachineTemplate", Name: f.template.Name,
+		APIGroup: infraGroup, Kind: "FooMachineTemplate", Name: f.template.GetName(),
 	}
 	f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm = bootstrapv1.EncryptionAlgorithmECDSAP256
 	for _, change := range changes {
@@ -75,7 +93,7 @@ func newFixture(ctx context.Context, changes ...func(*fixture)) *fixture {
 	}
 	Expect(c.Create(ctx, f.cluster)).To(Succeed())
 	owner := metav1.OwnerReference{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: f.cluster.Name, UID: f.cluster.UID}
-	f.infra.OwnerReferences = []metav1.OwnerReference{owner}
+	f.infra.SetOwnerReferences([]metav1.OwnerReference{owner})
 	f.controlPlane.OwnerReferences = []metav1.OwnerReference{owner}
 	for _, object := range []client.Object{f.infra, f.template, f.controlPlane} {
 		Expect(c.Create(ctx, object)).To(Succeed())
@@ -104,7 +122,9 @@ func update[T client.Object](ctx context.Context, object T, change func()) {
 // nameEndpoint has the infrastructure cluster name its endpoint, before anything else.
 func (f *fixture) nameEndpoint(ctx context.Context) {
 	GinkgoHelper()
-	update(ctx, f.infra, func() { f.infra.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: "10.9.8.7", Port: 6443} })
+	update(ctx, f.infra, func() {
+		set(f.infra, map[string]any{"host": "10.9.8.7", "port": int64(6443)}, "spec", "controlPlaneEndpoint")
+	})
 }
 
 // provision has the infrastructure cluster name its failure domains and report that it is provisioned.
@@ -112,12 +132,14 @@ func (f *fixture) provision(ctx context.Context, zones ...string) {
 	GinkgoHelper()
 	f.nameEndpoint(ctx)
 	update(ctx, f.infra, func() {
+		var domains []any
 		for _, zone := range zones {
-			f.infra.Status.FailureDomains = append(f.infra.Status.FailureDomains, clusterv1.FailureDomain{
-				Name: zone, ControlPlane: ptr.To(!strings.HasPrefix(zone, "worker")),
-			})
+			domains = append(domains, map[string]any{"name": zone, "controlPlane": !strings.HasPrefix(zone, "worker")})
 		}
-		f.infra.Status.Initialization.Provisioned = ptr.To(true)
+		if len(domains) > 0 {
+			set(f.infra, domains, "status", "failureDomains")
+		}
+		set(f.infra, true, "status", "initialization", "provisioned")
 	})
 }
 

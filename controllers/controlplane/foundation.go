@@ -47,13 +47,17 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil
 	}
-	if err := r.ensureTemplateOwner(ctx, s); err != nil {
-		return err
-	}
 	authority, err := r.ensureCertificates(ctx, s)
 	if err != nil || s.foundation.certificates != nil {
 		return err
 	}
+	if err := r.ensureKubeconfig(ctx, s, authority); err != nil {
+		return err
+	}
+	return r.ensureTemplateOwner(ctx, s)
+}
+
+func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority certs.Authority) error {
 	if !s.endpoint().IsValid() {
 		s.foundation.kubeconfig = &problem{
 			Reason:  reasonWaitingForInfrastructure,
@@ -62,7 +66,7 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 		return nil
 	}
 	configuration := s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration
-	err = r.kubeconfigs.Ensure(ctx, kubeconfig.Request{
+	err := r.kubeconfigs.Ensure(ctx, kubeconfig.Request{
 		Cluster:   s.key(),
 		Endpoint:  s.endpoint(),
 		Authority: authority,
@@ -75,8 +79,10 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 	}
 	if err != nil {
 		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: "the kubeconfig secret could not be written, see the logs of the manager"}
+		return err
 	}
-	return err
+	s.foundation.kubeconfig = nil
+	return nil
 }
 
 func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Authority, error) {
@@ -91,6 +97,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	}
 	authority, err := ensure(ctx, request)
 	if err == nil {
+		s.foundation.certificates = nil
 		return authority, nil
 	}
 	var missing *certs.MissingError

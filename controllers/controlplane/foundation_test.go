@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane_test
+package controlplane
 
 import (
 	"crypto/ecdsa"
@@ -82,8 +82,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		var theirs *corev1.Secret
 		Eventually(func() (err error) { theirs, err = source.secret(ctx, "-ca")(); return err }).Should(Succeed())
 
-		var f *fixture
-		f = newFixture(ctx, func(f *fixture) {
+		f := newFixture(ctx, func(f *fixture) {
 			Expect(c.Create(ctx, &corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: f.cluster.Name + "-ca"},
 				Type:       corev1.SecretTypeTLS,

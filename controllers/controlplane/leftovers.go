@@ -19,7 +19,6 @@ package controlplane
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +32,7 @@ import (
 // infrastructure machines without a Machine. It is called right after checkFresh, so the scope's Machines are all there are.
 func (r *Reconciler) deleteLeftovers(ctx context.Context, s *scope) error {
 	configs := &bootstrapv1.KubeadmConfigList{}
-	if err := r.client.List(ctx, configs, s.selectors()...); err != nil {
+	if err := r.apiReader.List(ctx, configs, s.selectors()...); err != nil {
 		return fmt.Errorf("listing KubeadmConfigs: %w", err)
 	}
 	var leftovers []client.Object
@@ -43,10 +42,10 @@ func (r *Reconciler) deleteLeftovers(ctx context.Context, s *scope) error {
 		}
 	}
 	infras := &unstructured.UnstructuredList{}
-	kind := s.template.GroupVersionKind()
-	kind.Kind = strings.TrimSuffix(kind.Kind, clusterv1.TemplateSuffix) + "List"
+	kind := cloneKind(s.template.GroupVersionKind())
+	kind.Kind += "List"
 	infras.SetGroupVersionKind(kind)
-	if err := r.client.List(ctx, infras, s.selectors()...); err != nil {
+	if err := r.apiReader.List(ctx, infras, s.selectors()...); err != nil {
 		return fmt.Errorf("listing infrastructure machines: %w", err)
 	}
 	for i := range infras.Items {

@@ -55,8 +55,12 @@ func machineConditionTypes() []string {
 }
 
 // setMachineConditions says on each Machine what was seen of it. Cluster API makes a Machine ready only if they are true,
-// by the readiness gates that the Machine was created with.
+// by the readiness gates that the Machine was created with. Before the control plane is initialized there is nothing to
+// say, and each write would have the Machine reconciled by others, some of whom do so only once a second.
 func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope) error {
+	if !s.initialized {
+		return nil
+	}
 	var failed []error
 	for _, machine := range s.machines {
 		helper, err := patch.NewHelper(machine, r.client)

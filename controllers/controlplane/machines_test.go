@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane_test
+package controlplane
 
 import (
 	. "github.com/onsi/ginkgo/v2"
@@ -26,7 +26,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -66,16 +65,16 @@ var _ = Describe("Machines", func() {
 			Expect(config.Spec.PreKubeadmCommands).To(Equal([]string{"true"}))
 			Expect(config.Labels).To(HaveKeyWithValue("team", "a"))
 
-			infra := &infrav1.FooMachine{}
+			infra := infraObject("FooMachine", machine.ObjectMeta)
 			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the name of the Machine")
 			Expect(machine.Spec.InfrastructureRef).To(Equal(clusterv1.ContractVersionedObjectReference{
-				APIGroup: infrav1.GroupVersion.Group, Kind: "FooMachine", Name: machine.Name,
+				APIGroup: infraGroup, Kind: "FooMachine", Name: machine.Name,
 			}))
-			Expect(infra.Spec.InstanceType).To(Equal("small"))
-			Expect(infra.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
-			Expect(infra.Annotations).To(And(
-				HaveKeyWithValue(clusterv1.TemplateClonedFromNameAnnotation, f.template.Name),
-				HaveKeyWithValue(clusterv1.TemplateClonedFromGroupKindAnnotation, "FooMachineTemplate."+infrav1.GroupVersion.Group),
+			Expect(infra.Object).To(HaveKeyWithValue("spec", HaveKeyWithValue("instanceType", "small")))
+			Expect(infra.GetLabels()).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
+			Expect(infra.GetAnnotations()).To(And(
+				HaveKeyWithValue(clusterv1.TemplateClonedFromNameAnnotation, f.template.GetName()),
+				HaveKeyWithValue(clusterv1.TemplateClonedFromGroupKindAnnotation, "FooMachineTemplate."+infraGroup),
 			))
 			Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(HavePrefix("True"))
 		})
@@ -85,9 +84,8 @@ var _ = Describe("Machines", func() {
 		f.provision(ctx)
 		first := f.expectMachines(ctx, 1)[0]
 		Expect(f.initialized(ctx)).To(BeFalse())
-		infra := &infrav1.FooMachine{}
-		Expect(c.Get(ctx, client.ObjectKeyFromObject(&first), infra)).To(Succeed())
-		update(ctx, infra, func() { infra.Status.Initialization.Provisioned = ptr.To(true) })
+		infra := infraObject("FooMachine", first.ObjectMeta)
+		update(ctx, infra, func() { set(infra, true, "status", "initialization", "provisioned") })
 		Consistently(func() bool { return f.initialized(ctx) }).Should(BeFalse())
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.initialized = true })
 		Eventually(func() bool { return f.initialized(ctx) }, "1s").Should(BeTrue(), "the API server is looked for several times a second")

@@ -163,6 +163,7 @@ func (w *world) carryOut(next decision) {
 			delete(w.members, next.Machine)
 		}
 		w.find(next.Machine).hooked = false
+	default:
 	}
 }
 

@@ -20,11 +20,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -44,6 +48,7 @@ type scope struct {
 	cluster      *clusterv1.Cluster
 
 	infra           infraCluster
+	infraMissing    bool
 	template        *unstructured.Unstructured
 	templateProblem string
 
@@ -62,9 +67,9 @@ type scope struct {
 	workloadProblem string
 }
 
-// foundation is what must stand before Machines are made.
+// foundation is what must stand before Machines are made. It counts as missing until it was seen.
 type foundation struct {
-	// problem says why certificates are not there; nil if they are.
+	// certificates says why certificates are not there; nil if they are.
 	certificates *problem
 	// kubeconfig says why the kubeconfig is not there; nil if it is.
 	kubeconfig *problem
@@ -117,6 +122,10 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		controlPlane: controlPlane,
 		cluster:      cluster,
 		initialized:  ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false),
+		foundation: foundation{
+			certificates: &problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
+			kubeconfig:   &problem{Reason: reasonKubeconfigNotAvailable, Message: "not looked at yet"},
+		},
 	}
 	for _, read := range []func(context.Context, *scope) error{
 		r.observeInfraCluster,
@@ -138,6 +147,7 @@ func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
 	}
 	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, s.cluster.Spec.InfrastructureRef, s.cluster.Namespace)
 	if apierrors.IsNotFound(err) {
+		s.infraMissing = true
 		return nil
 	}
 	if err != nil {
@@ -157,7 +167,16 @@ func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.template = object
-	return nil
+	// The informer of infrastructure machines fills up while certificates are made, before it is needed.
+	clone := &unstructured.Unstructured{}
+	clone.SetGroupVersionKind(cloneKind(object.GroupVersionKind()))
+	return r.watchInfraMachines(ctx, clone)
+}
+
+// cloneKind is the kind of what a template is a template of.
+func cloneKind(template schema.GroupVersionKind) schema.GroupVersionKind {
+	template.Kind = strings.TrimSuffix(template.Kind, clusterv1.TemplateSuffix)
+	return template
 }
 
 func (r *Reconciler) observeMachines(ctx context.Context, s *scope) error {
@@ -264,6 +283,9 @@ func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
 	done, err := r.workload.Initialized(ctx, s.key())
 	if err != nil {
 		s.workloadProblem = "the workload cluster can not be reached: " + err.Error()
+	}
+	if done {
+		ctrl.LoggerFrom(ctx).Info("The control plane is initialized", "Machine", klog.KObj(first))
 	}
 	return done
 }

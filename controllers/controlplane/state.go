@@ -17,8 +17,6 @@ limitations under the License.
 package controlplane
 
 import (
-	"slices"
-
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -87,14 +85,6 @@ type machineState struct {
 	Version string
 	// Unhealthy says what is wrong with it; empty if nothing is.
 	Unhealthy []string
-}
-
-func (s state) machine(name string) (machineState, bool) {
-	index := slices.IndexFunc(s.Machines, func(machine machineState) bool { return machine.Name == name })
-	if index < 0 {
-		return machineState{}, false
-	}
-	return s.Machines[index], true
 }
 
 func (s state) deletingMachines() []machineState {

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane_test
+package controlplane
 
 import (
 	"context"
@@ -28,7 +28,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -70,7 +69,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	running, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
-	Expect(controlplane.SetupWithManager(running, mgr, controlplane.Options{
+	Expect(SetupWithManager(running, mgr, Options{
 		WatchFilterValue: watchFilter,
 		SecretClient:     mgr.GetClient(),
 		Workload:         workloads,

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package machine
 
 import (
@@ -65,6 +64,11 @@ func (r *reconciler) createInstance(ctx context.Context, s *scope, p plan) error
 	instance, err := r.cloud.EnsureInstance(ctx, spec)
 	if err != nil {
 		s.fault = cloudfault.Of(err)
+		return nil
+	}
+	if instance.State == cloud.InstanceDeleting {
+		// One of an earlier FooMachine of this name: taken over, it would be lost in a moment, and never made again.
+		s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "the earlier instance " + instance.Name + " is still being deleted"})
 		return nil
 	}
 	s.instance = &instance

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package machine reconciles FooMachines: it orders one instance for each, reports what becomes of it, and deletes it.
 // A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one.
 //

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package machinepool
 
 import (
@@ -67,18 +66,10 @@ func instancesCondition(s *scope) metav1.Condition {
 	if !s.membersKnown {
 		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
-	ready, wanted := 0, int(wantedReplicas(s))
-	var others []string
-	for _, m := range s.members {
-		switch {
-		case m.ready():
-			ready++
-		case m.live() || m.lost():
-			others = append(others, m.name+" "+stateOf(m))
-		}
-	}
+	ready, others := readyAndOthers(s.members)
+	wanted := int(wantedReplicas(s))
 	switch {
-	case wanted == 0 && ready == 0 && len(others) == 0:
+	case wanted+ready+len(others) == 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNoInstancesReason, "")
 	case ready >= wanted && len(others) == 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolInstancesReadyReason, "")
@@ -86,6 +77,19 @@ func instancesCondition(s *scope) metav1.Condition {
 		message := fmt.Sprintf("%d of %d instances are ready", ready, wanted) + named(others)
 		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolInstancesNotReadyReason, message)
 	}
+}
+
+// readyAndOthers returns how many members are ready, and what is with each that is to stay and is not.
+func readyAndOthers(members []member) (ready int, others []string) {
+	for _, m := range members {
+		switch {
+		case m.ready():
+			ready++
+		case m.live() || m.lost():
+			others = append(others, m.name+" "+stateOf(m))
+		}
+	}
+	return ready, others
 }
 
 func stateOf(m member) string {

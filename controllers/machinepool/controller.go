@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package machinepool
 
 import (
@@ -155,7 +154,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	setSpec(s)
 	setStatus(s)
-	result, cloudErr := s.fault.Result()
+	result, cloudErr := s.result()
 	if err := r.write(ctx, helper, pool); err != nil {
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
 	}

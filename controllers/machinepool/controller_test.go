@@ -1,3 +1,5 @@
+//go:build integration
+
 /*
 Copyright 2026 The Foo Authors.
 
@@ -14,8 +16,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
-package machinepool_test
+package machinepool
 
 import (
 	"context"
@@ -35,9 +36,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/infratest"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 

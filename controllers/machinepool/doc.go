@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package machinepool reconciles FooMachinePools: it orders one instance pool for each, makes a FooMachine for each
 // instance so that Cluster API makes a Machine for it, and shrinks the pool by deleting Machines, so that their Nodes are
 // drained first. An instance of the pool is deleted by the controller of its FooMachine.

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package machinepool
 
 import (
@@ -22,6 +21,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -36,6 +36,9 @@ import (
 // secretVersionKey is the tag of a template with the resource version of the Secret that its user data was read from. It
 // tells whether a renewed token has reached the template, without a hash of the secret anywhere.
 const secretVersionKey = "infrastructure.cluster.x-k8s.io/bootstrap-data-version"
+
+// secretRetry is when to look again for a Secret that does not exist: a manager may watch only those of Cluster API.
+const secretRetry = 5 * time.Second
 
 // revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
 const revisionLength = 10
@@ -114,6 +117,7 @@ func missing(s *scope) waiting {
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForBootstrapDataReason,
 			message: "the Secret that spec.template.spec.bootstrap.dataSecretName of the MachinePool names does not exist",
+			retry:   secretRetry,
 		}
 	default:
 		return waiting{}

@@ -14,13 +14,13 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package machinepool
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -70,6 +70,8 @@ type scope struct {
 // waiting is what a pool that is not there yet waits for.
 type waiting struct {
 	reason, message string
+	// retry is when to look again, for what no event may tell of; zero for what an event tells of.
+	retry time.Duration
 }
 
 func (s *scope) owner() ownertags.Owner {
@@ -84,6 +86,14 @@ func (s *scope) poolLabels() map[string]string {
 		clusterv1.ClusterNameLabel:     s.machinePool.Spec.ClusterName,
 		clusterv1.MachinePoolNameLabel: format.MustFormatValue(s.machinePool.Name),
 	}
+}
+
+// result is what Reconcile returns.
+func (s *scope) result() (ctrl.Result, error) {
+	if !s.fault.IsZero() {
+		return s.fault.Result()
+	}
+	return ctrl.Result{RequeueAfter: s.wait.retry}, nil
 }
 
 // owners reads the MachinePool and the Cluster. It returns errNoOwner while a FooMachinePool that is not being deleted

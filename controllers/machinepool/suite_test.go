@@ -1,3 +1,5 @@
+//go:build integration
+
 /*
 Copyright 2026 The Foo Authors.
 
@@ -14,8 +16,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
-package machinepool_test
+package machinepool
 
 import (
 	"context"
@@ -27,10 +28,9 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
-	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/infratest"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
 var suite *infratest.Suite
@@ -45,7 +45,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultEventuallyTimeout(10 * time.Second)
 	var err error
 	suite, err = infratest.Start(ctx, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
-		return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: c, Events: events})
+		return SetupWithManager(ctx, mgr, Options{Cloud: c, Events: events})
 	})
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(suite.Stop()).To(Succeed()) })

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package cloudevents turns what happens in the cloud into reconcile requests, so that controllers need not poll.
 //
 // One Events holds one watch of the cloud and serves all controllers of a manager. Each controller adds a Source, which

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package cloudevents
 
 import (
@@ -85,15 +84,14 @@ func (e *Events) Start(ctx context.Context) error {
 	backoff := e.backoff
 	for ctx.Err() == nil {
 		synced, err := e.watchOnce(ctx)
-		if ctx.Err() != nil {
-			return nil
-		}
 		if synced {
 			backoff = e.backoff
 		}
-		delay := backoff.Step()
-		ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, starting it again", "delay", delay.String())
-		pause(ctx, delay)
+		if ctx.Err() == nil {
+			delay := backoff.Step()
+			ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, starting it again", "delay", delay.String())
+			pause(ctx, delay)
+		}
 	}
 	return nil
 }

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package cloudfault says what a controller makes of an error of the cloud: the reason and message that a user sees in a
 // condition, and when to try again. All controllers of infrastructure share it, so that the same error looks and
 // behaves the same everywhere.

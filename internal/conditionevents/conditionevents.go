@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package conditionevents tells of changed conditions as Kubernetes events, so that an event always says what a
 // condition says, once per change, after the condition was written.
 //

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package objectchange tells changes of an object that somebody asked for from changes of its status. A controller
 // that writes a status would otherwise wake itself with each write, and ask the cloud again for what it just learned.
 //

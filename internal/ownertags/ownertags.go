@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package ownertags names things in the cloud after the Kubernetes objects that own them, by a name and by tags, and
 // reads the owner back. The controllers of clusters, machines and pools share it, so that the load balancer of a
 // cluster finds instances that another controller made, and an event of the cloud finds the object that it is about.

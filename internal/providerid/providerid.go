@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package providerid reads the provider IDs of Foo instances, foo:///<zone>/<id>, and makes that of a pool.
 //
 // Limits: it reads the form only; whether the instance is there is for the cloud to say.

@@ -73,6 +73,9 @@ func observe(ctx context.Context, config *rest.Config, namespace string, objects
 	}
 	o := &observer{Reader: informers, changes: make(chan struct{}, 1)}
 	go func() { _ = informers.Start(ctx) }() // it has no error but that ctx has ended
+	if !informers.WaitForCacheSync(ctx) {    // until it has started: there is nothing to sync yet
+		return nil, context.Cause(ctx)
+	}
 	for _, object := range objects {
 		informer, err := informers.GetInformer(ctx, object)
 		if err != nil {

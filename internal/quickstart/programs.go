@@ -45,6 +45,10 @@ const (
 // fast are the flags that keep a local provider from waiting for itself.
 var fast = []string{"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2"}
 
+// unlimited lets a controller of Cluster API look at an object again less than a second after it last did: in a cluster
+// that comes up within seconds, each such wait would show.
+const unlimited = "--feature-gates=ReconcilerRateLimiting=false"
+
 // startPrograms brings up the management cluster, the cloud and the providers.
 func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, error) {
 	var cluster *management.Cluster
@@ -102,9 +106,9 @@ func startManagement(ctx context.Context, config Config, sup *supervisor.Supervi
 // providers returns the Cluster API providers to run.
 func (c Config) providers() []management.Provider {
 	return []management.Provider{{
-		Name: "core", Program: c.program("tools/core"), Components: c.manifest(coreComponents), Args: fast,
+		Name: "core", Program: c.program("tools/core"), Components: c.manifest(coreComponents), Args: append([]string{unlimited}, fast...),
 	}, {
-		Name: "kubeadm-bootstrap", Program: c.program("tools/kubeadm-bootstrap"), Components: c.manifest(bootstrapComponents), Args: fast,
+		Name: "kubeadm-bootstrap", Program: c.program("tools/kubeadm-bootstrap"), Components: c.manifest(bootstrapComponents), Args: append([]string{unlimited}, fast...),
 	}, {
 		Name: managerProcess, Program: c.program("manager"), Components: c.manifest(fooComponents),
 		Args: append([]string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}, fast...),

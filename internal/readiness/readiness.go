@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package readiness makes a Ready condition out of the conditions that it depends on: it is true when all of them are,
 // and otherwise repeats the reason and message of the first one that is not, so that whoever looks at Ready alone
 // learns what is wrong.

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package fake
 
 import (
@@ -62,6 +61,12 @@ type pool struct {
 	userData []byte
 }
 
+type loadBalancer struct {
+	cloud.LoadBalancer
+
+	deleting bool
+}
+
 // Cloud is a cloud in memory. It is safe for concurrent use.
 type Cloud struct {
 	options Options
@@ -70,7 +75,7 @@ type Cloud struct {
 	next          int
 	instances     map[string]*instance
 	pools         map[string]*pool
-	loadBalancers map[string]*cloud.LoadBalancer
+	loadBalancers map[string]*loadBalancer
 	watches       map[*watch]struct{}
 	faults        map[Call][]fault
 	calls         map[Call]int
@@ -84,7 +89,7 @@ func New(options Options) *Cloud {
 		options:       withDefaults(options),
 		instances:     map[string]*instance{},
 		pools:         map[string]*pool{},
-		loadBalancers: map[string]*cloud.LoadBalancer{},
+		loadBalancers: map[string]*loadBalancer{},
 		watches:       map[*watch]struct{}{},
 		faults:        map[Call][]fault{},
 		calls:         map[Call]int{},

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package fake is a cloud in memory, for tests of what uses a cloud. It keeps the rules of the cloud interface, tells of
 // changes as events, counts calls, and fails on purpose where a test asks for it.
 //

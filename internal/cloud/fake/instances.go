@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package fake
 
 import (
@@ -187,7 +186,7 @@ func (c *Cloud) FinishDeletions() {
 		}
 	}
 	for name, lb := range c.loadBalancers {
-		if strings.Contains(lb.Message, "being deleted") {
+		if lb.deleting {
 			delete(c.loadBalancers, name)
 			c.emitLoadBalancer(lb)
 		}

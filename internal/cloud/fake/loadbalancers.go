@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package fake
 
 import (
@@ -43,7 +42,9 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerS
 	if err := c.checkQuota(cloud.Resources{LoadBalancers: 1}); err != nil {
 		return cloud.LoadBalancer{}, err
 	}
-	lb := &cloud.LoadBalancer{LoadBalancerSpec: spec, Address: c.nextAddress(), Ready: c.options.Mode == Instant}
+	lb := &loadBalancer{LoadBalancer: cloud.LoadBalancer{
+		LoadBalancerSpec: spec, Address: c.nextAddress(), Ready: c.options.Mode == Instant,
+	}}
 	if !lb.Ready {
 		lb.Message = "the load balancer is starting"
 	}
@@ -52,7 +53,7 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerS
 	return c.seenLoadBalancer(lb), nil
 }
 
-func (c *Cloud) updateLoadBalancer(lb *cloud.LoadBalancer, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
 	if lb.Port != spec.Port {
 		return cloud.LoadBalancer{}, &cloud.InvalidError{
 			Field: "port", Value: strconv.Itoa(int(spec.Port)), Problem: "immutable", Allowed: []string{strconv.Itoa(int(lb.Port))},
@@ -107,7 +108,7 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 		return &cloud.NotFoundError{Kind: "load balancer", Name: name}
 	}
 	if c.options.Mode == Manual {
-		lb.Ready, lb.Message = false, "the load balancer is being deleted"
+		lb.deleting, lb.Ready, lb.Message = true, false, "the load balancer is being deleted"
 		return nil
 	}
 	delete(c.loadBalancers, name)
@@ -117,20 +118,20 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 
 // SetLoadBalancerReady makes a load balancer ready. It reports false if there is none of the name.
 func (c *Cloud) SetLoadBalancerReady(name string) bool {
-	return c.changeLoadBalancer(name, func(lb *cloud.LoadBalancer) { lb.Ready, lb.Message = true, "" })
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = true, "" })
 }
 
 // SetLoadBalancerFailed makes a load balancer not ready. It reports false if there is none of the name.
 func (c *Cloud) SetLoadBalancerFailed(name, message string) bool {
-	return c.changeLoadBalancer(name, func(lb *cloud.LoadBalancer) { lb.Ready, lb.Message = false, message })
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = false, message })
 }
 
 // LoseLoadBalancer removes a load balancer without being asked. It reports false if there is none of the name.
 func (c *Cloud) LoseLoadBalancer(name string) bool {
-	return c.changeLoadBalancer(name, func(lb *cloud.LoadBalancer) { delete(c.loadBalancers, lb.Name) })
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { delete(c.loadBalancers, lb.Name) })
 }
 
-func (c *Cloud) changeLoadBalancer(name string, change func(lb *cloud.LoadBalancer)) bool {
+func (c *Cloud) changeLoadBalancer(name string, change func(lb *loadBalancer)) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	lb, ok := c.loadBalancers[name]
@@ -143,8 +144,8 @@ func (c *Cloud) changeLoadBalancer(name string, change func(lb *cloud.LoadBalanc
 }
 
 // seenLoadBalancer is a load balancer as a caller sees it. Callers hold the lock.
-func (c *Cloud) seenLoadBalancer(lb *cloud.LoadBalancer) cloud.LoadBalancer {
-	seen := *lb
+func (c *Cloud) seenLoadBalancer(lb *loadBalancer) cloud.LoadBalancer {
+	seen := lb.LoadBalancer
 	seen.Tags, seen.Selector, seen.Backends = maps.Clone(lb.Tags), maps.Clone(lb.Selector), nil
 	for _, i := range c.instances {
 		if i.Address != "" && !i.State.Terminal() && i.Tags.Contains(lb.Selector) {

@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package fake
 
 import (
@@ -90,7 +89,7 @@ func (c *Cloud) grow(p *pool) {
 	}
 }
 
-// countOf returns how many instances a pool has. Callers hold the lock.
+// countOf returns how many instances a pool has; those on their way out have left it. Callers hold the lock.
 func (c *Cloud) countOf(name string) int32 {
 	var count int32
 	for _, i := range c.instances {
@@ -185,12 +184,7 @@ func (c *Cloud) GrowPools() {
 func (c *Cloud) seenPool(p *pool) cloud.Pool {
 	seen := p.Pool
 	seen.Tags, seen.Zones, seen.Template.Tags = maps.Clone(p.Tags), slices.Clone(p.Zones), maps.Clone(p.Template.Tags)
-	seen.Instances = 0
-	for _, i := range c.instances {
-		if i.Pool == p.Name {
-			seen.Instances++
-		}
-	}
+	seen.Instances = c.countOf(p.Name)
 	if p.Problem != nil {
 		problem := *p.Problem
 		seen.Problem = &problem

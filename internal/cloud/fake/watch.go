@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 package fake
 
 import (
@@ -122,6 +121,6 @@ func (c *Cloud) emitPool(p *pool) {
 	c.emit(cloud.Event{Kind: cloud.EventPool, Name: p.Name, Tags: p.Tags})
 }
 
-func (c *Cloud) emitLoadBalancer(lb *cloud.LoadBalancer) {
+func (c *Cloud) emitLoadBalancer(lb *loadBalancer) {
 	c.emit(cloud.Event{Kind: cloud.EventLoadBalancer, Name: lb.Name, Tags: lb.Tags})
 }

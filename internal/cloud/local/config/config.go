@@ -17,6 +17,7 @@ limitations under the License.
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -24,6 +25,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -94,8 +96,8 @@ func Load(path string) (*Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the configuration: %w", err)
 		}
-		if err := yaml.UnmarshalStrict(text, &c); err != nil {
-			return nil, fmt.Errorf("configuration %s: %s", path, explain(err))
+		if err := decode(text, &c); err != nil {
+			return nil, fmt.Errorf("configuration %s: %w", path, err)
 		}
 	}
 	c.setDefaults()
@@ -105,13 +107,14 @@ func Load(path string) (*Config, error) {
 	return &c, nil
 }
 
-// explain takes the decoder's own words off the front.
-func explain(err error) string {
-	text := err.Error()
-	for _, prefix := range []string{"error unmarshaling JSON: while decoding JSON: ", "error converting YAML to JSON: ", "json: "} {
-		text = strings.TrimPrefix(text, prefix)
+// decode names unknown fields by their whole path, which the decoder of YAML alone does not.
+func decode(text []byte, into *Config) error {
+	converted, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
 	}
-	return text
+	unknown, err := json.UnmarshalStrict(converted, into)
+	return errors.Join(append(unknown, err)...)
 }
 
 func (c *Config) setDefaults() {

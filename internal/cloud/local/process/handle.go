@@ -92,8 +92,9 @@ func open(id Identity, reap func() string) (*Handle, error) {
 }
 
 func (h *Handle) wait(conn syscall.RawConn, reap func() string) {
-	defer close(h.done)
+	// In this order, who fails to use the closed file can tell by done why.
 	defer h.file.Close()
+	defer close(h.done)
 	// A pidfd becomes readable when the process ends. An error means that the handle was closed.
 	if err := conn.Read(func(fd uintptr) bool { return readable(int(fd)) }); err != nil {
 		return
@@ -125,17 +126,26 @@ func (h *Handle) Exit() string {
 
 // Signal sends a signal; a process that is gone is no error.
 func (h *Handle) Signal(signal unix.Signal) error {
+	err := h.send(signal)
+	select {
+	case <-h.done:
+		return nil
+	default:
+	}
+	if err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("signal process %d: %w", h.id.PID, err)
+	}
+	return nil
+}
+
+func (h *Handle) send(signal unix.Signal) error {
 	conn, err := h.file.SyscallConn()
 	if err != nil {
-		return fmt.Errorf("signal process %d: %w", h.id.PID, err)
+		return err
 	}
 	var sent error
 	err = conn.Control(func(fd uintptr) { sent = unix.PidfdSendSignal(int(fd), signal, nil, 0) })
-	err = errors.Join(err, sent)
-	if err == nil || errors.Is(err, unix.ESRCH) || errors.Is(err, os.ErrClosed) {
-		return nil
-	}
-	return fmt.Errorf("signal process %d: %w", h.id.PID, err)
+	return errors.Join(err, sent)
 }
 
 // Stop sends SIGTERM, then SIGKILL when the process still runs after the grace time, and returns when it has ended.

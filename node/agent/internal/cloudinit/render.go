@@ -18,11 +18,16 @@ package cloudinit
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/nikolalohinski/gonja/v2"
+	"github.com/nikolalohinski/gonja/v2/config"
 	"github.com/nikolalohinski/gonja/v2/exec"
+	"github.com/nikolalohinski/gonja/v2/loaders"
 )
 
 // Metadata is what a template of bootstrap data can ask for.
@@ -80,19 +85,48 @@ func (m Metadata) values() map[string]any {
 	return values
 }
 
-// render expands a jinja template. Its first line, which says that it is one, is not part of the result.
+const templateName = "/user-data"
+
+// render expands a jinja template. Its first line, which says that it is one, is not part of the result. A variable that does not
+// exist is an error: cloud-init would put a placeholder in its place, which only shows later and elsewhere.
 func render(data []byte, meta Metadata) ([]byte, error) {
 	_, body, _ := bytes.Cut(data, []byte("\n"))
 	if !bytes.Contains(body, []byte("{{")) && !bytes.Contains(body, []byte("{%")) && !bytes.Contains(body, []byte("{#")) {
 		return body, nil
 	}
-	template, err := gonja.FromBytes(body)
+	settings := config.New()
+	settings.StrictUndefined = true
+	settings.KeepTrailingNewline = true
+	loader, err := loaders.NewMemoryLoader(map[string]string{templateName: string(body)})
 	if err != nil {
-		return nil, fmt.Errorf("bootstrap data is not a valid jinja template: %s", withoutContent(err))
+		return nil, fmt.Errorf("bootstrap data as a template: %w", err)
+	}
+	template, err := exec.NewTemplate(templateName, settings, loader, gonja.DefaultEnvironment)
+	if err != nil {
+		return nil, templateError(err)
 	}
 	out, err := template.ExecuteToBytes(exec.NewContext(meta.values()))
 	if err != nil {
-		return nil, fmt.Errorf("bootstrap data is a jinja template that can not be rendered: %s", withoutContent(err))
+		return nil, templateError(err)
 	}
 	return out, nil
+}
+
+var (
+	lineNumber      = regexp.MustCompile(`(?i)\bline:? (\d+)`)
+	failingVariable = regexp.MustCompile(`Unable to render expression at line \d+: ([\w.\[\]'"-]+): `)
+)
+
+// templateError says where a template is wrong and which variable is unknown. The engine's own words may quote the data.
+func templateError(err error) error {
+	text := "bootstrap data is not a valid jinja template"
+	if found := lineNumber.FindStringSubmatch(err.Error()); found != nil {
+		if line, aerr := strconv.Atoi(found[1]); aerr == nil {
+			text += fmt.Sprintf(", see line %d", line+1) // the line that says that it is one is not counted
+		}
+	}
+	if found := failingVariable.FindStringSubmatch(err.Error()); found != nil {
+		text += fmt.Sprintf(": {{ %s }} has no value", found[1])
+	}
+	return errors.New(text)
 }

@@ -40,13 +40,13 @@ type Starter interface {
 // Runner works through bootstrap data.
 type Runner struct {
 	starter Starter
-	output  io.Writer
+	output  *redactor
 	env     []string
 }
 
-// NewRunner returns a runner whose commands get env, and write to output.
+// NewRunner returns a runner whose commands get env, and write to output, where what looks like a secret is hidden.
 func NewRunner(starter Starter, output io.Writer, env []string) *Runner {
-	return &Runner{starter: starter, output: output, env: env}
+	return &Runner{starter: starter, output: &redactor{output: output}, env: env}
 }
 
 // Run does everything that config asks for. Each failure is given to failed as it happens, fit for a user and without
@@ -117,7 +117,7 @@ func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []st
 		defer close(drained)
 		defer read.Close()
 		// An error of the log file must not stop the command, which would block on a full pipe.
-		_, _ = io.Copy(io.MultiWriter(tail, lenient{r.output}), read)
+		_, _ = io.Copy(io.MultiWriter(tail, r.output), read)
 	}()
 	select {
 	case <-proc.Done():
@@ -142,12 +142,4 @@ func waitDrained(drained <-chan struct{}) {
 
 func (r *Runner) logf(format string, args ...any) {
 	fmt.Fprintf(r.output, "cloud-init: "+format+"\n", args...)
-}
-
-// lenient hides the errors of a writer.
-type lenient struct{ io.Writer }
-
-func (l lenient) Write(data []byte) (int, error) {
-	_, _ = l.Writer.Write(data)
-	return len(data), nil
 }

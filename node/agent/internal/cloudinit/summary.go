@@ -93,18 +93,3 @@ func shorten(text string) string {
 	}
 	return strings.ToValidUTF8(text[:maxQuote], "") + "..."
 }
-
-var (
-	bootstrapToken = regexp.MustCompile(`\b[a-z0-9]{6}\.[a-z0-9]{16}\b`)
-	hexKey         = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	secretFlag     = regexp.MustCompile(`(?i)(--?[a-z-]*(?:password|token|secret|key)[= ]+)([^-\s]\S*)`)
-	hashedCA       = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
-)
-
-// redact hides what looks like a secret: bootstrap tokens, certificate keys, values of flags that carry them.
-func redact(text string) string {
-	text = hashedCA.ReplaceAllString(text, "sha256:<hash>")
-	text = secretFlag.ReplaceAllString(text, "${1}<redacted>")
-	text = bootstrapToken.ReplaceAllString(text, "<redacted>")
-	return hexKey.ReplaceAllString(text, "<redacted>")
-}

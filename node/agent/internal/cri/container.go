@@ -100,12 +100,18 @@ func (r *Runtime) CreateContainer(_ context.Context, req *runtimeapi.CreateConta
 }
 
 // StartContainer starts a container that was made.
-func (r *Runtime) StartContainer(_ context.Context, req *runtimeapi.StartContainerRequest) (*runtimeapi.StartContainerResponse, error) {
+func (r *Runtime) StartContainer(ctx context.Context, req *runtimeapi.StartContainerRequest) (*runtimeapi.StartContainerResponse, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	c, ok := r.containers[req.GetContainerId()]
+	r.mu.Unlock()
 	if !ok {
 		return nil, notFound(req.GetContainerId())
+	}
+	r.awaitAPI(ctx, c)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ctx.Err() != nil || r.closing {
+		return nil, status.Error(codes.Canceled, "the start was cancelled")
 	}
 	if c.state != runtimeapi.ContainerState_CONTAINER_CREATED {
 		return nil, status.Errorf(codes.FailedPrecondition, "container %q was started before", c.id)

@@ -30,6 +30,7 @@ import (
 	"golang.org/x/sys/unix"
 	runtimeapi "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/apiready"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/crilog"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/mounts"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
@@ -43,6 +44,31 @@ var stopOrder = [][]string{{"kube-scheduler", "kube-controller-manager"}, {"kube
 
 // terminationMessagePathAnnotation is where the kubelet says at which path it reads a container's last words.
 const terminationMessagePathAnnotation = "io.kubernetes.container.terminationMessagePath"
+
+// apiWait is how long a program waits for its API server before it is started without.
+const apiWait = 30 * time.Second
+
+// apiClients are the programs that can do nothing before their API server is ready.
+var apiClients = []string{"kube-controller-manager", "kube-scheduler"}
+
+// awaitAPI lets a program that needs an API server wait for it, see package apiready. It must be called without the lock.
+func (r *Runtime) awaitAPI(ctx context.Context, c *container) {
+	if !slices.Contains(apiClients, c.program) {
+		return
+	}
+	for _, arg := range c.args {
+		path, found := strings.CutPrefix(arg, "--kubeconfig=")
+		if !found {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(ctx, apiWait)
+		defer cancel()
+		if err := apiready.Wait(ctx, path); err != nil {
+			r.config.Log.Warn("Program starts without its API server", "program", c.program, "error", err)
+		}
+		return
+	}
+}
 
 // movedMounts are the mounts of a container that are not at the same path in the instance. The kubelet's own, of /etc/hosts and of
 // the file for last words, are left out: the instance's hosts file holds the same, and the programs write no such words.

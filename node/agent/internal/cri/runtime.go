@@ -91,6 +91,7 @@ type Runtime struct {
 
 	mu         sync.Mutex
 	gate       networkGate
+	closing    bool
 	sandboxes  map[string]*sandbox
 	containers map[string]*container
 }
@@ -140,6 +141,9 @@ func (r *Runtime) Serve(listener net.Listener) error {
 
 // Close stops all containers, in the order of stopOrder, and then answers no more. Each step has the given time.
 func (r *Runtime) Close(ctx context.Context, grace time.Duration) {
+	r.mu.Lock()
+	r.closing = true
+	r.mu.Unlock()
 	for _, step := range stopOrder {
 		r.stopAll(ctx, step, grace)
 	}

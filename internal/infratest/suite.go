@@ -14,7 +14,6 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-
 // Package infratest is what the tests of the infrastructure controllers share: a manager with a fake cloud against a
 // real API server, and the writes that Cluster API's own controllers would do.
 //

@@ -1,0 +1,185 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machine
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+)
+
+// newScope is a scope in which everything is there but the instance.
+func newScope(changes ...func(s *scope)) *scope {
+	s := &scope{
+		fooMachine: &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m1"}},
+		machine: &clusterv1.Machine{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m1"},
+			Spec: clusterv1.MachineSpec{
+				ClusterName: "one", Version: "v1.36.3", FailureDomain: "zone-b",
+				Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To("m1-data")},
+			},
+		},
+		cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "one"}},
+	}
+	s.cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	for _, change := range changes {
+		change(s)
+	}
+	return s
+}
+
+func running(s *scope) {
+	s.instance = &cloud.Instance{
+		ID: "i1", State: cloud.InstanceRunning, Address: "192.0.2.1", Bootstrap: cloud.Bootstrap{State: cloud.BootstrapRunning},
+	}
+}
+
+func inState(state cloud.InstanceState) func(s *scope) {
+	return func(s *scope) { running(s); s.instance.State, s.instance.Message = state, "why" }
+}
+
+func lost(s *scope) { s.lost = true; s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1" }
+
+func deleting(s *scope) { now := metav1.Now(); s.fooMachine.DeletionTimestamp = &now }
+
+func unavailable(s *scope) { s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"}) }
+
+func noBootstrapData(s *scope) { s.machine.Spec.Bootstrap.DataSecretName = nil }
+
+func controlPlane(s *scope) {
+	s.machine.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
+}
+
+func ofPool(s *scope) {
+	s.fooMachine.Labels = map[string]string{clusterv1.MachinePoolNameLabel: "pool"}
+	s.machine = nil
+}
+
+func TestDecide(t *testing.T) {
+	for name, test := range map[string]struct {
+		scope *scope
+		want  action
+		wait  string
+	}{
+		"create":                           {newScope(), createInstance, ""},
+		"observe":                          {newScope(running), report, ""},
+		"never again what is lost":         {newScope(lost), report, ""},
+		"wait for infrastructure":          {newScope(func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }), hold, infrav1.FooMachineWaitingForClusterInfrastructureReason},
+		"wait for the control plane":       {newScope(noBootstrapData), hold, infrav1.FooMachineWaitingForControlPlaneReason},
+		"wait for bootstrap data":          {newScope(noBootstrapData, controlPlane), hold, infrav1.FooMachineWaitingForBootstrapDataReason},
+		"wait for the pool":                {newScope(ofPool), hold, infrav1.FooMachineWaitingForPoolReason},
+		"nothing of what can not be asked": {newScope(unavailable), report, ""},
+		"delete":                           {newScope(running, deleting), deleteInstance, ""},
+		"release what has none":            {newScope(deleting), release, ""},
+		"release what is lost":             {newScope(lost, deleting), release, ""},
+		"keep what can not be asked":       {newScope(unavailable, deleting), report, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := decide(test.scope)
+			g.Expect(p.action).To(Equal(test.want))
+			g.Expect(p.wait.reason).To(Equal(test.wait))
+		})
+	}
+}
+
+// The zone is the Machine's failure domain.
+//
+//contract:infra-machine/failure-domain
+func TestInstanceSpec(t *testing.T) {
+	g := NewWithT(t)
+	p := decide(newScope(controlPlane))
+	g.Expect(p.instance).To(Equal(cloud.InstanceSpec{
+		Name: "ns.m1", Hostname: "m1", Zone: "zone-b",
+		InstanceTemplate: cloud.InstanceTemplate{
+			Type: infrav1.DefaultInstanceType, KubernetesVersion: "v1.36.3",
+			Tags: cloud.Tags{
+				"cluster.x-k8s.io/cluster": "ns/one", "cluster.x-k8s.io/role": "control-plane",
+				"infrastructure.cluster.x-k8s.io/kind":      "FooMachine",
+				"infrastructure.cluster.x-k8s.io/namespace": "ns", "infrastructure.cluster.x-k8s.io/name": "m1",
+			},
+		},
+	}))
+	g.Expect(p.secret.String()).To(Equal("ns/m1-data"))
+}
+
+func TestReady(t *testing.T) {
+	failed := func(s *scope) {
+		running(s)
+		s.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "exit 1"}
+	}
+	for name, test := range map[string]struct {
+		scope   *scope
+		status  metav1.ConditionStatus
+		reason  string
+		message string
+	}{
+		"running":    {newScope(running), metav1.ConditionTrue, infrav1.FooMachineReadyReason, ""},
+		"pending":    {newScope(inState(cloud.InstancePending)), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "why"},
+		"stopped":    {newScope(inState(cloud.InstanceStopped)), metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason, "why"},
+		"failed":     {newScope(inState(cloud.InstanceFailed)), metav1.ConditionFalse, infrav1.FooMachineInstanceFailedReason, "why"},
+		"deleting":   {newScope(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
+		"no address": {newScope(running, func(s *scope) { s.instance.Address = "" }), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "the instance has no address yet"},
+		"bootstrap":  {newScope(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
+		"deleted":    {newScope(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
+		"no cloud":   {newScope(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			setStatus(test.scope)
+			c := conditions.Get(test.scope.fooMachine, infrav1.FooMachineReadyCondition)
+			g.Expect(c.Status).To(Equal(test.status))
+			g.Expect(c.Reason).To(Equal(test.reason))
+			g.Expect(c.Message).To(Equal(test.message))
+		})
+	}
+}
+
+// All conditions are set whatever happens, and what was provisioned once stays so.
+func TestStatusProperties(t *testing.T) {
+	changes := []func(s *scope){
+		running, lost, unavailable, deleting, ofPool, noBootstrapData,
+		inState(cloud.InstancePending), inState(cloud.InstanceStopped), inState(cloud.InstanceFailed),
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		s := newScope()
+		provisioned := false
+		for range rapid.IntRange(1, 5).Draw(t, "reconciles") {
+			s.machine, s.instance, s.lost, s.fault = newScope().machine, nil, false, cloudfault.Fault{}
+			rapid.SampledFrom(changes).Draw(t, "change")(s)
+			s.wait = decide(s).wait
+			setStatus(s)
+			for _, kind := range ownedConditions {
+				g.Expect(conditions.Has(s.fooMachine, kind)).To(BeTrue(), kind)
+			}
+			now := ptr.Deref(s.fooMachine.Status.Initialization.Provisioned, false)
+			g.Expect(provisioned && !now).To(BeFalse(), "provisioned was taken back")
+			provisioned = now
+		}
+	})
+}

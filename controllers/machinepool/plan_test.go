@@ -1,0 +1,272 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+)
+
+// newScope is a scope in which the pool is as it should be, with these members.
+func newScope(replicas int32, members ...member) *scope {
+	s := &scope{
+		pool:    &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "workers"}},
+		cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "one"}},
+		machinePool: &clusterv1.MachinePool{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "workers"},
+			Spec: clusterv1.MachinePoolSpec{
+				ClusterName: "one", Replicas: &replicas,
+				Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
+					Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To("data")},
+				}},
+			},
+		},
+		secretVersion: "7", members: members, membersKnown: true,
+	}
+	s.cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	s.cloudPool = &cloud.Pool{PoolSpec: poolSpec(s)}
+	for _, m := range members {
+		if m.instance != nil && m.instance.State != cloud.InstanceDeleting {
+			s.cloudPool.Instances++
+		}
+	}
+	s.cloudPool.Size = s.cloudPool.Instances
+	return s
+}
+
+func deletePool(s *scope) *scope {
+	now := metav1.NewTime(time.Now())
+	s.pool.DeletionTimestamp = &now
+	return s
+}
+
+func TestPoolOrder(t *testing.T) {
+	two := []member{working("a", "z1", 0), working("b", "z2", 1)}
+	for name, test := range map[string]struct {
+		scope    *scope
+		change   func(s *scope)
+		wantSize *int32
+	}{
+		"none while the pool is as it should be": {newScope(2, two...), func(*scope) {}, nil},
+		"the first":                              {newScope(2), func(s *scope) { s.cloudPool = nil }, ptr.To[int32](2)},
+		"to grow":                                {newScope(3, two...), func(*scope) {}, ptr.To[int32](3)},
+		"none to shrink, deletions do that":      {newScope(1, two...), func(*scope) {}, nil},
+		"down to what is there, before growth that is not wanted any more": {
+			newScope(1, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](2),
+		},
+		"down to what is wanted": {newScope(4, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](4)},
+		"for a renewed token":    {newScope(2, two...), func(s *scope) { s.secretVersion = "8" }, ptr.To[int32](2)},
+		"for another version": {newScope(2, two...), func(s *scope) {
+			s.machinePool.Spec.Template.Spec.Version = "v1.37.0"
+		}, ptr.To[int32](2)},
+		"for another type": {newScope(2, two...), func(s *scope) {
+			s.pool.Spec.Template.InstanceType = "large"
+		}, ptr.To[int32](2)},
+		"for other zones":          {newScope(2, two...), func(s *scope) { s.machinePool.Spec.FailureDomains = []string{"z3"} }, ptr.To[int32](2)},
+		"none while it is deleted": {newScope(3, two...), func(s *scope) { s.cloudPool.Deleting = true }, nil},
+		"none of what others scale": {newScope(9, two...), func(s *scope) {
+			s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			test.change(test.scope)
+			order := poolOrder(test.scope)
+			if test.wantSize == nil {
+				g.Expect(order).To(BeNil())
+				return
+			}
+			g.Expect(order).NotTo(BeNil())
+			g.Expect(order.Size).To(Equal(*test.wantSize))
+		})
+	}
+}
+
+func TestRevisionIgnoresTheToken(t *testing.T) {
+	g := NewWithT(t)
+	before, after := newScope(1), newScope(1)
+	after.secretVersion = "8"
+	g.Expect(revision(after)).To(Equal(revision(before)))
+	after.machinePool.Spec.Template.Spec.Version = "v1.37.0"
+	g.Expect(revision(after)).NotTo(Equal(revision(before)))
+}
+
+func TestDecide(t *testing.T) {
+	noFooMachine := with(working("c", "z1", 0), func(m *member) { m.fooMachine = nil })
+	for name, test := range map[string]struct {
+		scope      *scope
+		wait       string
+		create     int
+		delete     []string
+		deletePool bool
+	}{
+		"nothing":                   {scope: newScope(1, working("a", "z1", 0))},
+		"a FooMachine":              {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
+		"FooMachines before a cull": {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
+		"a cull":                    {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
+		"a cull that goes on":       {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
+		"what is lost":              {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
+		"a deletion":                {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
+		"a deletion of the rest":    {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := decide(test.scope)
+			g.Expect(p.wait.reason).To(Equal(test.wait))
+			g.Expect(p.create).To(HaveLen(test.create))
+			g.Expect(namesOf(p.delete)).To(ConsistOf(test.delete))
+			g.Expect(p.deletePool).To(Equal(test.deletePool))
+		})
+	}
+}
+
+func TestDecideNothingWhileTheCloudCanNotBeAsked(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(1, working("a", "z1", 0), working("b", "z1", 0))
+	s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "maintenance"})
+	g.Expect(decide(s)).To(Equal(plan{}))
+	g.Expect(decide(deletePool(s))).To(Equal(plan{}))
+}
+
+func TestMissing(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(s *scope)
+		want   string
+	}{
+		"nothing":        {func(*scope) {}, ""},
+		"infrastructure": {func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }, infrav1.FooMachinePoolWaitingForClusterInfrastructureReason},
+		"a name":         {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
+		"the Secret":     {func(s *scope) { s.secretVersion = "" }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScope(1)
+			test.change(s)
+			g.Expect(missing(s).reason).To(Equal(test.want))
+		})
+	}
+}
+
+// A pool that follows its plans, with a cloud that does as told, ends with as many instances as wanted and then rests.
+func TestPlansConverge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		s := newScope(int32(rapid.IntRange(0, 9).Draw(t, "wanted")), anyMembers(t)...)
+		for range 30 {
+			p := decide(s)
+			settled := len(p.create)+len(p.delete) == 0 && p.ensure == nil
+			leaving := carryOut(s, p)
+			if settled && !leaving {
+				live, _ := counts(s.members)
+				g.Expect(live).To(Equal(int(wantedReplicas(s))))
+				return
+			}
+		}
+		t.Fatal("the pool does not come to rest")
+	})
+}
+
+// carryOut does what a plan says, finishes one deletion, and reports whether there was one.
+func carryOut(s *scope, p plan) bool {
+	if p.ensure != nil {
+		s.cloudPool.PoolSpec = *p.ensure
+	}
+	for _, m := range p.delete {
+		now := metav1.Now()
+		m.fooMachine.DeletionTimestamp = &now
+	}
+	for i, m := range s.members {
+		if !m.leaving() {
+			continue
+		}
+		if m.instance != nil {
+			s.cloudPool.Size--
+			s.cloudPool.Instances--
+		}
+		s.members = append(s.members[:i:i], s.members[i+1:]...)
+		return true
+	}
+	for s.cloudPool.Instances < s.cloudPool.Size {
+		s.cloudPool.Instances++
+		s.members = append(s.members, working(fmt.Sprintf("new%02d", s.cloudPool.Instances), "z1", 9))
+	}
+	return false
+}
+
+func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
+	g := NewWithT(t)
+	members := []member{
+		working("c", "z1", 0),
+		with(working("b", "z1", 0), deleted),
+		with(with(working("a", "z1", 0), deleted), gone), // has left the pool, but its FooMachine still waits for its end
+		with(working("d", "z1", 0), gone),                // lost
+	}
+	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c"}))
+}
+
+func TestProvisionedIsNeverTakenBack(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(1, working("a", "z1", 0))
+	setSpec(s)
+	setStatus(s)
+	g.Expect(s.pool.Status.Ready).To(HaveValue(BeTrue()))
+	g.Expect(conditions.IsTrue(s.pool, infrav1.FooMachinePoolReadyCondition)).To(BeTrue())
+
+	s.members, s.cloudPool = nil, nil
+	setSpec(s)
+	setStatus(s)
+	g.Expect(s.pool.Status.Ready).To(HaveValue(BeTrue()))
+	g.Expect(s.pool.Status.Initialization.Provisioned).To(HaveValue(BeTrue()))
+	g.Expect(conditions.IsTrue(s.pool, infrav1.FooMachinePoolReadyCondition)).To(BeFalse())
+}
+
+// All conditions are set whatever happens, since a reader must be able to tell old from unknown.
+func TestAllConditionsAreAlwaysSet(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		s := newScope(int32(rapid.IntRange(0, 9).Draw(t, "wanted")), anyMembers(t)...)
+		rapid.SampledFrom([]func(){
+			func() {},
+			func() { deletePool(s) },
+			func() { s.cloudPool = nil; s.members = nil; s.wait = waiting{reason: "Waiting"} },
+			func() {
+				s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"})
+				s.membersKnown, s.members, s.cloudPool = false, nil, nil
+			},
+		}).Draw(t, "change")()
+		setSpec(s)
+		setStatus(s)
+		for _, kind := range ownedConditions {
+			c := conditions.Get(s.pool, kind)
+			g.Expect(c).NotTo(BeNil(), kind)
+			g.Expect(c.Reason).NotTo(BeEmpty(), kind)
+		}
+	})
+}

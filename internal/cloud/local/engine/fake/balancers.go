@@ -1,0 +1,133 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fake
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
+)
+
+// Balancers are load balancers that forward nothing.
+type Balancers struct {
+	mu       sync.Mutex
+	pid      int
+	running  map[string]*fakeProcess
+	backends map[string][]cloud.Backend
+	startErr error
+}
+
+var _ engine.Balancers = &Balancers{}
+
+// NewBalancers returns load balancers of which none runs.
+func NewBalancers() *Balancers {
+	return &Balancers{running: map[string]*fakeProcess{}, backends: map[string][]cloud.Backend{}}
+}
+
+// FailStarts makes every start from now on fail with err; nil ends that.
+func (b *Balancers) FailStarts(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.startErr = err
+}
+
+// KillAll ends all processes.
+func (b *Balancers) KillAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.running {
+		p.kill("killed")
+	}
+}
+
+// Running returns how many load balancers run.
+func (b *Balancers) Running() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	count := 0
+	for _, p := range b.running {
+		if !p.ended() {
+			count++
+		}
+	}
+	return count
+}
+
+// Addresses returns the addresses of all backends that the running load balancers were told.
+func (b *Balancers) Addresses() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []string
+	for _, backends := range b.backends {
+		for _, backend := range backends {
+			list = append(list, backend.Address)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Start implements engine.Balancers.
+func (b *Balancers) Start(_ context.Context, spec engine.BalancerSpec, commit engine.Commit) (engine.Process, error) {
+	b.mu.Lock()
+	b.pid++
+	p, err := newProcess(b.pid), b.startErr
+	b.mu.Unlock()
+	if err = errors.Join(err, commit(p.identity)); err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running[spec.ID], b.backends[spec.ID] = p, spec.Backends
+	return p, nil
+}
+
+// Find implements engine.Balancers.
+func (b *Balancers) Find(id string, identity process.Identity) (engine.Process, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p, ok := b.running[id]
+	if !ok || p.ended() || p.identity != identity {
+		return nil, process.ErrGone
+	}
+	return p, nil
+}
+
+// SetBackends implements engine.Balancers.
+func (b *Balancers) SetBackends(id string, backends []cloud.Backend) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.backends[id] = backends
+	return nil
+}
+
+// Remove implements engine.Balancers.
+func (b *Balancers) Remove(_ context.Context, spec engine.BalancerSpec, _ *process.Identity) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p, ok := b.running[spec.ID]; ok {
+		p.kill("removed")
+	}
+	delete(b.running, spec.ID)
+	delete(b.backends, spec.ID)
+	return nil
+}

@@ -1,0 +1,153 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
+)
+
+// Machines are machines that run nothing.
+type Machines struct {
+	mu       sync.Mutex
+	pid      int
+	running  map[string]*fakeProcess
+	specs    map[string]engine.MachineSpec
+	startErr error
+	hold     chan struct{}
+}
+
+var _ engine.Machines = &Machines{}
+
+// NewMachines returns machines of which none runs.
+func NewMachines() *Machines {
+	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}}
+}
+
+// FailStarts makes every start from now on fail with err; nil ends that.
+func (m *Machines) FailStarts(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.startErr = err
+}
+
+// HoldRemovals makes every removal from now on wait until the function that is returned is called.
+func (m *Machines) HoldRemovals() (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hold := make(chan struct{})
+	m.hold = hold
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.hold = nil
+		close(hold)
+	}
+}
+
+// Kill ends a machine as if its first process had died.
+func (m *Machines) Kill(id, exit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[id].kill(exit)
+}
+
+// Report makes a machine report on its bootstrap data.
+func (m *Machines) Report(id string, report cloud.Bootstrap) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[id].reports <- report
+}
+
+// Spec returns what a machine was started with.
+func (m *Machines) Spec(id string) engine.MachineSpec {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.specs[id]
+}
+
+// Running returns how many machines run.
+func (m *Machines) Running() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count := 0
+	for _, p := range m.running {
+		if !p.ended() {
+			count++
+		}
+	}
+	return count
+}
+
+// Start implements engine.Machines.
+func (m *Machines) Start(_ context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
+	m.mu.Lock()
+	m.pid++
+	p, err := newProcess(m.pid), m.startErr
+	m.mu.Unlock()
+	if err = errors.Join(err, commit(p.identity)); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[spec.ID], m.specs[spec.ID] = p, spec
+	return p, nil
+}
+
+// Find implements engine.Machines.
+func (m *Machines) Find(id string, identity process.Identity) (engine.Machine, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p, ok := m.running[id]
+	if !ok || p.ended() || p.identity != identity {
+		return nil, process.ErrGone
+	}
+	return p, nil
+}
+
+// Remove implements engine.Machines.
+func (m *Machines) Remove(ctx context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	hold := m.hold
+	m.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("removed")
+		delete(m.running, id)
+	}
+	return nil
+}
+
+// Log implements engine.Machines.
+func (m *Machines) Log(_ context.Context, id string, log engine.Log) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("the " + string(log.Source) + " of " + id + "\n")), nil
+}

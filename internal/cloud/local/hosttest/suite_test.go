@@ -1,0 +1,213 @@
+//go:build host
+
+package hosttest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+)
+
+const (
+	module  = "github.com/capfoo/cluster-api-provider-foo"
+	version = "v1.36.3"
+	// soon is how long processes may take to start or end on a busy machine.
+	soon = 20 * time.Second
+)
+
+func TestHost(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "local cloud on a real host", Label("host"))
+}
+
+// programs are what the suite builds once.
+var programs struct{ folder, foocloud, agent, images string }
+
+var _ = BeforeSuite(func() {
+	Expect(os.Geteuid()).To(BeZero(), "these tests need root")
+	folder, err := os.MkdirTemp("", "foo-hosttest-")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(os.RemoveAll, folder)
+	programs.folder = folder
+	programs.foocloud = build("foocloud", module+"/cmd/foocloud")
+	programs.agent = build("agent", "./testdata/agent")
+	programs.images = filepath.Join(folder, "images")
+	// An image needs only to be there: the agent of the tests starts nothing of it.
+	image := filepath.Join(programs.images, version)
+	Expect(os.MkdirAll(image, 0o755)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(image, "kubernetes"), nil, 0o755)).To(Succeed())
+})
+
+func build(name, pkg string) string {
+	GinkgoHelper()
+	path := filepath.Join(programs.folder, name)
+	cmd := exec.Command("go", "build", "-trimpath", "-o", path, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	output, err := cmd.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(output))
+	return path
+}
+
+// daemon is a foocloud with a state folder, a bridge and a network of its own.
+type daemon struct {
+	state, bridge, network string
+	cmd                    *exec.Cmd
+	output                         *bytes.Buffer
+	client                         *client.Client
+}
+
+var daemons int
+
+// newDaemon starts a daemon, and removes all of it when the spec ends, however it ends.
+func newDaemon(arguments ...string) *daemon {
+	GinkgoHelper()
+	d := prepare()
+	d.start(arguments...)
+	return d
+}
+
+func prepare() *daemon {
+	GinkgoHelper()
+	daemons++
+	folder, err := os.MkdirTemp("", "foo-hosttest-state-")
+	Expect(err).NotTo(HaveOccurred())
+	d := &daemon{
+		state: filepath.Join(folder, "state"), bridge: fmt.Sprintf("fooht%d", daemons),
+		network: fmt.Sprintf("10.91.%d.0/24", daemons),
+	}
+	DeferCleanup(os.RemoveAll, folder)
+	DeferCleanup(d.destroy)
+	return d
+}
+
+func (d *daemon) command(arguments ...string) *exec.Cmd {
+	all := append([]string{
+		"serve", "--state-dir", d.state, "--bridge", d.bridge, "--network", d.network,
+		"--images-dir", programs.images, "--agent", programs.agent,
+	}, arguments...)
+	return exec.Command(programs.foocloud, all...)
+}
+
+func (d *daemon) start(arguments ...string) {
+	GinkgoHelper()
+	d.cmd = d.command(arguments...)
+	d.output = &bytes.Buffer{}
+	d.cmd.Stderr = d.output
+	Expect(d.cmd.Start()).To(Succeed())
+	var err error
+	d.client, err = client.NewClient(client.Options{Endpoint: d.endpoint(), TokenFile: filepath.Join(d.state, "token")})
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(d.client.Healthy, soon).WithContext(context.Background()).Should(Succeed(), "the daemon serves soon after it starts")
+}
+
+func (d *daemon) endpoint() string { return "unix://" + filepath.Join(d.state, "foocloud.sock") }
+
+// kill ends the daemon with a signal and waits until it has ended.
+func (d *daemon) kill(signal syscall.Signal) {
+	GinkgoHelper()
+	if d.cmd == nil {
+		return
+	}
+	Expect(d.cmd.Process.Signal(signal)).To(Succeed())
+	// How a killed process ends is an error, and is what was asked for.
+	_ = d.cmd.Wait()
+	d.cmd = nil
+}
+
+func (d *daemon) destroy() {
+	GinkgoHelper()
+	d.kill(syscall.SIGTERM)
+	if _, err := os.Stat(filepath.Join(d.state, "state.db")); err != nil {
+		return
+	}
+	output, err := exec.Command(programs.foocloud, "destroy", "--state-dir", d.state).CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(output))
+}
+
+// run runs a terminal command against the daemon.
+func (d *daemon) run(arguments ...string) string {
+	GinkgoHelper()
+	cmd := exec.Command(programs.foocloud, arguments...)
+	cmd.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))
+	output, err := cmd.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(output))
+	return string(output)
+}
+
+func spec(name, script string) cloud.InstanceSpec {
+	return cloud.InstanceSpec{Name: name, Hostname: name, InstanceTemplate: cloud.InstanceTemplate{
+		Type: "small", KubernetesVersion: version, UserData: []byte(script), Tags: cloud.Tags{"cluster": "one"},
+	}}
+}
+
+// boot makes an instance and returns it once its bootstrap data has run.
+func (d *daemon) boot(ctx SpecContext, name, script string) cloud.Instance {
+	GinkgoHelper()
+	made, err := d.client.EnsureInstance(ctx, spec(name, script))
+	Expect(err).NotTo(HaveOccurred())
+	return d.await(ctx, made.ID, func(i cloud.Instance) bool {
+		return i.Bootstrap.State == cloud.BootstrapSucceeded || i.Bootstrap.State == cloud.BootstrapFailed
+	})
+}
+
+func (d *daemon) await(ctx SpecContext, id string, is func(cloud.Instance) bool) cloud.Instance {
+	GinkgoHelper()
+	var now cloud.Instance
+	Eventually(func() (bool, error) {
+		var err error
+		now, err = d.client.GetInstance(ctx, id)
+		return is(now), err
+	}, soon).Should(BeTrue(), "the instance gets there by itself")
+	return now
+}
+
+func (d *daemon) awaitState(ctx SpecContext, id string, state cloud.InstanceState) cloud.Instance {
+	GinkgoHelper()
+	return d.await(ctx, id, func(i cloud.Instance) bool { return i.State == state })
+}
+
+// firstProcess returns the PID, on the host, of the first process of an instance.
+func (d *daemon) firstProcess(id string) int {
+	GinkgoHelper()
+	for _, pid := range d.processes(filepath.Join(d.state, "instances", id) + "/") {
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err == nil && strings.Contains(string(status), fmt.Sprintf("NSpid:\t%d\t1\n", pid)) {
+			return pid
+		}
+	}
+	Fail("instance " + id + " has no first process")
+	return 0
+}
+
+// processes returns the PIDs of the processes that have a mount, an argument or an open file below a folder.
+func (d *daemon) processes(folder string) []int {
+	entries, err := os.ReadDir("/proc")
+	Expect(err).NotTo(HaveOccurred())
+	var list []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || (d.cmd != nil && pid == d.cmd.Process.Pid) {
+			continue
+		}
+		mounts, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "mountinfo"))
+		arguments, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "cmdline"))
+		if bytes.Contains(mounts, []byte(folder)) || bytes.Contains(arguments, []byte(folder)) {
+			list = append(list, pid)
+		}
+	}
+	return list
+}

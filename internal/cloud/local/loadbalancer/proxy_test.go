@@ -1,0 +1,249 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package loadbalancer
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// soon is how long a health check and what follows from it may take on a busy machine.
+const soon = 10 * time.Second
+
+// backendServer is an API server as the load balancer sees one: HTTPS, and a readiness that can change.
+type backendServer struct {
+	cloud.Backend
+	ready atomic.Bool
+	web   *httptest.Server
+}
+
+type setup struct {
+	*GomegaWithT
+	t       *testing.T
+	ctx     context.Context
+	port    int32
+	pool    *pool
+	address string
+	servers int
+}
+
+func newSetup(t *testing.T) *setup {
+	t.Helper()
+	s := &setup{GomegaWithT: NewWithT(t), t: t}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	s.ctx = ctx
+	// Every backend has the same port, on a loopback address of its own.
+	probe, err := net.Listen("tcp", "127.0.91.1:0")
+	s.Expect(err).NotTo(HaveOccurred())
+	s.port = int32(probe.Addr().(*net.TCPAddr).Port)
+	s.Expect(probe.Close()).To(Succeed())
+	s.pool = newPool(s.port)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	s.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { listener.Close() })
+	s.address = listener.Addr().String()
+	p := &proxy{pool: s.pool}
+	go func() { _ = p.serve(ctx, listener) }()
+	return s
+}
+
+// reserve returns a backend that nothing listens for yet.
+func (s *setup) reserve() *backendServer {
+	s.servers++
+	return &backendServer{Backend: cloud.Backend{
+		InstanceID: fmt.Sprintf("i%d", s.servers), Address: fmt.Sprintf("127.0.91.%d", s.servers+1),
+	}}
+}
+
+func (s *setup) listen(b *backendServer) {
+	s.t.Helper()
+	listener, err := net.Listen("tcp", net.JoinHostPort(b.Address, strconv.Itoa(int(s.port))))
+	s.Expect(err).NotTo(HaveOccurred())
+	b.web = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" && !b.ready.Load() {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		if r.URL.Path == "/hang" {
+			<-r.Context().Done()
+			return
+		}
+		_, _ = io.WriteString(w, b.InstanceID)
+	}))
+	s.Expect(b.web.Listener.Close()).To(Succeed())
+	b.web.Listener = listener
+	b.web.StartTLS()
+	s.t.Cleanup(b.web.Close)
+	s.t.Cleanup(b.web.CloseClientConnections)
+}
+
+func (s *setup) ready() *backendServer {
+	b := s.reserve()
+	b.ready.Store(true)
+	s.listen(b)
+	return b
+}
+
+func (s *setup) set(servers ...*backendServer) {
+	var list []cloud.Backend
+	for _, b := range servers {
+		list = append(list, b.Backend)
+	}
+	s.pool.set(s.ctx, list)
+}
+
+// ask asks through the load balancer, on a connection of its own, and returns who answered.
+func (s *setup) ask() (string, error) {
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	response, err := (&http.Client{Transport: transport, Timeout: soon}).Get("https://" + s.address + "/")
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
+}
+
+func (s *setup) health(b *backendServer) func() health {
+	return func() health {
+		s.pool.mu.Lock()
+		defer s.pool.mu.Unlock()
+		for _, known := range s.pool.backends {
+			if known.Backend == b.Backend {
+				return known.health
+			}
+		}
+		return down
+	}
+}
+
+func TestConnectionIsHeldUntilThereIsABackend(t *testing.T) {
+	s := newSetup(t)
+	b := s.reserve()
+	b.ready.Store(true)
+	answer := make(chan string, 1)
+	go func() {
+		text, err := s.ask()
+		answer <- fmt.Sprint(text, err)
+	}()
+	s.Consistently(answer, "300ms").ShouldNot(Receive(), "with no backend at all it is held")
+	s.set(b)
+	s.Consistently(answer, "300ms").ShouldNot(Receive(), "with a backend that refuses it is held")
+	s.listen(b)
+	s.Eventually(answer, soon).Should(Receive(Equal(b.InstanceID+"<nil>")), "it is forwarded once the backend is up")
+}
+
+func TestReadyBackendsTakeTurns(t *testing.T) {
+	s := newSetup(t)
+	one, two, unready := s.ready(), s.ready(), s.ready()
+	unready.ready.Store(false)
+	s.set(one, two, unready)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	s.Eventually(s.health(two), soon).Should(Equal(ready), "its health is checked")
+	counts := map[string]int{}
+	for range 10 {
+		who, err := s.ask()
+		s.Expect(err).NotTo(HaveOccurred())
+		counts[who]++
+	}
+	s.Expect(counts).To(Equal(map[string]int{one.InstanceID: 5, two.InstanceID: 5}))
+}
+
+func TestAcceptingBackendServesWhenNoneIsReady(t *testing.T) {
+	s := newSetup(t)
+	b := s.reserve()
+	s.listen(b)
+	s.set(b)
+	s.Expect(s.ask()).To(Equal(b.InstanceID))
+	s.Expect(s.health(b)()).To(Equal(accepting))
+}
+
+// hang opens a connection through the load balancer on which a request waits, and returns a channel of its end.
+func (s *setup) hang() <-chan error {
+	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
+	s.Expect(err).NotTo(HaveOccurred())
+	s.t.Cleanup(func() { conn.Close() })
+	_, err = io.WriteString(conn, "GET /hang HTTP/1.1\r\nHost: x\r\n\r\n")
+	s.Expect(err).NotTo(HaveOccurred())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := bufio.NewReader(conn).ReadByte()
+		ended <- err
+	}()
+	return ended
+}
+
+func TestConnectionsLeaveABackendThatIsNotReady(t *testing.T) {
+	s := newSetup(t)
+	one := s.ready()
+	s.set(one)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	ended := s.hang()
+	one.ready.Store(false)
+	s.Eventually(s.health(one), soon).Should(Equal(accepting), "its health is checked")
+	s.Consistently(ended, "200ms").ShouldNot(Receive(), "there is nowhere else to go")
+	two := s.ready()
+	s.set(one, two)
+	s.Eventually(ended, soon).Should(Receive(HaveOccurred()), "the client is to go to the other")
+	s.Expect(s.ask()).To(Equal(two.InstanceID))
+}
+
+func TestConnectionsOfARemovedBackendEndAtOnce(t *testing.T) {
+	s := newSetup(t)
+	one, two := s.ready(), s.ready()
+	s.set(one)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	ended := s.hang()
+	s.set(two)
+	s.Eventually(ended, soon).Should(Receive(HaveOccurred()), "its instance is gone")
+	s.Expect(s.ask()).To(Equal(two.InstanceID))
+}
+
+func TestNextBackendIsTriedWhenOneRefuses(t *testing.T) {
+	s := newSetup(t)
+	one, two := s.ready(), s.ready()
+	s.set(one, two)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	s.Eventually(s.health(two), soon).Should(Equal(ready), "its health is checked")
+	one.web.CloseClientConnections()
+	one.web.Close()
+	for range 4 {
+		s.Expect(s.ask()).To(Equal(two.InstanceID), "whatever the health check knows so far")
+	}
+}
+
+func TestRunEndsWithoutTheDaemon(t *testing.T) {
+	g := NewWithT(t)
+	read, write := io.Pipe()
+	g.Expect(write.Close()).To(Succeed())
+	g.Expect(awaitGoAhead(read)).NotTo(Succeed(), "a process that is not stored must not go on")
+}

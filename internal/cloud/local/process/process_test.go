@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package process
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// soon is how long a signal may take to have its effect on a busy machine.
+const soon = 10 * time.Second
+
+func TestParseStat(t *testing.T) {
+	g := NewWithT(t)
+	parsed, err := parseStat([]byte("12 (a) b (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4711 20 21"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(parsed).To(Equal(stat{state: 'S', startTime: 4711}))
+	for _, text := range []string{"", "12 a S", "12 (a) S 1 2", "12 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 x"} {
+		_, err := parseStat([]byte(text))
+		g.Expect(err).To(HaveOccurred(), text)
+	}
+}
+
+func start(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(arguments[0], arguments[1:]...)
+	NewWithT(t).Expect(cmd.Start()).To(Succeed())
+	return cmd
+}
+
+func TestEndOfChildIsAnEvent(t *testing.T) {
+	g := NewWithT(t)
+	handle, err := Started(start(t, "sleep", "1000"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Consistently(handle.Done(), "50ms").ShouldNot(BeClosed())
+	g.Expect(handle.Identity().Alive()).To(BeTrue())
+	g.Expect(handle.Stop(context.Background(), soon)).To(Succeed())
+	g.Expect(handle.Done()).To(BeClosed())
+	g.Expect(handle.Exit()).To(Equal("signal: terminated"))
+	g.Expect(handle.Identity().Alive()).To(BeFalse())
+	g.Expect(handle.Stop(context.Background(), soon)).To(Succeed(), "one that is gone can be stopped")
+}
+
+func TestStopKillsWhatDoesNotListen(t *testing.T) {
+	g := NewWithT(t)
+	cmd := exec.Command("sh", "-c", "trap '' TERM; echo deaf; while :; do sleep 1; done")
+	output, err := cmd.StdoutPipe()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cmd.Start()).To(Succeed())
+	_, err = io.ReadFull(output, make([]byte, len("deaf")))
+	g.Expect(err).NotTo(HaveOccurred())
+	handle, err := Started(cmd)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(handle.Stop(context.Background(), 200*time.Millisecond)).To(Succeed())
+	g.Expect(handle.Exit()).To(Equal("signal: killed"))
+}
+
+func TestFind(t *testing.T) {
+	g := NewWithT(t)
+	cmd := start(t, "sleep", "1000")
+	id, err := Identify(cmd.Process.Pid)
+	g.Expect(err).NotTo(HaveOccurred())
+	found, err := Find(id)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(cmd.Process.Kill()).To(Succeed())
+	g.Eventually(found.Done(), soon).Should(BeClosed(), "the end of a process that another program started is seen")
+	// A zombie has its PID still, but does not run.
+	_, err = Find(id)
+	g.Expect(errors.Is(err, ErrGone)).To(BeTrue(), "%v", err)
+	g.Expect(cmd.Wait()).NotTo(Succeed())
+}
+
+func TestFindIsNotMistaken(t *testing.T) {
+	g := NewWithT(t)
+	own, err := Identify(os.Getpid())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(own.SameBoot()).To(BeTrue())
+	other, rebooted := own, own
+	other.StartTime++
+	rebooted.BootID = "another"
+	for _, id := range []Identity{other, rebooted} {
+		_, err := Find(id)
+		g.Expect(errors.Is(err, ErrGone)).To(BeTrue(), "%v", err)
+	}
+	g.Expect(rebooted.SameBoot()).To(BeFalse())
+}

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudevents
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+func request(name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
+}
+
+// start starts an Events with one source, whose queue it returns.
+func start(t *testing.T, watcher Watcher, list ListFunc) queue {
+	t.Helper()
+	g := NewWithT(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	events := New(watcher, wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	byName := func(event cloud.Event) []reconcile.Request { return []reconcile.Request{request(event.Name)} }
+	g.Expect(events.Source(byName, list).Start(ctx, q)).To(Succeed())
+	done := make(chan error, 1)
+	go func() { done <- events.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		g.Expect(<-done).To(Succeed())
+		g.Eventually(events.current).Should(BeEmpty(), "the source ends with its controller")
+	})
+	return q
+}
+
+func next(q queue) func() string {
+	return func() string {
+		if q.Len() == 0 {
+			return ""
+		}
+		item, _ := q.Get()
+		q.Done(item)
+		return item.Name
+	}
+}
+
+func TestEvents(t *testing.T) {
+	g := NewWithT(t)
+	c := fake.New(fake.Options{})
+	c.FailTimes(fake.CallWatch, &cloud.UnavailableError{Message: "starting"}, 2)
+	lists := 0
+	q := start(t, c, func(context.Context) ([]reconcile.Request, error) {
+		if lists++; lists == 2 {
+			return nil, errors.New("no cache")
+		}
+		return []reconcile.Request{request("all")}, nil
+	})
+	g.Eventually(next(q)).Should(Equal("all"), "the watch starts in spite of two failures")
+
+	_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Eventually(next(q)).Should(Equal("lb"), "the event is mapped")
+
+	c.DropWatches()
+	g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(4), "the watch starts again, though listing fails")
+	c.DropWatches()
+	g.Eventually(next(q)).Should(Equal("all"), "all objects are looked at after each start")
+}
+
+func TestListAll(t *testing.T) {
+	g := NewWithT(t)
+	reader := clientfake.NewClientBuilder().WithObjects(
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}},
+	).Build()
+	requests, err := ListAll(reader, &corev1.ConfigMapList{})(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(requests).To(ConsistOf(request("a"), request("b")))
+}

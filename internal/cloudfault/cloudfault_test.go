@@ -1,0 +1,72 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudfault
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+func TestOf(t *testing.T) {
+	for name, test := range map[string]struct {
+		err    error
+		reason string
+		result ctrl.Result
+		retry  bool
+	}{
+		"none":         {nil, "", ctrl.Result{}, false},
+		"throttled":    {&cloud.ThrottledError{RetryAfter: 7 * time.Second}, "Throttled", ctrl.Result{RequeueAfter: 7 * time.Second}, false},
+		"no time":      {&cloud.ThrottledError{}, "Throttled", ctrl.Result{RequeueAfter: throttledRetryMin}, false},
+		"invalid":      {&cloud.InvalidError{Field: "type"}, "Invalid", ctrl.Result{RequeueAfter: invalidRetry}, false},
+		"quota":        {&cloud.QuotaExceededError{Resource: "cpus"}, "QuotaExceeded", ctrl.Result{RequeueAfter: quotaRetry}, false},
+		"wrapped":      {fmt.Errorf("try: %w", &cloud.QuotaExceededError{}), "QuotaExceeded", ctrl.Result{RequeueAfter: quotaRetry}, false},
+		"unavailable":  {&cloud.UnavailableError{}, "Unavailable", ctrl.Result{}, true},
+		"unauthorized": {&cloud.UnauthorizedError{}, "Unauthorized", ctrl.Result{}, true},
+		"transport":    {errors.New("connection refused"), "CloudError", ctrl.Result{}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			fault := Of(test.err)
+			g.Expect(fault.Reason).To(Equal(test.reason))
+			g.Expect(fault.IsZero()).To(Equal(test.err == nil))
+			result, err := fault.Result()
+			g.Expect(result).To(Equal(test.result))
+			if test.retry {
+				g.Expect(err).To(MatchError(test.err))
+			} else {
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+		})
+	}
+}
+
+func TestOfProblem(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(OfProblem(nil).IsZero()).To(BeTrue())
+	fault := OfProblem(&cloud.Problem{Reason: cloud.ReasonQuotaExceeded, Message: "no room"})
+	g.Expect(fault.Reason).To(Equal("QuotaExceeded"))
+	result, err := fault.Result()
+	g.Expect(result).To(BeZero())
+	g.Expect(err).NotTo(HaveOccurred())
+}

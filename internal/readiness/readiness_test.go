@@ -1,0 +1,35 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package readiness
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestOf(t *testing.T) {
+	g := NewWithT(t)
+	good := metav1.Condition{Type: "A", Status: metav1.ConditionTrue, Reason: "Good"}
+	bad := metav1.Condition{Type: "B", Status: metav1.ConditionFalse, Reason: "Bad", Message: "broken"}
+	unknown := metav1.Condition{Type: "C", Status: metav1.ConditionUnknown, Reason: "Dark"}
+	g.Expect(Of()).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
+	g.Expect(Of(good)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
+	g.Expect(Of(good, bad, unknown)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Bad", Message: "broken"}))
+	g.Expect(Of(unknown, bad)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionUnknown, Reason: "Dark"}))
+}

@@ -1,0 +1,77 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kubelet
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
+)
+
+var inst = &instance.Instance{Hostname: "node-1", ProviderID: "foo:///a/i1", CPUs: 2, MemoryBytes: 4 << 30}
+
+func TestFlags(t *testing.T) {
+	base := []string{
+		"--bootstrap-kubeconfig=" + BootstrapKubeconfig,
+		"--kubeconfig=" + Kubeconfig,
+		"--config=" + ConfigFile,
+	}
+	cases := map[string]struct {
+		kubeadm, defaults string
+		want              []string
+	}{
+		"nothing given": {"", "", []string{"--provider-id=foo:///a/i1", "--hostname-override=node-1"}},
+		"kubeadm's": {
+			`KUBELET_KUBEADM_ARGS="--hostname-override=other --node-labels=a=b"`, "",
+			[]string{"--provider-id=foo:///a/i1", "--hostname-override=other", "--node-labels=a=b"},
+		},
+		"user's": {
+			`KUBELET_KUBEADM_ARGS="--v=2"`, "# mine\nKUBELET_EXTRA_ARGS=--provider-id=x --node-labels='a=b c'\n",
+			[]string{"--hostname-override=node-1", "--v=2", "--provider-id=x", "--node-labels=a=b c"},
+		},
+	}
+	for name, c := range cases {
+		want := slices.Concat(base, c.want)
+		if got := flags(inst, c.kubeadm, c.defaults); !slices.Equal(got, want) {
+			t.Errorf("%s: flags are\n%q, want\n%q", name, got, want)
+		}
+	}
+}
+
+func TestSplitWords(t *testing.T) {
+	cases := map[string][]string{
+		"":                nil,
+		"  a  b\tc ":      {"a", "b", "c"},
+		`a='b c' "d  e"f`: {"a=b c", "d  ef"},
+		`''`:              {""},
+	}
+	for text, want := range cases {
+		if got := splitWords(text); !slices.Equal(got, want) {
+			t.Errorf("splitWords(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestEnvironmentTellsTheInstancesSize(t *testing.T) {
+	env := environment(inst, "/bin", "/sock")
+	for _, want := range []string{"FOO_INSTANCE_CPUS=2", "FOO_INSTANCE_MEMORY_BYTES=4294967296", "NOTIFY_SOCKET=/sock", "PATH=/bin"} {
+		if !slices.Contains(env, want) {
+			t.Errorf("environment %q lacks %s", env, want)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package systemctl
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// unit notes what is asked of it.
+type unit struct {
+	calls    []string
+	state    string
+	disabled bool
+}
+
+func (u *unit) Start(context.Context)       { u.calls, u.state = append(u.calls, "start"), "active" }
+func (u *unit) Stop()                       { u.calls, u.state = append(u.calls, "stop"), "inactive" }
+func (u *unit) Enable()                     { u.disabled = false }
+func (u *unit) Disable()                    { u.disabled = true }
+func (u *unit) Enabled() bool               { return !u.disabled }
+func (u *unit) Active() (string, time.Time) { return u.state, time.Time{} }
+
+func TestAnswer(t *testing.T) {
+	cases := []struct {
+		args, state  string
+		exit         int
+		output, call string
+	}{
+		{args: "daemon-reload"},
+		{args: "start kubelet", state: "inactive", call: "start"},
+		{args: "restart kubelet.service", state: "active", call: "stop start"},
+		{args: "try-restart kubelet", state: "inactive"},
+		{args: "stop kubelet", state: "active", call: "stop"},
+		{args: "enable --now kubelet", state: "inactive", call: "start"},
+		{args: "disable --now kubelet", state: "active", call: "stop"},
+		{args: "is-active kubelet", state: "active", output: "active\n"},
+		{args: "is-active kubelet", state: "activating", exit: 3, output: "activating\n"},
+		{args: "is-active kubelet", state: "inactive", exit: 3, output: "inactive\n"},
+		{args: "is-active --quiet kubelet", state: "inactive", exit: 3},
+		{args: "is-active firewalld", exit: 4, output: "inactive\n"},
+		{args: "is-active containerd", output: "active\n"},
+		{args: "is-enabled kubelet", output: "enabled\n"},
+		{args: "is-enabled docker", exit: 4, output: "not-found\n"},
+		{args: "status kubelet", state: "active", output: "Loaded: loaded (enabled)"},
+		{args: "status kubelet", state: "inactive", exit: 3, output: "Active: inactive"},
+		{args: "status firewalld", exit: 4, output: "could not be found"},
+		{args: "restart containerd", output: "does nothing"},
+		{args: "start chronyd", exit: 5, output: "not managed here"},
+		{args: "enable chronyd", exit: 1, output: "not managed here"},
+		{args: "isolate rescue.target", exit: 1, output: "Unknown command verb isolate"},
+		{args: "start", exit: 1, output: "Too few arguments"},
+		{args: "restart kubelet chronyd", state: "active", exit: 5, output: "chronyd.service", call: "stop start"},
+	}
+	for _, c := range cases {
+		t.Run(c.args+" "+c.state, func(t *testing.T) {
+			kubelet := &unit{state: c.state}
+			resp := answerer{kubelet: kubelet}.answer(context.Background(), Request{Args: strings.Fields(c.args)})
+			if resp.Exit != c.exit {
+				t.Errorf("exit code is %d, want %d", resp.Exit, c.exit)
+			}
+			if output := resp.Stdout + resp.Stderr; !strings.Contains(output, c.output) || (c.output == "") != (output == "") {
+				t.Errorf("output is %q, want %q", output, c.output)
+			}
+			if calls := strings.Join(kubelet.calls, " "); calls != c.call {
+				t.Errorf("kubelet was asked to %q, want %q", calls, c.call)
+			}
+		})
+	}
+}
+
+func TestMainAsksTheServer(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "s")
+	server, err := Listen(socket, &unit{state: "active"}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go server.Serve(ctx)
+	var stdout, stderr bytes.Buffer
+	if exit := Main(socket, []string{"is-active", "kubelet"}, &stdout, &stderr); exit != 0 || stdout.String() != "active\n" {
+		t.Errorf("exit %d, %q, %q", exit, stdout.String(), stderr.String())
+	}
+	if exit := Main(socket+"x", []string{"is-active", "kubelet"}, &stdout, &stderr); exit != 1 || stderr.Len() == 0 {
+		t.Errorf("without a server: exit %d, %q", exit, stderr.String())
+	}
+}
