@@ -58,8 +58,8 @@ func newDestroyCommand() *cobra.Command {
 			if err := daemon.Destroy(command.Context(), stateDir); err != nil {
 				return err
 			}
-			fmt.Fprintln(command.OutOrStdout(), "nothing is left of", stateDir)
-			return nil
+			_, err := fmt.Fprintln(command.OutOrStdout(), "nothing is left of", stateDir)
+			return err
 		},
 	}
 	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "the state folder of the cloud")

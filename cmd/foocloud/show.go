@@ -33,9 +33,10 @@ import (
 )
 
 const (
-	endpointEnv  = "FOO_CLOUD_ENDPOINT"
-	tokenFileEnv = "FOO_CLOUD_TOKEN_FILE"
-	caFileEnv    = "FOO_CLOUD_CA_FILE"
+	envPrefix   = "FOO_CLOUD_"
+	endpointEnv = envPrefix + "ENDPOINT"
+	fileEnv     = envPrefix + "TOKEN_FILE"
+	caFileEnv   = envPrefix + "CA_FILE"
 
 	defaultStateDir = "/var/lib/foocloud"
 
@@ -52,8 +53,8 @@ func (c *connection) addFlags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.options.Endpoint, "endpoint", env(endpointEnv, daemon.DefaultEndpoint(defaultStateDir)),
 		"unix:///path or https://address:port of the cloud; also "+endpointEnv)
-	flags.StringVar(&c.options.TokenFile, "token-file", env(tokenFileEnv, daemon.TokenFile(defaultStateDir)),
-		"file with the tenant's token; also "+tokenFileEnv)
+	flags.StringVar(&c.options.TokenFile, "token-file", env(fileEnv, daemon.TokenFile(defaultStateDir)),
+		"file with the tenant's token; also "+fileEnv)
 	flags.StringVar(&c.options.CAFile, "ca-file", os.Getenv(caFileEnv), "certificates to verify an https endpoint with; also "+caFileEnv)
 }
 
@@ -130,7 +131,7 @@ func newLogsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			defer log.Close()
+			defer func() { _ = log.Close() }()
 			if _, err := io.Copy(command.OutOrStdout(), log); err != nil && !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("read the log: %w", err)
 			}

@@ -90,7 +90,7 @@ func showPools(pools []cloud.Pool) table {
 func showBalancers(balancers []cloud.LoadBalancer) table {
 	t := table{header: []string{"NAME", "ADDRESS", "PORT", "READY", "BACKENDS", "MESSAGE"}}
 	for _, b := range balancers {
-		var backends []string
+		backends := make([]string, 0, len(b.Backends))
 		for _, backend := range b.Backends {
 			backends = append(backends, backend.InstanceID+"="+backend.Address)
 		}

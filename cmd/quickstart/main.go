@@ -42,7 +42,10 @@ const (
 	exitInterrupted = 130 // the user ended it before the cluster was available
 )
 
-func main() {
+func main() { os.Exit(run()) }
+
+// run returns the exit code.
+func run() int {
 	// The libraries' own messages would disturb the display, and errors are returned as well.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
@@ -51,16 +54,19 @@ func main() {
 	defer stop()
 	err := newCommand().ExecuteContext(ctx)
 	if err == nil {
-		return
+		return 0
 	}
-	fmt.Fprintln(os.Stderr, "quickstart:", err)
+	var reported *quickstart.ReportedError
+	if !errors.As(err, &reported) {
+		fmt.Fprintln(os.Stderr, "quickstart:", err)
+	}
 	switch {
 	case ctx.Err() != nil:
-		os.Exit(exitInterrupted)
+		return exitInterrupted
 	case quickstart.IsInvalid(err) || errors.Is(err, errUsage):
-		os.Exit(exitInvalid)
+		return exitInvalid
 	default:
-		os.Exit(exitFailed)
+		return exitFailed
 	}
 }
 

@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/labels"
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
@@ -73,6 +74,8 @@ type reconciler struct {
 	client   client.Client
 	cloud    Cloud
 	recorder events.EventRecorder
+	// watchFilter is the value of the watch filter label that objects must have; empty for all.
+	watchFilter string
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -85,7 +88,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
-	r := &reconciler{client: mgr.GetClient(), cloud: options.Cloud, recorder: mgr.GetEventRecorder(controllerName)}
+	r := &reconciler{
+		client: mgr.GetClient(), cloud: options.Cloud, recorder: mgr.GetEventRecorder(controllerName),
+		watchFilter: options.WatchFilterValue,
+	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	clusters := util.ClusterToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind("FooCluster"), r.client, &infrav1.FooCluster{})
 	return ctrl.NewControllerManagedBy(mgr).
@@ -122,12 +128,9 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 //contract:infra-cluster/externally-managed
 //contract:infra-cluster/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	fooCluster := &infrav1.FooCluster{}
-	if err := r.client.Get(ctx, req.NamespacedName, fooCluster); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if annotations.IsExternallyManaged(fooCluster) {
-		return ctrl.Result{}, nil
+	fooCluster, err := r.get(ctx, req.NamespacedName)
+	if err != nil || fooCluster == nil {
+		return ctrl.Result{}, err
 	}
 	s, err := r.observe(ctx, fooCluster)
 	if err != nil || s == nil {
@@ -154,6 +157,19 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	r.recordEvents(before, fooCluster)
 	return result, cloudErr
+}
+
+// get reads the FooCluster, and returns none where there is nothing to do: it is gone, or externally managed, or another manager's. The watches leave
+// such objects out too, but events of the cloud and of other objects lead to them as well.
+func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooCluster, error) {
+	fooCluster := &infrav1.FooCluster{}
+	if err := r.client.Get(ctx, key, fooCluster); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if (r.watchFilter != "" && !labels.HasWatchLabel(fooCluster, r.watchFilter)) || annotations.IsExternallyManaged(fooCluster) {
+		return nil, nil
+	}
+	return fooCluster, nil
 }
 
 // write is the only way by which the controller writes a FooCluster, besides its finalizer and pause condition.

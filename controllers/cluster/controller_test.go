@@ -139,6 +139,7 @@ var _ = Describe("FooCluster", func() {
 	It("says so when its load balancer was lost and came back with another address", func() {
 		create()
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		Eventually(provisioned).Should(BeTrue(), "the status is written last")
 		endpoint := get(Default).Spec.ControlPlaneEndpoint
 		Expect(suite.Cloud.LoseLoadBalancer(name())).To(BeTrue())
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)

@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -106,6 +107,16 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		})
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
 			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-ca"), ContainSubstring("tls.crt"), Not(ContainSubstring("hidden"))))
+	})
+
+	It("asks for the certificates of an external etcd", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.External = bootstrapv1.ExternalEtcd{
+				Endpoints: []string{"https://etcd.example.com:2379"}, CAFile: "/ca.crt", CertFile: "/etcd.crt", KeyFile: "/etcd.key",
+			}
+		})
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
+			HavePrefix("False"), ContainSubstring("c1-apiserver-etcd-client"), ContainSubstring("c1-etcd")))
 	})
 
 	It("never generates a certificate anew once the control plane is initialized", Label("contract:control-plane.certificates"), func(ctx SpecContext) {

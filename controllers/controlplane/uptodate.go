@@ -76,9 +76,12 @@ func (s *scope) configDifference(machine *clusterv1.Machine) string {
 	return "KubeadmConfig differs from spec.kubeadmConfigSpec"
 }
 
-// withoutDefaults leaves out what the bootstrap provider and its defaults fill in.
+// withoutDefaults leaves out what the bootstrap provider and its defaults fill in, and what is changed in the running
+// cluster rather than on machines.
 func withoutDefaults(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
 	result := *spec.DeepCopy()
+	result.ClusterConfiguration.ControlPlaneEndpoint = ""
+	result.ClusterConfiguration.DNS = bootstrapv1.DNS{}
 	result.JoinConfiguration.Discovery = bootstrapv1.Discovery{}
 	if result.Format == "" {
 		result.Format = bootstrapv1.CloudConfig

@@ -38,6 +38,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/labels"
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
@@ -71,6 +72,8 @@ type reconciler struct {
 	secrets  client.Reader
 	cloud    cloud.Instances
 	recorder events.EventRecorder
+	// watchFilter is the value of the watch filter label that objects must have; empty for all.
+	watchFilter string
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -85,7 +88,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	r := &reconciler{
 		client: mgr.GetClient(), secrets: mgr.GetAPIReader(), cloud: options.Cloud,
-		recorder: mgr.GetEventRecorder(controllerName),
+		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
 	}
 	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
 	if err != nil {
@@ -128,9 +131,9 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 //
 //contract:infra-machine/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	fooMachine := &infrav1.FooMachine{}
-	if err := r.client.Get(ctx, req.NamespacedName, fooMachine); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	fooMachine, err := r.get(ctx, req.NamespacedName)
+	if err != nil || fooMachine == nil {
+		return ctrl.Result{}, err
 	}
 	s, err := r.owners(ctx, fooMachine)
 	if errors.Is(err, errNoOwner) {
@@ -161,6 +164,19 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	r.recordEvents(before, fooMachine)
 	return result, kerrors.NewAggregate([]error{applyErr, cloudErr})
+}
+
+// get reads the FooMachine, and returns none where there is nothing to do: it is gone, or another manager's. The watches leave
+// such objects out too, but events of the cloud and of other objects lead to them as well.
+func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooMachine, error) {
+	fooMachine := &infrav1.FooMachine{}
+	if err := r.client.Get(ctx, key, fooMachine); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if r.watchFilter != "" && !labels.HasWatchLabel(fooMachine, r.watchFilter) {
+		return nil, nil
+	}
+	return fooMachine, nil
 }
 
 // write is the only way by which the controller writes a FooMachine, besides its finalizer and pause condition.

@@ -243,6 +243,20 @@ var _ = Describe("FooMachine", func() {
 		beReady()
 	})
 
+	It("leaves an instance alone that its spec no longer describes", Label("contract:infra-machine.in-place-changes"), func() {
+		createAll()
+		beReady()
+		before := get(Default)
+		after := before.DeepCopy()
+		after.Spec.InstanceType = "large"
+		Expect(suite.Client.Patch(ctx, after, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) int64 { return get(g).Status.ObservedGeneration }).
+			Should(Equal(after.Generation), "the change was seen")
+		Expect(instance().Type).To(Equal(infrav1.DefaultInstanceType))
+		Expect(instance().ProviderID).To(Equal(before.Spec.ProviderID))
+		beReady()
+	})
+
 	It("does nothing while paused", Label("contract:infra-machine.pausing"), func() {
 		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
 		fooMachine = infratest.NewFooMachine(machine)

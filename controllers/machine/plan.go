@@ -56,7 +56,10 @@ type plan struct {
 	secret types.NamespacedName
 }
 
-// decide returns what to do next.
+// decide returns what to do next. A changed spec changes nothing about an instance that is there: that is for a rollout or
+// for whoever updates Machines in place.
+//
+//contract:infra-machine/in-place-changes
 func decide(s *scope) plan {
 	switch {
 	case !s.fault.IsZero():

@@ -17,6 +17,7 @@ limitations under the License.
 package machine
 
 import (
+	"cmp"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -104,7 +105,7 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	c.Message = instance.Message
 	switch instance.State {
 	case cloud.InstancePending:
-		c.Reason = infrav1.FooMachineInstancePendingReason
+		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "the cloud is making the instance")
 	case cloud.InstanceStopped:
 		c.Reason = infrav1.FooMachineInstanceStoppedReason
 	case cloud.InstanceFailed:

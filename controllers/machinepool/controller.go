@@ -33,6 +33,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/labels"
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
@@ -72,6 +73,8 @@ type reconciler struct {
 	live     client.Reader
 	cloud    Cloud
 	recorder events.EventRecorder
+	// watchFilter is the value of the watch filter label that objects must have; empty for all.
+	watchFilter string
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -86,7 +89,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	r := &reconciler{
 		client: mgr.GetClient(), live: mgr.GetAPIReader(), cloud: options.Cloud,
-		recorder: mgr.GetEventRecorder(controllerName),
+		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
 	}
 	clusterToPools, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachinePoolList{}, mgr.GetScheme())
 	if err != nil {
@@ -124,9 +127,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 //
 //contract:infra-machinepool/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	pool := &infrav1.FooMachinePool{}
-	if err := r.client.Get(ctx, req.NamespacedName, pool); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	pool, err := r.get(ctx, req.NamespacedName)
+	if err != nil || pool == nil {
+		return ctrl.Result{}, err
 	}
 	s, err := r.owners(ctx, pool)
 	if errors.Is(err, errNoOwner) {
@@ -176,6 +179,19 @@ func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
 		p = decide(s)
 	}
 	return r.apply(ctx, s, p)
+}
+
+// get reads the FooMachinePool, and returns none where there is nothing to do: it is gone, or another manager's. The watches leave
+// such objects out too, but events of the cloud and of other objects lead to them as well.
+func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooMachinePool, error) {
+	pool := &infrav1.FooMachinePool{}
+	if err := r.client.Get(ctx, key, pool); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	if r.watchFilter != "" && !labels.HasWatchLabel(pool, r.watchFilter) {
+		return nil, nil
+	}
+	return pool, nil
 }
 
 // write is the only way by which the controller writes a FooMachinePool, besides its finalizer and pause condition.

@@ -18,6 +18,7 @@ package machinepool
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -56,49 +57,52 @@ func rankOf(m member) rank {
 // victims chooses which members go so that count fewer are left: by rank, then from the zone that has the most, so that
 // what is left stays spread, then the oldest, then by name. The same members always give the same victims.
 func victims(members []member, count int) []member {
-	byZone := map[string]int{}
-	var candidates []member
+	left := map[string]int{}
+	byRank := map[rank][]member{}
 	for _, m := range members {
 		if !m.live() {
 			continue
 		}
-		byZone[m.zone()]++
+		left[m.zone()]++
 		if m.fooMachine != nil {
-			candidates = append(candidates, m)
+			byRank[rankOf(m)] = append(byRank[rankOf(m)], m)
 		}
 	}
-	slices.SortFunc(candidates, compareVictims)
-
 	var chosen []member
-	for len(chosen) < count && len(candidates) > 0 {
-		best := bestOf(candidates, byZone)
-		chosen = append(chosen, candidates[best])
-		byZone[candidates[best].zone()]--
-		candidates = slices.Delete(candidates, best, best+1)
+	for r := rankMarked; r <= rankWorking && len(chosen) < count; r++ {
+		chosen = append(chosen, fromFullestZones(byRank[r], left, count-len(chosen))...)
 	}
 	return chosen
 }
 
-// compareVictims orders by all that does not change while victims are chosen.
-func compareVictims(a, b member) int {
-	return cmp.Or(
-		cmp.Compare(rankOf(a), rankOf(b)),
-		a.createdAt().Compare(b.createdAt()),
-		strings.Compare(a.name, b.name),
-	)
-}
-
-// bestOf returns the index of the first candidate, among those of the lowest rank, of a zone that has the most members.
-func bestOf(candidates []member, byZone map[string]int) int {
-	best := 0
-	lowest := rankOf(candidates[0])
-	for i, m := range candidates {
-		if rankOf(m) != lowest {
-			break
-		}
-		if byZone[m.zone()] > byZone[candidates[best].zone()] {
-			best = i
+// fromFullestZones chooses up to count candidates, one after the other from the zone that has the most members left, and
+// counts left down. It costs as much per choice as there are zones, however many candidates there are.
+func fromFullestZones(candidates []member, left map[string]int, count int) []member {
+	slices.SortFunc(candidates, compareByAge)
+	queues := map[string][]member{}
+	for _, m := range candidates {
+		queues[m.zone()] = append(queues[m.zone()], m)
+	}
+	count = min(count, len(candidates))
+	chosen := make([]member, 0, max(count, 0))
+	for len(chosen) < count {
+		zone := fullest(queues, left)
+		chosen = append(chosen, queues[zone][0])
+		left[zone]--
+		if queues[zone] = queues[zone][1:]; len(queues[zone]) == 0 {
+			delete(queues, zone)
 		}
 	}
-	return best
+	return chosen
+}
+
+// fullest returns the zone with the most members left; of equal ones, that with the oldest candidate.
+func fullest(queues map[string][]member, left map[string]int) string {
+	return slices.MinFunc(slices.Collect(maps.Keys(queues)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(left[b], left[a]), compareByAge(queues[a][0], queues[b][0]))
+	})
+}
+
+func compareByAge(a, b member) int {
+	return cmp.Or(a.createdAt().Compare(b.createdAt()), strings.Compare(a.name, b.name))
 }

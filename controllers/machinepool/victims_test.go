@@ -149,3 +149,19 @@ func TestVictimsProperties(t *testing.T) {
 		g.Expect(namesOf(victims(rapid.Permutation(members).Draw(t, "order"), count))).To(Equal(namesOf(chosen)))
 	})
 }
+
+// The cost per member must not grow with the pool.
+func BenchmarkVictims(b *testing.B) {
+	for _, size := range []int{100, 1000, 10000} {
+		members := make([]member, 0, size)
+		for i := range size {
+			members = append(members, working(fmt.Sprintf("m%05d", i), fmt.Sprintf("z%d", i%3), i))
+		}
+		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
+			for b.Loop() {
+				victims(members, size/2)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/member")
+		})
+	}
+}

@@ -23,6 +23,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -99,7 +100,7 @@ func fooComponents() ([]byte, error) {
 
 // moduleDir returns the folder that holds the source of a module that this one requires.
 func moduleDir(path string) (string, error) {
-	command := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", path)
+	command := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", path)
 	command.Stderr = os.Stderr
 	dir, err := command.Output()
 	if err != nil {
@@ -121,8 +122,8 @@ func build(kustomization string) ([]byte, error) {
 }
 
 func write(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 		return err
 	}
-	return os.WriteFile(file, content, 0o644)
+	return os.WriteFile(file, content, 0o600)
 }

@@ -29,7 +29,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	return "certificate secrets are missing: " + strings.Join(e.Secrets, ", ") +
-		"; restore them from a backup, they are never generated again once a machine has used them"
+		"; provide them: those of an external etcd are never generated, and none is once a machine has used them"
 }
 
 // InvalidError says that a certificate secret can not be used. It holds no key.

@@ -23,15 +23,15 @@ import (
 	"fmt"
 	"slices"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util"
 	capicerts "sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/secretowner"
 )
 
 // Store reads and writes the certificate secrets.
@@ -70,7 +70,7 @@ type Authority struct {
 func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Authority, error) {
 	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
 	if err := certificates.LookupOrGenerateCached(ctx, s.cached, s.live, request.Cluster, request.Owner); err != nil {
-		return Authority{}, fmt.Errorf("looking up or generating certificate secrets: %w", err)
+		return Authority{}, lookupError(request.Cluster.Name, certificates, err)
 	}
 	return s.finish(ctx, request, certificates)
 }
@@ -80,9 +80,18 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Authorit
 func (s *Store) Lookup(ctx context.Context, request Request) (Authority, error) {
 	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
 	if err := certificates.LookupCached(ctx, s.cached, s.live, request.Cluster); err != nil {
-		return Authority{}, fmt.Errorf("looking up certificate secrets: %w", err)
+		return Authority{}, lookupError(request.Cluster.Name, certificates, err)
 	}
 	return s.finish(ctx, request, certificates)
+}
+
+// lookupError tells a certificate of an external etcd that the user has not provided from a fault.
+func lookupError(cluster string, certificates secret.Certificates, err error) error {
+	if !apierrors.IsNotFound(err) {
+		return fmt.Errorf("looking up or generating certificate secrets: %w", err)
+	}
+	external := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return !certificate.External })
+	return &MissingError{Secrets: missingSecrets(cluster, external)}
 }
 
 func (s *Store) finish(ctx context.Context, request Request, certificates secret.Certificates) (Authority, error) {
@@ -90,7 +99,7 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 		return Authority{}, &MissingError{Secrets: missing}
 	}
 	for _, certificate := range certificates {
-		if err := s.ensureOwner(ctx, certificate, request.Owner); err != nil {
+		if err := secretowner.Ensure(ctx, s.live, certificate.Secret, request.Owner); err != nil {
 			return Authority{}, err
 		}
 	}
@@ -106,28 +115,6 @@ func missingSecrets(cluster string, certificates secret.Certificates) []string {
 	}
 	slices.Sort(missing)
 	return missing
-}
-
-// ensureOwner makes the owner the controller of a secret of Cluster API's type. A secret of any other type is the user's
-// own, and must outlive the control plane.
-func (s *Store) ensureOwner(ctx context.Context, certificate *secret.Certificate, owner metav1.OwnerReference) error {
-	if certificate.Secret.Type != clusterv1.ClusterSecretType {
-		return nil
-	}
-	changed := certificate.Secret.DeepCopy()
-	references := changed.GetOwnerReferences()
-	if controller := metav1.GetControllerOf(changed); controller != nil && controller.UID != owner.UID {
-		references = util.RemoveOwnerRef(references, *controller)
-	}
-	changed.SetOwnerReferences(util.EnsureOwnerRef(references, owner))
-	if apiequality.Semantic.DeepEqual(certificate.Secret.OwnerReferences, changed.OwnerReferences) {
-		return nil
-	}
-	if err := s.live.Patch(ctx, changed, client.MergeFrom(certificate.Secret)); err != nil {
-		return fmt.Errorf("setting the owner of secret %s: %w", changed.Name, err)
-	}
-	certificate.Secret = changed
-	return nil
 }
 
 func parseAuthority(certificate *secret.Certificate) (Authority, error) {

@@ -21,8 +21,6 @@ import (
 	"errors"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
@@ -30,11 +28,11 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/secretowner"
 )
 
 // ErrNoKey is returned if a kubeconfig has to be made and the certificate authority's key is not there to sign it.
@@ -78,7 +76,7 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err != nil {
 		return fmt.Errorf("getting the kubeconfig secret: %w", err)
 	}
-	return s.ensureOwner(ctx, existing, request.Owner)
+	return secretowner.Ensure(ctx, s.live, existing, request.Owner)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {
@@ -103,25 +101,6 @@ func (s *Store) create(ctx context.Context, request Request) error {
 	// A secret that somebody else made in the meantime is as good.
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the kubeconfig secret: %w", err)
-	}
-	return nil
-}
-
-func (s *Store) ensureOwner(ctx context.Context, existing *corev1.Secret, owner metav1.OwnerReference) error {
-	if existing.Type != clusterv1.ClusterSecretType {
-		return nil
-	}
-	changed := existing.DeepCopy()
-	references := changed.GetOwnerReferences()
-	if controller := metav1.GetControllerOf(changed); controller != nil && controller.UID != owner.UID {
-		references = util.RemoveOwnerRef(references, *controller)
-	}
-	changed.SetOwnerReferences(util.EnsureOwnerRef(references, owner))
-	if apiequality.Semantic.DeepEqual(existing.OwnerReferences, changed.OwnerReferences) {
-		return nil
-	}
-	if err := s.live.Patch(ctx, changed, client.MergeFrom(existing)); err != nil {
-		return fmt.Errorf("setting the owner of secret %s: %w", changed.Name, err)
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func (i identity) write(dir, name string) (keyFiles, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return keyFiles{}, err
 	}
-	if err := os.WriteFile(files.cert, i.cert, 0o644); err != nil {
+	if err := os.WriteFile(files.cert, i.cert, 0o600); err != nil {
 		return keyFiles{}, err
 	}
 	return files, os.WriteFile(files.key, i.key, 0o600)

@@ -68,7 +68,7 @@ type Cluster struct {
 
 // Start brings up etcd and the API server, and writes the administrator's kubeconfig.
 func Start(ctx context.Context, options Options) (*Cluster, error) {
-	ports, err := freePorts(3)
+	ports, err := freePorts(ctx, 3)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (c *Cluster) writePKI() (pki, error) {
 		return pki{}, err
 	}
 	files := pki{ca: filepath.Join(dir, "ca.crt")}
-	if err := os.WriteFile(files.ca, c.authority.pem(), 0o644); err != nil {
+	if err := os.WriteFile(files.ca, c.authority.pem(), 0o600); err != nil {
 		return pki{}, err
 	}
 	for _, entry := range []struct {
@@ -246,7 +246,7 @@ func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Pro
 // StartControllerManager starts the garbage collector and its like, and returns once the providers have their rights.
 // Call it between installing and starting the providers: it learns of later CRDs only every 30 s.
 func (c *Cluster) StartControllerManager(ctx context.Context) error {
-	ports, err := freePorts(1)
+	ports, err := freePorts(ctx, 1)
 	if err != nil {
 		return err
 	}

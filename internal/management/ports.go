@@ -17,6 +17,7 @@ limitations under the License.
 package management
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -24,11 +25,11 @@ import (
 
 const loopback = "127.0.0.1"
 
-// freePorts returns count TCP ports that nothing listens on, on any address, at this moment.
-func freePorts(count int) ([]int, error) {
+// freePorts returns count TCP ports that nothing listens on at this moment.
+func freePorts(ctx context.Context, count int) ([]int, error) {
 	ports := make([]int, 0, count)
 	for range count {
-		listener, err := net.Listen("tcp", ":0")
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", hostPort(0))
 		if err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}

@@ -52,7 +52,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	if err != nil {
 		return nil, err
 	}
-	ports, err := freePorts(3)
+	ports, err := freePorts(ctx, 3)
 	if err != nil {
 		return nil, err
 	}

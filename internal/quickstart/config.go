@@ -152,7 +152,7 @@ func (c Config) validateNetwork(wrong *problems) {
 // Paths inside the state folder.
 
 func (c Config) logDir() string     { return filepath.Join(c.StateDir, logFolder) }
-func (c Config) pidDir() string     { return filepath.Join(c.StateDir, "run") }
+func (c Config) pidDir() string     { return filepath.Join(c.StateDir, pidFolder) }
 func (c Config) cloudDir() string   { return filepath.Join(c.StateDir, "cloud") }
 func (c Config) cloudToken() string { return filepath.Join(c.cloudDir(), "token") }
 
@@ -165,6 +165,8 @@ func (c Config) managementKubeconfig() string {
 func (c Config) workloadKubeconfig() string {
 	return filepath.Join(c.StateDir, c.ClusterName+".kubeconfig")
 }
+
+func (c Config) environmentFile() string { return filepath.Join(c.StateDir, "env") }
 
 // Paths of programs.
 

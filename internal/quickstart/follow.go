@@ -41,6 +41,8 @@ type FailedError struct {
 	Reason string
 	// Details are the conditions that say why.
 	Details []string
+	// Instance is the ID of the instance whose console says most; empty if none does.
+	Instance string
 }
 
 func (e *FailedError) Error() string {
@@ -66,7 +68,7 @@ func (f *follower) follow(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, f.config.Timeout, errTimeout)
 	defer cancel()
 	for {
-		snapshot, err := f.look(ctx)
+		all, snapshot, err := f.look(ctx)
 		if err != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func (f *follower) follow(ctx context.Context) error {
 			return nil
 		}
 		if len(snapshot.Failures) > 0 {
-			return &FailedError{Reason: "the cluster cannot come up", Details: snapshot.Failures}
+			return &FailedError{Reason: "the cluster cannot come up", Details: snapshot.Failures, Instance: all.suspect()}
 		}
 		f.say.waitingFor(next.Waiting)
 		select {
@@ -96,7 +98,7 @@ func (f *follower) ended(ctx context.Context, next progress.Milestone) error {
 	}
 	failed := &FailedError{Reason: fmt.Sprintf("the cluster is not available after %s: still waiting for %s", f.config.Timeout, next.Waiting)}
 	if all, err := readObjects(context.WithoutCancel(ctx), f.management, f.key()); err == nil {
-		failed.Details = all.unready()
+		failed.Details, failed.Instance = all.unready(), all.suspect()
 	}
 	return failed
 }
@@ -114,14 +116,14 @@ func (f *follower) workloadChanged() <-chan struct{} {
 }
 
 // look reads everything, tells what is new, and starts to watch the workload cluster when that can be reached.
-func (f *follower) look(ctx context.Context) (progress.Snapshot, error) {
+func (f *follower) look(ctx context.Context) (*objects, progress.Snapshot, error) {
 	all, err := readObjects(ctx, f.management, f.key())
 	if err != nil {
-		return progress.Snapshot{}, err
+		return nil, progress.Snapshot{}, err
 	}
 	nodes, err := workloadNodes(ctx, f.workload)
 	if err != nil {
-		return progress.Snapshot{}, err
+		return nil, progress.Snapshot{}, err
 	}
 	snapshot := all.snapshot(nodes)
 	for _, reached := range f.tracker.Observe(snapshot, time.Since(f.began)) {
@@ -129,11 +131,11 @@ func (f *follower) look(ctx context.Context) (progress.Snapshot, error) {
 	}
 	if f.workload == nil && snapshot.Initialized {
 		if err := f.watchWorkload(ctx); err != nil {
-			return snapshot, err
+			return nil, snapshot, err
 		}
 		return f.look(ctx)
 	}
-	return snapshot, nil
+	return all, snapshot, nil
 }
 
 // watchWorkload writes the workload cluster's kubeconfig into the state folder and starts to watch its Nodes.

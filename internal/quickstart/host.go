@@ -17,6 +17,7 @@ limitations under the License.
 package quickstart
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -32,7 +33,7 @@ import (
 
 // CheckHost looks whether this machine can run the quickstart as configured. It changes nothing that outlives the
 // call, and returns an InvalidError with all that is wrong.
-func (c Config) CheckHost() error {
+func (c Config) CheckHost(ctx context.Context) error {
 	var wrong problems
 	if os.Geteuid() != 0 {
 		wrong.add("not root: instances are made of namespaces, bridges and mounts; run it with sudo")
@@ -41,7 +42,7 @@ func (c Config) CheckHost() error {
 	c.checkPrograms(&wrong)
 	c.checkOverlay(&wrong)
 	c.checkNetwork(&wrong)
-	c.checkPort(&wrong)
+	c.checkPort(ctx, &wrong)
 	return wrong.err()
 }
 
@@ -105,38 +106,62 @@ func (c Config) checkNetwork(wrong *problems) {
 	if err != nil {
 		return // Validate has said so
 	}
+	bridge := c.checkBridge(wrong)
+	uses, err := networksInUse(bridge)
+	if err != nil {
+		wrong.add("--network %s: %v", c.Network, err)
+	}
+	for _, use := range uses {
+		if use.prefix.Bits() > 0 && use.prefix.Overlaps(network) {
+			wrong.add("--network %s is in use: the machine has %s %s; choose another one, for example --network 10.78.0.0/16", c.Network, use.what, use.prefix)
+		}
+	}
+}
+
+// checkBridge returns the index of the bridge that a kept state may still have; zero if there is none.
+func (c Config) checkBridge(wrong *problems) int {
 	bridge, err := netlink.LinkByName(c.Bridge)
 	var notFound netlink.LinkNotFoundError
 	switch {
-	case err == nil && !c.Resume:
-		wrong.add("--bridge %s: there is a network interface of this name; choose another one, or delete what an earlier run has left", c.Bridge)
-	case err != nil && !errors.As(err, &notFound):
+	case errors.As(err, &notFound):
+		return 0
+	case err != nil:
 		wrong.add("--bridge %s: %v", c.Bridge, err)
+		return 0
+	case !c.Resume:
+		wrong.add("--bridge %s: there is a network interface of this name; choose another one, or delete what an earlier run has left", c.Bridge)
 	}
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil {
-		wrong.add("--network %s: read routes: %v", c.Network, err)
-	}
-	for _, route := range routes {
-		own := bridge != nil && route.LinkIndex == bridge.Attrs().Index
-		if used, ok := prefixOf(route.Dst); ok && !own && used.Bits() > 0 && used.Overlaps(network) {
-			wrong.add("--network %s is in use: the machine has a route to %s; choose another one, for example --network 10.78.0.0/16", c.Network, used)
-		}
-	}
-	c.checkAddresses(network, bridge, wrong)
+	return bridge.Attrs().Index
 }
 
-func (c Config) checkAddresses(network netip.Prefix, bridge netlink.Link, wrong *problems) {
+// networkUse is a network that the machine uses already, and what for.
+type networkUse struct {
+	what   string
+	prefix netip.Prefix
+}
+
+// networksInUse returns the networks of routes and addresses on all network interfaces but one.
+func networksInUse(except int) ([]networkUse, error) {
+	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
+	if err != nil {
+		return nil, fmt.Errorf("read routes: %w", err)
+	}
 	addresses, err := netlink.AddrList(nil, netlink.FAMILY_V4)
 	if err != nil {
-		wrong.add("--network %s: read addresses: %v", c.Network, err)
+		return nil, fmt.Errorf("read addresses: %w", err)
 	}
-	for _, address := range addresses {
-		own := bridge != nil && address.LinkIndex == bridge.Attrs().Index
-		if used, ok := prefixOf(address.IPNet); ok && !own && network.Contains(used.Addr()) {
-			wrong.add("--network %s is in use: the machine has the address %s; choose another one, for example --network 10.78.0.0/16", c.Network, used)
+	var uses []networkUse
+	for _, route := range routes {
+		if prefix, ok := prefixOf(route.Dst); ok && route.LinkIndex != except {
+			uses = append(uses, networkUse{"a route to", prefix})
 		}
 	}
+	for _, address := range addresses {
+		if prefix, ok := prefixOf(address.IPNet); ok && address.LinkIndex != except {
+			uses = append(uses, networkUse{"the address", prefix})
+		}
+	}
+	return uses, nil
 }
 
 func prefixOf(network *net.IPNet) (netip.Prefix, bool) {
@@ -148,11 +173,11 @@ func prefixOf(network *net.IPNet) (netip.Prefix, bool) {
 	return netip.PrefixFrom(address.Unmap(), bits), ok
 }
 
-func (c Config) checkPort(wrong *problems) {
+func (c Config) checkPort(ctx context.Context, wrong *problems) {
 	if c.ManagementPort == 0 {
 		return
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.ManagementPort)))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(c.ManagementPort)))
 	if err != nil {
 		wrong.add("--management-port %d is taken: %v; choose another one, or 0 for any free port", c.ManagementPort, err)
 		return

@@ -149,7 +149,7 @@ func cloudReady(ctx context.Context, config Config) error {
 func writeEnvironment(config Config) error {
 	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
 		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
-	path := filepath.Join(config.StateDir, "env")
+	path := config.environmentFile()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
 		return err
 	}

@@ -32,7 +32,14 @@ import (
 )
 
 // report shows the finished cluster: its tree, its nodes, the time each phase took, and how to go on.
-func report(ctx context.Context, config Config, reached []progress.Reached, out io.Writer) error {
+type report struct {
+	config Config
+	// reached is empty for a cluster that was there from before.
+	reached []progress.Reached
+}
+
+func (r report) write(ctx context.Context, out io.Writer) error {
+	config := r.config
 	tree, err := config.output(ctx, config.program("tools/clusterctl"), "describe", "cluster", config.ClusterName,
 		"--namespace="+config.Namespace, "--kubeconfig="+config.managementKubeconfig())
 	if err != nil {
@@ -42,7 +49,7 @@ func report(ctx context.Context, config Config, reached []progress.Reached, out 
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s\n%s", tree, nodes, phases(reached), nextSteps(config))
+	_, err = fmt.Fprintf(out, "\n%s\n%s\n%s%s", tree, nodes, phases(r.reached), nextSteps(config))
 	return err
 }
 
@@ -61,6 +68,9 @@ func (c Config) output(ctx context.Context, program string, args ...string) (str
 
 // phases returns a table of when each milestone was reached, and how long after the one before.
 func phases(reached []progress.Reached) string {
+	if len(reached) == 0 {
+		return ""
+	}
 	var table strings.Builder
 	writer := tabwriter.NewWriter(&table, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintln(writer, "AFTER\tTOOK\tPHASE")
@@ -70,7 +80,7 @@ func phases(reached []progress.Reached) string {
 		before = milestone.After
 	}
 	_ = writer.Flush() // a strings.Builder takes everything
-	return table.String()
+	return table.String() + "\n"
 }
 
 // nextSteps returns the commands to go on with, ready to be copied.

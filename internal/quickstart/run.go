@@ -22,6 +22,8 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,7 +45,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.Validate(); err != nil {
 		return err
 	}
-	if err := config.CheckHost(); err != nil {
+	if err := config.CheckHost(ctx); err != nil {
 		return err
 	}
 	state, err := openState(config)
@@ -62,7 +64,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	end := succeeded
 	if runErr != nil && ctx.Err() == nil {
 		end = failed
-		explain(config, runErr, say)
+		runErr = explain(config, runErr, say)
 	}
 	say.waitingFor("the programs to end")
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
@@ -123,41 +125,56 @@ func workload(ctx context.Context, config Config, cluster *management.Cluster, s
 	}
 	say.restart()
 	follower := &follower{config: config, say: say, live: live, management: observed, began: time.Now()}
-	if err := applyTemplate(ctx, config, live, say); err != nil {
+	origin, err := applyTemplate(ctx, config, live, say)
+	if err != nil {
 		return err
 	}
 	if err := follower.follow(watching); err != nil {
 		return err
 	}
-	return report(ctx, config, follower.tracker.Reached(), say.out)
+	shown := report{config: config}
+	if origin == created {
+		shown.reached = follower.tracker.Reached()
+	}
+	return shown.write(ctx, say.out)
 }
 
+// origin is where the workload cluster comes from.
+type origin int
+
+const (
+	// created is a cluster that this run has made.
+	created origin = iota
+	// found is a cluster that was there.
+	found
+)
+
 // applyTemplate makes the objects of the cluster. A cluster that is there from an earlier run stays as it is.
-func applyTemplate(ctx context.Context, config Config, live client.Client, say *narrator) error {
+func applyTemplate(ctx context.Context, config Config, live client.Client, say *narrator) (origin, error) {
 	existing := &clusterv1.Cluster{}
 	err := live.Get(ctx, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName}, existing)
 	if err == nil {
 		say.note("Cluster %s is there from before and stays as it is.", config.ClusterName)
-		return nil
+		return found, nil
 	}
 	if client.IgnoreNotFound(err) != nil {
-		return err
+		return found, err
 	}
 	objects, err := renderTemplate(ctx, config)
 	if err != nil {
-		return err
+		return found, err
 	}
 	if err := ensureNamespace(ctx, config, live); err != nil {
-		return err
+		return found, err
 	}
-	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines.",
+	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines. The time starts again.",
 		config.ClusterName, config.KubernetesVersion, config.ControlPlaneMachineCount, config.WorkerMachineCount)
 	for index := range objects {
 		if err := apply(ctx, live, &objects[index]); err != nil {
-			return err
+			return found, err
 		}
 	}
-	return nil
+	return created, nil
 }
 
 func ensureNamespace(ctx context.Context, config Config, live client.Client) error {
@@ -175,23 +192,77 @@ func apply(ctx context.Context, live client.Client, object *unstructured.Unstruc
 	return nil
 }
 
+// ReportedError is an error that the user has been shown already, with all that belongs to it.
+type ReportedError struct {
+	// Err is what went wrong.
+	Err error
+}
+
+func (e *ReportedError) Error() string { return e.Err.Error() }
+
+// Unwrap returns what went wrong.
+func (e *ReportedError) Unwrap() error { return e.Err }
+
+// How much of a log is searched, and shown, when something has failed.
+const (
+	logSearched = 200
+	logLines    = 12
+	logWidth    = 300
+)
+
 // explain shows why it failed, with the end of the log that says most.
-func explain(config Config, err error, say *narrator) {
-	say.note("FAILED: %v", err)
+func explain(config Config, err error, say *narrator) error {
+	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
 	var failed *FailedError
 	if errors.As(err, &failed) {
-		log, ok = filepath.Join(config.logDir(), managerProcess+".log"), true
+		log, ok = config.logFor(failed), true
 	}
-	if !ok {
-		return
+	if ok {
+		showEnd(log, say)
 	}
-	lines, readErr := supervisor.LastLines(log, 15)
-	if readErr != nil {
-		return // the error itself has been shown
+	return &ReportedError{Err: err}
+}
+
+func (c Config) logFor(failed *FailedError) string {
+	if failed.Instance != "" {
+		return filepath.Join(c.cloudDir(), instanceFolder, failed.Instance, consoleFile)
 	}
+	return filepath.Join(c.logDir(), managerProcess+".log")
+}
+
+func showEnd(log string, say *narrator) {
+	lines, err := supervisor.LastLines(log, logSearched)
+	if err != nil {
+		return // what failed has been shown; the log only helps
+	}
+	lines = telling(lines)
 	say.note("The end of %s:", log)
 	for _, line := range lines {
+		if len(line) > logWidth {
+			line = line[:logWidth] + "..."
+		}
 		say.note("  %s", line)
 	}
 }
+
+// klogProblem is the beginning of a line that a Kubernetes program logs as an error or a warning.
+var klogProblem = regexp.MustCompile(`^[EFW][0-9]{4} `)
+
+// telling returns the lines that say most about a failure: the last errors and warnings, or the last lines if there
+// are none.
+func telling(lines []string) []string {
+	var found []string
+	for _, line := range lines {
+		if klogProblem.MatchString(line) {
+			found = append(found, line)
+		}
+	}
+	if len(found) == 0 {
+		found = lines
+	}
+	return found[max(0, len(found)-logLines):]
+}
+
+// indent lets further lines stand below the first.
+func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n            ") }

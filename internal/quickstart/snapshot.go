@@ -188,3 +188,13 @@ func (c conditioned) describe(condition metav1.Condition) string {
 	}
 	return text
 }
+
+// suspect returns the ID of the first instance that has not done its bootstrap data; empty if there is none.
+func (o *objects) suspect() string {
+	for _, machine := range o.fooMachines.Items {
+		if machine.Status.InstanceID != "" && machine.Status.BootstrapState != infrav1.BootstrapState(cloud.BootstrapSucceeded) {
+			return machine.Status.InstanceID
+		}
+	}
+	return ""
+}

@@ -36,6 +36,9 @@ const marker = "quickstart.json"
 // lockFile is locked by the quickstart that uses the folder.
 const lockFile = "lock"
 
+// pidFolder is the name of the folder of process IDs in the state folder.
+const pidFolder = "run"
+
 // logFolder is the name of the folder of logs in the state folder.
 const logFolder = "logs"
 
@@ -83,6 +86,10 @@ func openState(config Config) (*state, error) {
 		if err := os.RemoveAll(config.logDir()); err != nil { // of an earlier run that failed
 			return nil, err
 		}
+	}
+	// Whoever waits for the file is to wait for this run to be up.
+	if err := os.RemoveAll(config.environmentFile()); err != nil {
+		return nil, err
 	}
 	for _, dir := range []string{config.logDir(), config.pidDir()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -179,6 +186,7 @@ func (s *state) leave(ctx context.Context, say *narrator, outcome outcome) error
 // removeAllButLogs does what remove does, but leaves the logs to look into. The next quickstart takes such a folder for
 // an empty one.
 func (s *state) removeAllButLogs(ctx context.Context) error {
+	s.keepConsoles()
 	if err := destroyCloud(ctx, s.config); err != nil {
 		return err
 	}
@@ -195,8 +203,26 @@ func (s *state) removeAllButLogs(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// Where the cloud keeps what an instance has said.
+const (
+	instanceFolder = "instances"
+	consoleFile    = "console.log"
+)
+
+// keepConsoles moves the consoles of all instances to the logs, as far as that can be done: what failed has been told.
+func (s *state) keepConsoles() {
+	consoles, err := filepath.Glob(filepath.Join(s.config.cloudDir(), instanceFolder, "*", consoleFile))
+	if err != nil {
+		return
+	}
+	for _, console := range consoles {
+		id := filepath.Base(filepath.Dir(console))
+		_ = os.Rename(console, filepath.Join(s.config.logDir(), "instance-"+id+".log"))
+	}
+}
+
 // leftAfterFailure is what removeAllButLogs leaves.
-var leftAfterFailure = []string{marker, lockFile, logFolder}
+var leftAfterFailure = []string{marker, lockFile, logFolder, pidFolder}
 
 // free reports whether a folder is empty, or holds nothing but what removeAllButLogs leaves.
 func free(entries []os.DirEntry) bool {

@@ -86,7 +86,7 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 // writeRepository writes a repository as clusterctl wants it, and returns the path of its components file.
 func writeRepository(root string) (string, error) {
 	dir := filepath.Join(root, "infrastructure-foo", templateVersion)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	for name, content := range map[string][]byte{
@@ -94,7 +94,7 @@ func writeRepository(root string) (string, error) {
 		"metadata.yaml":         templates.Metadata,
 		componentsFile:          nil,
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 			return "", err
 		}
 	}

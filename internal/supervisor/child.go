@@ -54,7 +54,7 @@ func (c *child) launch() error {
 	}
 	defer func() { _ = output.Close() }() // the program has its own copy
 
-	cmd := exec.Command(c.process.Path, c.process.Args...)
+	cmd := exec.CommandContext(context.Background(), c.process.Path, c.process.Args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.process.Env...)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}

@@ -121,8 +121,7 @@ func (s *Supervisor) Start(ctx context.Context, process Process) error {
 		return err
 	}
 	if err := c.waitReady(ctx); err != nil {
-		c.terminate()
-		return err
+		return errors.Join(err, c.terminate())
 	}
 	s.mu.Lock()
 	s.children = append(s.children, c)
@@ -176,7 +175,7 @@ func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
 			s.options.Notify(Event{Name: c.process.Name})
 			return
 		}
-		c.terminate()
+		cause = errors.Join(cause, c.terminate())
 	}
 }
 

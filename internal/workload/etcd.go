@@ -22,24 +22,30 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
+	"google.golang.org/grpc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/etcd"
 	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/proxy"
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
 const (
-	etcdPort        = 2379
-	etcdCallTimeout = 5 * time.Second
+	etcdPort = 2379
+	// etcdTimeout bounds all that is asked of one member at once.
+	etcdTimeout = 5 * time.Second
 )
 
 // observeEtcd asks the first member that answers.
@@ -62,28 +68,32 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 
 func (c *Connections) askEtcd(ctx context.Context, cluster client.ObjectKey, node string) (EtcdState, error) {
 	var state EtcdState
-	err := c.withEtcd(ctx, cluster, node, func(etcdClient *etcd.Client) error {
-		members, err := etcdClient.Members(ctx)
+	err := c.withEtcd(ctx, cluster, node, func(ctx context.Context, etcd *clientv3.Client) error {
+		status, err := etcd.Status(ctx, etcd.Endpoints()[0])
 		if err != nil {
-			return err
+			return fmt.Errorf("asking for its status: %w", err)
 		}
-		alarms, err := etcdClient.Alarms(ctx)
+		members, err := etcd.MemberList(ctx)
 		if err != nil {
-			return err
+			return fmt.Errorf("asking for its members: %w", err)
 		}
-		state = newEtcdState(members, alarms, etcdClient.LeaderID)
+		alarms, err := etcd.AlarmList(ctx)
+		if err != nil {
+			return fmt.Errorf("asking for its alarms: %w", err)
+		}
+		state = newEtcdState(status.Leader, members.Members, alarms.Alarms)
 		return nil
 	})
 	return state, err
 }
 
-func newEtcdState(members []*etcd.Member, alarms []etcd.MemberAlarm, leader uint64) EtcdState {
+func newEtcdState(leader uint64, members []*etcdserverpb.Member, alarms []*etcdserverpb.AlarmMember) EtcdState {
 	state := EtcdState{Leader: leader, Members: make([]Member, 0, len(members))}
 	for _, member := range members {
-		converted := Member{ID: member.ID, Name: member.Name, Learner: member.IsLearner}
+		converted := Member{ID: member.GetID(), Name: member.GetName(), Learner: member.GetIsLearner()}
 		for _, alarm := range alarms {
-			if alarm.MemberID == member.ID && alarm.Type != etcd.AlarmOK {
-				converted.Alarms = append(converted.Alarms, etcd.AlarmTypeName[alarm.Type])
+			if alarm.GetMemberID() == member.GetID() && alarm.GetAlarm() != etcdserverpb.AlarmType_NONE {
+				converted.Alarms = append(converted.Alarms, alarm.GetAlarm().String())
 			}
 		}
 		state.Members = append(state.Members, converted)
@@ -94,8 +104,9 @@ func newEtcdState(members []*etcd.Member, alarms []etcd.MemberAlarm, leader uint
 
 // MoveEtcdLeader implements Access. Only the leader can hand over, so it is the one that is asked.
 func (c *Connections) MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error {
-	err := c.withEtcd(ctx, cluster, from.Name, func(etcdClient *etcd.Client) error {
-		return etcdClient.MoveLeader(ctx, to.ID)
+	err := c.withEtcd(ctx, cluster, from.Name, func(ctx context.Context, etcd *clientv3.Client) error {
+		_, err := etcd.MoveLeader(ctx, to.ID)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("moving the leadership of etcd from %s to %s: %w", from.Name, to.Name, err)
@@ -105,8 +116,9 @@ func (c *Connections) MoveEtcdLeader(ctx context.Context, cluster client.ObjectK
 
 // RemoveEtcdMember implements Access.
 func (c *Connections) RemoveEtcdMember(ctx context.Context, cluster client.ObjectKey, member, via Member) error {
-	err := c.withEtcd(ctx, cluster, via.Name, func(etcdClient *etcd.Client) error {
-		return etcdClient.RemoveMember(ctx, member.ID)
+	err := c.withEtcd(ctx, cluster, via.Name, func(ctx context.Context, etcd *clientv3.Client) error {
+		_, err := etcd.MemberRemove(ctx, member.ID)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("removing member %s from etcd: %w", member.Name, err)
@@ -114,37 +126,47 @@ func (c *Connections) RemoveEtcdMember(ctx context.Context, cluster client.Objec
 	return nil
 }
 
-// withEtcd runs do with a client of the etcd member on a node.
-func (c *Connections) withEtcd(ctx context.Context, cluster client.ObjectKey, node string, do func(*etcd.Client) error) error {
+// withEtcd runs do with a client of the etcd member on a node, for at most etcdTimeout.
+func (c *Connections) withEtcd(ctx context.Context, cluster client.ObjectKey, node string, do func(context.Context, *clientv3.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
+	defer cancel()
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	tlsConfig, err := c.etcdTLS(ctx, cluster, node)
+	tlsConfig, err := c.etcdTLS(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	etcdClient, err := etcd.NewClient(ctx, etcd.ClientConfiguration{
-		Endpoint: staticPodName(Etcd, node),
-		Proxy: proxy.Proxy{
-			Kind:       "pods",
-			Namespace:  metav1.NamespaceSystem,
-			KubeConfig: rest.CopyConfig(connection.config),
-			Port:       etcdPort,
-		},
-		TLSConfig:   tlsConfig,
-		DialTimeout: etcdCallTimeout,
-		CallTimeout: etcdCallTimeout,
+	dialer, err := proxy.NewDialer(proxy.Proxy{
+		Kind:       "pods",
+		Namespace:  metav1.NamespaceSystem,
+		KubeConfig: rest.CopyConfig(connection.config),
+		Port:       etcdPort,
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("preparing the port-forward: %w", err)
 	}
-	return errors.Join(do(etcdClient), etcdClient.Close())
+	etcd, err := clientv3.New(clientv3.Config{
+		Context: ctx,
+		// The name in the endpoint is what the serving certificate is checked against: kubeadm gives it its node's name,
+		// so it proves which member answers, whichever way the connection went. The way is the dialer's.
+		Endpoints:   []string{"https://" + net.JoinHostPort(node, strconv.Itoa(etcdPort))},
+		DialTimeout: etcdTimeout,
+		TLS:         tlsConfig,
+		Logger:      zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return dialer.DialContextWithAddr(ctx, staticPodName(Etcd, node))
+		})},
+	})
+	if err != nil {
+		return fmt.Errorf("making a client: %w", err)
+	}
+	return errors.Join(do(ctx, etcd), etcd.Close())
 }
 
-// etcdTLS makes a client certificate for one use. kubeadm gives the serving certificate its node's name, so the
-// certificate proves which member answers, whichever way the connection went.
-func (c *Connections) etcdTLS(ctx context.Context, cluster client.ObjectKey, node string) (*tls.Config, error) {
+// etcdTLS makes a client certificate for one use.
+func (c *Connections) etcdTLS(ctx context.Context, cluster client.ObjectKey) (*tls.Config, error) {
 	authority, err := c.direct.secrets.get(ctx, cluster, secret.EtcdCA)
 	if err != nil {
 		return nil, err
@@ -159,7 +181,6 @@ func (c *Connections) etcdTLS(ctx context.Context, cluster client.ObjectKey, nod
 		MinVersion:   tls.VersionTLS12,
 		Certificates: []tls.Certificate{certificate},
 		RootCAs:      roots,
-		ServerName:   node,
 	}, nil
 }
 

@@ -36,7 +36,7 @@ const (
 	KindSidecar = "sidecar"
 )
 
-// containers is the container manager of a node without cgroups; it only adds KindAnnotation.
+// containers is the container manager of a node without cgroups; it adds KindAnnotation.
 type containers struct {
 	cm.ContainerManager
 }
@@ -52,6 +52,19 @@ func (c containers) GetResources(ctx context.Context, pod *v1.Pod, container *v1
 	}
 	return options, nil
 }
+
+// NewPodContainerManager returns the manager of pods' cgroups.
+func (c containers) NewPodContainerManager() cm.PodContainerManager {
+	return pods{c.ContainerManager.NewPodContainerManager()}
+}
+
+// pods have no cgroups, and it is no error that none is found.
+type pods struct {
+	cm.PodContainerManager
+}
+
+// GetPodCgroupConfig returns no limits, since none is applied.
+func (pods) GetPodCgroupConfig(*v1.Pod, v1.ResourceName) (*cm.ResourceConfig, error) { return nil, nil }
 
 // kindOf returns the kind of a pod's container by its name, which is unique in the pod.
 func kindOf(pod *v1.Pod, name string) string {

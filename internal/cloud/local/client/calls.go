@@ -120,9 +120,5 @@ func (c *Client) Log(ctx context.Context, id string, options LogOptions) (io.Rea
 	path := query(named(api.PathInstances, id)+api.SuffixLog, nil, map[string]string{
 		api.ParameterSource: options.Source, api.ParameterFollow: strconv.FormatBool(options.Follow),
 	})
-	response, err := c.send(ctx, http.MethodGet, path, nil)
-	if err != nil {
-		return nil, err
-	}
-	return response.Body, nil
+	return c.stream(ctx, path)
 }

@@ -156,7 +156,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 		return nil, c.transportError(ctx, err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		defer response.Body.Close()
+		defer func() { _ = response.Body.Close() }()
 		return nil, decodeError(response)
 	}
 	return response, nil
@@ -164,7 +164,7 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 
 // transportError turns a failure to connect into an UnavailableError that names the endpoint.
 func (c *Client) transportError(ctx context.Context, err error) error {
-	if ctx.Err() != nil && context.Cause(ctx) != errTimeout {
+	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
 		return ctx.Err()
 	}
 	var asked *url.Error
@@ -201,11 +201,20 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	if err != nil {
 		return result, err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
 		return result, c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
 	}
 	return result, nil
+}
+
+// stream opens an answer that may go on for ever. The caller closes it.
+func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	response, err := c.send(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
 }
 
 func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {

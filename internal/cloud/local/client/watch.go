@@ -41,7 +41,7 @@ const (
 // Watch implements cloud.Cloud.
 func (c *Client) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	response, err := c.send(ctx, http.MethodGet, api.PathWatch, nil)
+	stream, err := c.stream(ctx, api.PathWatch)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -50,19 +50,24 @@ func (c *Client) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 	go func() {
 		defer cancel()
 		defer close(events)
-		defer response.Body.Close()
-		watchdog := time.AfterFunc(silence, cancel)
-		defer watchdog.Stop()
-		lines := bufio.NewScanner(response.Body)
-		lines.Buffer(nil, maxEvent)
-		for lines.Scan() {
-			watchdog.Reset(silence)
-			if !deliver(ctx, lines.Bytes(), events) {
-				return
-			}
-		}
+		defer func() { _ = stream.Close() }()
+		read(ctx, cancel, stream, events)
 	}()
 	return events, nil
+}
+
+// read passes events on until the stream ends, or is silent for too long.
+func read(ctx context.Context, cancel context.CancelFunc, stream io.Reader, events chan<- cloud.Event) {
+	watchdog := time.AfterFunc(silence, cancel)
+	defer watchdog.Stop()
+	lines := bufio.NewScanner(stream)
+	lines.Buffer(nil, maxEvent)
+	for lines.Scan() {
+		watchdog.Reset(silence)
+		if !deliver(ctx, lines.Bytes(), events) {
+			return
+		}
+	}
 }
 
 // deliver passes one line on; empty lines only say that the connection is alive. It returns false to end the watch.

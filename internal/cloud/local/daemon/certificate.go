@@ -95,7 +95,7 @@ func selfSign(stateDir, host string) (tls.Certificate, error) {
 	if err := os.WriteFile(filepath.Join(stateDir, keyFile), keyPEM, secretMode); err != nil {
 		return tls.Certificate{}, fmt.Errorf("write the key: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(stateDir, certFile), certPEM, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(stateDir, certFile), certPEM, publicMode); err != nil {
 		return tls.Certificate{}, fmt.Errorf("write the certificate: %w", err)
 	}
 	return tls.X509KeyPair(certPEM, keyPEM)

@@ -52,7 +52,7 @@ func Destroy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer locked.Close()
+	defer func() { _ = locked.Close() }()
 	if err := destroyAll(ctx, folder); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func destroyAll(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	defer state.Close()
+	defer func() { _ = state.Close() }()
 	var record *store.Network
 	err = state.View(func(tx *store.Tx) error {
 		record, err = tx.Network()
@@ -102,7 +102,7 @@ func destroyMachines(ctx context.Context, folder string, state *store.Store, rec
 	if err != nil {
 		return err
 	}
-	defer machines.Close()
+	defer func() { _ = machines.Close() }()
 	return engine.New(engine.Options{
 		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(folder, bridge), Network: prefix,
 		Images: func() ([]cloud.Image, error) { return nil, nil },

@@ -40,11 +40,19 @@ const (
 	lockFile  = "lock"
 	tokenFile = "token"
 
-	secretMode = 0o600
 	hashLength = 16
 
 	// nodeProgram is the program that an image must hold.
 	nodeProgram = "kubernetes"
+)
+
+// Modes of files.
+const (
+	secretMode os.FileMode = 0o600
+	// publicMode is that of what clients of any user read.
+	publicMode os.FileMode = 0o644
+	// programMode is that of what instances execute.
+	programMode os.FileMode = 0o755
 )
 
 // lock takes the state folder for this process, until the file is closed.
@@ -57,7 +65,7 @@ func lock(stateDir string) (*os.File, error) {
 	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		owner, _ := io.ReadAll(file)
-		file.Close()
+		_ = file.Close()
 		return nil, fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner)))
 	}
 	if err == nil {
@@ -67,7 +75,7 @@ func lock(stateDir string) (*os.File, error) {
 		_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
 	}
 	if err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, fmt.Errorf("lock the state folder %s: %w", stateDir, err)
 	}
 	return file, nil
@@ -98,7 +106,7 @@ func images(folder string) ([]cloud.Image, error) {
 // run keep the one that they were made with.
 func installAgent(stateDir, agent string) (string, error) {
 	partial := filepath.Join(stateDir, "agent", "new")
-	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, 0o755))
+	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, programMode))
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
@@ -126,8 +134,8 @@ func copyProgram(to, from string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer source.Close()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o755)
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, programMode)
 	if err != nil {
 		return "", err
 	}

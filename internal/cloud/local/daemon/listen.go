@@ -17,6 +17,7 @@ limitations under the License.
 package daemon
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -36,13 +37,13 @@ const (
 )
 
 // listen opens all listeners, or none.
-func (c *checked) listen() ([]net.Listener, error) {
+func (c *checked) listen(ctx context.Context) ([]net.Listener, error) {
 	var listeners []net.Listener
 	for _, address := range c.Listen {
-		listener, err := c.listenOn(address)
+		listener, err := c.listenOn(ctx, address)
 		if err != nil {
 			for _, open := range listeners {
-				open.Close()
+				_ = open.Close()
 			}
 			return nil, err
 		}
@@ -51,23 +52,23 @@ func (c *checked) listen() ([]net.Listener, error) {
 	return listeners, nil
 }
 
-func (c *checked) listenOn(address string) (net.Listener, error) {
+func (c *checked) listenOn(ctx context.Context, address string) (net.Listener, error) {
 	endpoint, err := url.Parse(address)
 	switch {
 	case err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != "":
-		return listenUnix(endpoint.Path)
+		return listenUnix(ctx, endpoint.Path)
 	case err == nil && endpoint.Scheme == "https" && endpoint.Host != "" && endpoint.Path == "":
-		return c.listenTLS(endpoint.Host)
+		return c.listenTLS(ctx, endpoint.Host)
 	default:
 		return nil, fmt.Errorf("--listen %q: want unix:///path or https://address:port", address)
 	}
 }
 
-func listenUnix(path string) (net.Listener, error) {
+func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fmt.Errorf("--listen: the path of socket %s is longer than %d characters", path, maxSocketPath)
 	}
-	if err := removeStale(path); err != nil {
+	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -75,7 +76,7 @@ func listenUnix(path string) (net.Listener, error) {
 	}
 	// The socket is made closed to others: a change of its mode afterwards would leave a moment in between.
 	before := unix.Umask(0o177)
-	listener, err := net.Listen("unix", path)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	unix.Umask(before)
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
@@ -84,7 +85,7 @@ func listenUnix(path string) (net.Listener, error) {
 }
 
 // removeStale removes the socket of a daemon that was killed. One that answers is another daemon's.
-func removeStale(path string) error {
+func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -95,9 +96,9 @@ func removeStale(path string) error {
 	if info.Mode().Type() != os.ModeSocket {
 		return fmt.Errorf("--listen: %s exists and is no socket", path)
 	}
-	conn, err := net.DialTimeout("unix", path, probeTimeout)
+	conn, err := (&net.Dialer{Timeout: probeTimeout}).DialContext(ctx, "unix", path)
 	if err == nil {
-		conn.Close()
+		_ = conn.Close()
 		return fmt.Errorf("--listen: socket %s is in use by another process: choose another, or stop that one", path)
 	}
 	if err := os.Remove(path); err != nil {
@@ -106,12 +107,12 @@ func removeStale(path string) error {
 	return nil
 }
 
-func (c *checked) listenTLS(address string) (net.Listener, error) {
+func (c *checked) listenTLS(ctx context.Context, address string) (net.Listener, error) {
 	cert, err := c.certificate(address)
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if errors.Is(err, unix.EADDRINUSE) {
 		return nil, fmt.Errorf("--listen: %s is in use by another process: choose another port", address)
 	}

@@ -109,11 +109,11 @@ func stateDir(path string) (string, error) {
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
 		return "", fmt.Errorf("--state-dir: %w", err)
 	}
-	real, err := filepath.EvalSymlinks(absolute)
+	resolved, err := filepath.EvalSymlinks(absolute)
 	if err != nil {
 		return "", fmt.Errorf("--state-dir: %w", err)
 	}
-	return real, nil
+	return resolved, nil
 }
 
 func parseNetwork(text string) (netip.Prefix, error) {

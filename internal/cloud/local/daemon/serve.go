@@ -21,6 +21,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -61,13 +62,13 @@ func Serve(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	defer locked.Close()
+	defer func() { _ = locked.Close() }()
 	state, err := store.Open(filepath.Join(c.StateDir, stateFile))
 	if err != nil {
 		return err
 	}
-	defer state.Close()
-	listeners, err := c.listen()
+	defer func() { _ = state.Close() }()
+	listeners, err := c.listen(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func requireImages(folder string) error {
 func (c *checked) serve(ctx context.Context, settings *config.Config, state *store.Store, listeners []net.Listener) error {
 	defer func() {
 		for _, listener := range listeners {
-			listener.Close()
+			_ = listener.Close()
 		}
 	}()
 	bridge, err := c.ensureNetwork(state)
@@ -99,7 +100,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	if err != nil {
 		return err
 	}
-	defer machines.Close()
+	defer func() { _ = machines.Close() }()
 	cloudEngine := engine.New(engine.Options{
 		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(c.StateDir, bridge), Network: c.network,
 		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), Limits: settings.Limits(),
@@ -158,40 +159,52 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []
 	return nil
 }
 
-// ensureNetwork makes the bridge and the settings of the host, and notes what it changes before it does.
+// ensureNetwork makes the bridge and the settings of the host. What it changes is noted before, so that it can be undone
+// whenever the daemon is killed; what belongs to others is noticed before that, so that it is never undone.
 func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
-	var record *store.Network
-	err := state.Update(func(tx *store.Tx) error {
-		var err error
-		if record, err = tx.Network(); err != nil {
-			return err
-		}
-		if record == nil {
-			record = &store.Network{Bridge: c.Bridge, CIDR: c.network.String(), Alias: "foocloud " + rand.Text()}
-		}
-		if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
-			return fmt.Errorf("state folder %s was made with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
-		}
-		changes, err := network.Settings()
-		if err != nil {
-			return err
-		}
-		if record.Sysctls == nil {
-			record.Sysctls = map[string]string{}
-		}
-		for name, value := range changes {
-			record.Sysctls[name] = value
-		}
-		return tx.PutNetwork(record)
-	})
+	record, err := c.networkRecord(state)
 	if err != nil {
 		return nil, err
 	}
-	bridge, err := network.Ensure(network.Options{Name: c.Bridge, Network: c.network, Alias: record.Alias})
+	options := network.Options{Name: c.Bridge, Network: c.network, Alias: record.Alias}
+	if err := network.Check(options); err != nil {
+		return nil, err
+	}
+	changes, err := network.Settings()
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(record.Sysctls, changes)
+	if err := state.Update(func(tx *store.Tx) error { return tx.PutNetwork(record) }); err != nil {
+		return nil, err
+	}
+	bridge, err := network.Ensure(options)
 	if err != nil {
 		return nil, err
 	}
 	return bridge, network.Apply(record.Sysctls)
+}
+
+// networkRecord returns what an earlier run noted, or what is to be noted by this one, the first.
+func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
+	var record *store.Network
+	err := state.View(func(tx *store.Tx) (err error) {
+		record, err = tx.Network()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		record = &store.Network{Bridge: c.Bridge, CIDR: c.network.String(), Alias: "foocloud " + rand.Text()}
+	}
+	if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
+		return nil, fmt.Errorf("state folder %s was made with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
+	}
+	if record.Sysctls == nil {
+		record.Sysctls = map[string]string{}
+	}
+	return record, nil
 }
 
 // machines returns the driver of instances.

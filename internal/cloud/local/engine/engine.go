@@ -87,7 +87,7 @@ func (e *Engine) Start(ctx context.Context) error {
 		for i := range balancers {
 			c.wake(balancerActor(&balancers[i]))
 		}
-		return e.fillAll(c)
+		return e.fillWaiting(c)
 	})
 }
 

@@ -149,13 +149,13 @@ func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
 	}
 }
 
-// fillAll fills the pools of all tenants.
-func (e *Engine) fillAll(c *change) error { return e.fillPools(c, "") }
-
-// fillPools fills a tenant's pools, by name.
-func (e *Engine) fillPools(c *change, tenant string) error {
-	pools, err := c.Pools(tenant)
+// fillWaiting fills the pools, of all tenants, that could not be filled before. Something that they need became free.
+func (e *Engine) fillWaiting(c *change) error {
+	pools, err := c.Pools("")
 	for i := range pools {
+		if pools[i].Problem == nil {
+			continue
+		}
 		if err := e.fill(c, &pools[i]); err != nil {
 			return err
 		}

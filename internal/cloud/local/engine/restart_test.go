@@ -57,7 +57,7 @@ func newHost(t *testing.T) *host {
 	h.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() {
 		h.stop()
-		h.store.Close()
+		_ = h.store.Close()
 	})
 	return h
 }

@@ -61,7 +61,7 @@ func (s *balancerSupervisor) run(ctx context.Context, woken <-chan struct{}) {
 		}
 		if err != nil && ctx.Err() == nil {
 			s.log.Error(err, "The load balancer is not as it should be, trying again")
-			s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = false, err.Error() })
+			s.note(err)
 			pause(ctx, woken)
 			continue
 		}
@@ -158,6 +158,14 @@ func (s *balancerSupervisor) store(fn func(*store.LoadBalancer)) error {
 	})
 }
 
+// note shows why the load balancer is not as it should be.
+func (s *balancerSupervisor) note(problem error) {
+	err := s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = false, problem.Error() })
+	if err != nil {
+		s.log.Error(err, "Storing the load balancer's message failed")
+	}
+}
+
 func (s *balancerSupervisor) remove(ctx context.Context, record *store.LoadBalancer) error {
 	if err := s.engine.options.Balancers.Remove(ctx, spec(record, nil), record.Process); err != nil {
 		return err
@@ -165,6 +173,10 @@ func (s *balancerSupervisor) remove(ctx context.Context, record *store.LoadBalan
 	s.process = nil
 	return s.engine.update(func(c *change) error {
 		c.balancerChanged(record)
-		return c.DeleteLoadBalancer(record)
+		if err := c.DeleteLoadBalancer(record); err != nil {
+			return err
+		}
+		// An address became free.
+		return s.engine.fillWaiting(c)
 	})
 }

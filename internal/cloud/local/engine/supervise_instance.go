@@ -253,8 +253,8 @@ func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance)
 				return err
 			}
 		}
-		// Quota became free.
-		return s.engine.fillPools(c, now.Tenant)
+		// Quota and an address became free.
+		return s.engine.fillWaiting(c)
 	})
 }
 

@@ -1,5 +1,21 @@
 //go:build host
 
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
 package hosttest
 
 import (
@@ -35,8 +51,8 @@ func fingerprint(folders ...string) string {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(hash, path, info.Size(), info.Mode(), info.ModTime().UnixNano())
-			return nil
+			_, err = fmt.Fprintln(hash, path, info.Size(), info.Mode(), info.ModTime().UnixNano())
+			return err
 		})).To(Succeed())
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil))
@@ -98,7 +114,7 @@ test ! -e /usr/share/doc && test ! -e /usr/bin/env && echo gone in the instance
 		made := d.boot(ctx, "one", "")
 		log, err := d.client.Log(ctx, made.ID, client.LogOptions{Follow: true})
 		Expect(err).NotTo(HaveOccurred())
-		defer log.Close()
+		defer func() { _ = log.Close() }()
 		Expect(d.client.DeleteInstance(ctx, made.ID)).To(Succeed())
 		text, err := io.ReadAll(log)
 		Expect(err).NotTo(HaveOccurred())
@@ -123,7 +139,7 @@ test ! -e /usr/share/doc && test ! -e /usr/bin/env && echo gone in the instance
 			}, soon, "2ms").Should(Equal(cloud.InstanceRunning), "it starts by itself")
 			return time.Since(began)
 		}
-		AddReportEntry("one after the other", measure("a"), measure("b"), measure("c"))
+		AddReportEntry("one after the other", []time.Duration{measure("a"), measure("b"), measure("c")})
 		began := time.Now()
 		var all sync.WaitGroup
 		for i := range 10 {

@@ -1,5 +1,21 @@
 //go:build host
 
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
 package hosttest
 
 import (
@@ -102,16 +118,14 @@ func (d *daemon) cards() []string {
 	return names
 }
 
-// hostState is what of the host a cloud changes: interfaces with their addresses, mounts and settings. What belongs to
-// other clouds on the same host is left out.
+// hostState is what of the host a cloud of these tests may leave: interfaces with their addresses, and mounts.
 func hostState() map[string]string {
 	GinkgoHelper()
 	state := map[string]string{}
 	interfaces, err := net.Interfaces()
 	Expect(err).NotTo(HaveOccurred())
 	for _, link := range interfaces {
-		alias, _ := os.ReadFile("/sys/class/net/" + link.Name + "/ifalias")
-		if _, err := os.Stat("/sys/class/net/" + link.Name + "/brport"); err == nil || strings.HasPrefix(string(alias), "foocloud ") && !strings.HasPrefix(link.Name, "fooht") {
+		if ofOthers(link.Name) {
 			continue
 		}
 		addresses, err := link.Addrs()
@@ -120,6 +134,20 @@ func hostState() map[string]string {
 	}
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	Expect(err).NotTo(HaveOccurred())
-	state["mounts"] = string(mounts)
+	for line := range strings.Lines(string(mounts)) {
+		if strings.Contains(line, "foo-hosttest") {
+			state["mount "+line] = ""
+		}
+	}
 	return state
+}
+
+// ofOthers reports whether an interface belongs to another cloud on the same host, or to no cloud: the bridges of these
+// tests have a name of their own, and a card is on the bridge of its cloud or was left behind.
+func ofOthers(name string) bool {
+	if strings.HasPrefix(name, "fooht") {
+		return false
+	}
+	_, err := os.Stat("/sys/class/net/" + name + "/brport")
+	return err == nil || !strings.HasPrefix(name, "fooi")
 }

@@ -1,5 +1,21 @@
 //go:build host
 
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
 package hosttest
 
 import (
@@ -66,8 +82,8 @@ func build(name, pkg string) string {
 type daemon struct {
 	state, bridge, network string
 	cmd                    *exec.Cmd
-	output                         *bytes.Buffer
-	client                         *client.Client
+	output                 *bytes.Buffer
+	client                 *client.Client
 }
 
 var daemons int

@@ -35,6 +35,10 @@ import (
 const (
 	folderMode = 0o700
 	fileMode   = 0o600
+	// publicMode is that of folders that become folders of an instance, where not only root must get in.
+	publicMode os.FileMode = 0o755
+
+	privateFolder = "private"
 
 	// stopGrace is how long an instance may take to stop its processes.
 	stopGrace = 20 * time.Second

@@ -38,14 +38,14 @@ const kubeletLog = "kubelet.log"
 func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error) {
 	folder, name := d.folder(id), consoleFile
 	if log.Source == engine.LogKubelet {
-		folder, name = filepath.Join(folder, "private", "log"), kubeletLog
+		folder, name = filepath.Join(folder, privateFolder, "log"), kubeletLog
 	}
 	// The root keeps a link that an instance made in its log folder from leading to a file of the host.
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, missing(err, log.Source, id)
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, missing(err, log.Source, id)
@@ -58,7 +58,7 @@ func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadClo
 		err = watcher.Add(filepath.Join(folder, name))
 	}
 	if err != nil {
-		file.Close()
+		_ = file.Close()
 		return nil, fmt.Errorf("follow the log: %w", err)
 	}
 	return &follower{ctx: ctx, file: file, watcher: watcher}, nil

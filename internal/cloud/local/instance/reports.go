@@ -22,6 +22,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
@@ -142,11 +144,10 @@ func (r *reports) read(entry *reported) {
 		klog.Background().Error(err, "Reading a report failed", "id", entry.id)
 		return
 	}
-	bootstrap := status.Bootstrap
-	if bootstrap.State == "" {
+	bootstrap, ok := sanitize(status.Bootstrap)
+	if !ok {
 		return
 	}
-	bootstrap.Message = bootstrap.Message[:min(len(bootstrap.Message), maxMessage)]
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	select {
@@ -156,17 +157,29 @@ func (r *reports) read(entry *reported) {
 	entry.latest <- bootstrap
 }
 
+// sanitize returns what of a report is passed on, and whether there is something.
+func sanitize(b cloud.Bootstrap) (cloud.Bootstrap, bool) {
+	known := []cloud.BootstrapState{
+		cloud.BootstrapPending, cloud.BootstrapRunning, cloud.BootstrapSucceeded, cloud.BootstrapFailed,
+	}
+	if !slices.Contains(known, b.State) {
+		return cloud.Bootstrap{}, false
+	}
+	b.Message = strings.ToValidUTF8(b.Message[:min(len(b.Message), maxMessage)], "")
+	return b, true
+}
+
 // readUntrusted reads the report. The instance could have put a link to a file of the host in its place.
 func readUntrusted(folder string) ([]byte, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	file, err := root.Open(reportFile)
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	return io.ReadAll(io.LimitReader(file, maxReport))
 }

@@ -66,7 +66,7 @@ func mountLayers(folder, target string) error {
 		return fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, mountErr))
 	}
 	for _, name := range []string{"upper", "work"} {
-		if err := os.Mkdir(filepath.Join(memory, name), 0o755); err != nil {
+		if err := os.Mkdir(filepath.Join(memory, name), publicMode); err != nil {
 			return fmt.Errorf("make a layer in memory: %w", err)
 		}
 	}
@@ -98,7 +98,7 @@ type mount struct {
 
 func (r root) mount(m mount) error {
 	target := r.path(m.target)
-	if err := os.MkdirAll(target, 0o755); err != nil {
+	if err := os.MkdirAll(target, publicMode); err != nil {
 		return fmt.Errorf("make %s: %w", m.target, err)
 	}
 	if err := unix.Mount(m.source, target, m.kind, m.flags, m.data); err != nil {
@@ -127,7 +127,7 @@ func mountPrivate(r root, c config) error {
 				return fmt.Errorf("replace %s: %w", target, err)
 			}
 		}
-		if err := r.bind(filepath.Join(c.Folder, "private", name), target); err != nil {
+		if err := r.bind(filepath.Join(c.Folder, privateFolder, name), target); err != nil {
 			return err
 		}
 	}

@@ -22,9 +22,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,17 +72,17 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 
 func (d *Driver) prepare(id string) error {
 	folder := d.folder(id)
-	folders := []string{"upper", "work", "root", "report"}
-	for name := range privateDirs {
-		folders = append(folders, filepath.Join("private", name))
+	if err := os.Mkdir(folder, folderMode); err != nil {
+		return fmt.Errorf("make the instance's folder: %w", err)
 	}
-	for _, name := range folders {
-		if err := os.MkdirAll(filepath.Join(folder, name), 0o755); err != nil {
+	folders := slices.Collect(maps.Keys(privateDirs))
+	for i, name := range folders {
+		folders[i] = filepath.Join(privateFolder, name)
+	}
+	for _, name := range append(folders, "upper", "work", "root", "report") {
+		if err := os.MkdirAll(filepath.Join(folder, name), publicMode); err != nil {
 			return fmt.Errorf("make the instance's folder: %w", err)
 		}
-	}
-	if err := os.Chmod(folder, folderMode); err != nil {
-		return fmt.Errorf("protect the instance's folder: %w", err)
 	}
 	return nil
 }
@@ -91,18 +93,18 @@ func (d *Driver) spawn(spec engine.MachineSpec) (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the console log: %w", err)
 	}
-	defer console.Close()
+	defer func() { _ = console.Close() }()
 	controlRead, controlWrite, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	defer controlRead.Close()
+	defer func() { _ = controlRead.Close() }()
 	statusRead, statusWrite, err := os.Pipe()
 	if err != nil {
-		controlWrite.Close()
+		_ = controlWrite.Close()
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	defer statusWrite.Close()
+	defer func() { _ = statusWrite.Close() }()
 
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{"foocloud", Subcommand}, Env: []string{"PATH=" + searchPath}, Dir: "/",
@@ -165,8 +167,8 @@ func (d *Driver) config(spec engine.MachineSpec) config {
 }
 
 func (c *child) close() {
-	c.control.Close()
-	c.status.Close()
+	_ = c.control.Close()
+	_ = c.status.Close()
 }
 
 func (c *child) kill(ctx context.Context) error {

@@ -86,7 +86,7 @@ func (c *checker) ask(ctx context.Context) (found health, late bool) {
 		c.transport.CloseIdleConnections()
 		return classify(err), ctx.Err() != nil
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
 	switch response.StatusCode {
 	// An API server that does not let anonymous clients ask is up all the same.

@@ -91,8 +91,8 @@ type started struct {
 }
 
 func (s *started) close() {
-	s.control.Close()
-	s.status.Close()
+	_ = s.control.Close()
+	_ = s.status.Close()
 }
 
 func (d *Driver) spawn(id string) (*started, error) {
@@ -100,18 +100,18 @@ func (d *Driver) spawn(id string) (*started, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the load balancer's log: %w", err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	controlRead, controlWrite, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	defer controlRead.Close()
+	defer func() { _ = controlRead.Close() }()
 	statusRead, statusWrite, err := os.Pipe()
 	if err != nil {
-		controlWrite.Close()
+		_ = controlWrite.Close()
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
-	defer statusWrite.Close()
+	defer func() { _ = statusWrite.Close() }()
 	s := &started{control: controlWrite, status: statusRead}
 	cmd := &exec.Cmd{
 		Path: "/proc/self/exe", Args: []string{"foocloud", Subcommand, d.folder(id)}, Env: []string{}, Dir: "/",

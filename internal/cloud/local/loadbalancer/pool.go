@@ -46,6 +46,8 @@ type pool struct {
 type backend struct {
 	cloud.Backend
 	target string
+	// ctx ends when the backend is removed.
+	ctx    context.Context
 	cancel context.CancelFunc
 	health health
 	conns  map[io.Closer]struct{}
@@ -79,7 +81,7 @@ func (p *pool) set(ctx context.Context, want []cloud.Backend) {
 func (p *pool) add(ctx context.Context, want cloud.Backend) *backend {
 	ctx, cancel := context.WithCancel(ctx)
 	b := &backend{
-		Backend: want, cancel: cancel, conns: map[io.Closer]struct{}{},
+		Backend: want, ctx: ctx, cancel: cancel, conns: map[io.Closer]struct{}{},
 		target: net.JoinHostPort(want.Address, strconv.Itoa(int(p.port))),
 	}
 	go p.watch(ctx, b)

@@ -48,17 +48,17 @@ type proxy struct {
 }
 
 // serve accepts connections until the listener is closed.
-func (p *proxy) serve(ctx context.Context, listener net.Listener) error {
+func (p *proxy) serve(ctx context.Context, listener net.Listener) {
 	for {
 		client, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
-			return nil
+			return
 		}
 		if err != nil {
 			// Most likely there are too many open files; connections that end make room.
 			klog.Background().Error(err, "Accepting a connection failed")
 			if !pause(ctx, redialDelay) {
-				return nil
+				return
 			}
 			continue
 		}
@@ -67,14 +67,14 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (p *proxy) forward(ctx context.Context, client net.Conn) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	b, server, err := p.connect(ctx)
 	if err != nil {
 		klog.Background().Info("Connection dropped", "client", client.RemoteAddr().String(), "reason", err.Error())
 		return
 	}
 	defer p.pool.detach(b, server)
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	join(client, server)
 }
 
@@ -94,38 +94,43 @@ func (p *proxy) connect(ctx context.Context) (*backend, net.Conn, error) {
 				return b, server, nil
 			}
 		}
-		if err := await(ctx, changed, len(list) > 0); err != nil {
+		again := holdTime
+		if len(list) > 0 {
+			again = redialDelay
+		}
+		if err := await(ctx, changed, again); err != nil {
 			return nil, nil, err
 		}
 	}
 }
 
 func (p *proxy) dial(ctx context.Context, b *backend) (net.Conn, bool) {
+	// Nothing answers at the address of an instance that is gone, not even with a refusal.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(b.ctx, cancel)()
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	server, err := dialer.DialContext(ctx, "tcp", b.target)
 	if err != nil {
 		return nil, false
 	}
 	if !p.pool.attach(b, server) {
-		server.Close()
+		_ = server.Close()
 		return nil, false
 	}
 	return server, true
 }
 
-// await returns when a backend may take the connection. Those that refused it are not asked again at once.
-func await(ctx context.Context, changed <-chan struct{}, refused bool) error {
-	var again <-chan time.Time
-	if refused {
-		timer := time.NewTimer(redialDelay)
-		defer timer.Stop()
-		again = timer.C
-	}
+// await returns when a backend may take the connection: something changed, or it is time to ask again those that
+// refused it.
+func await(ctx context.Context, changed <-chan struct{}, again time.Duration) error {
+	timer := time.NewTimer(again)
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-changed:
-	case <-again:
+	case <-timer.C:
 	}
 	return nil
 }
@@ -163,6 +168,6 @@ func pipe(to, from net.Conn) {
 	if err == nil && ok && half.CloseWrite() == nil {
 		return
 	}
-	to.Close()
-	from.Close()
+	_ = to.Close()
+	_ = from.Close()
 }

@@ -69,10 +69,10 @@ func newSetup(t *testing.T) *setup {
 	s.pool = newPool(s.port)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	s.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { listener.Close() })
+	t.Cleanup(func() { _ = listener.Close() })
 	s.address = listener.Addr().String()
 	p := &proxy{pool: s.pool}
-	go func() { _ = p.serve(ctx, listener) }()
+	go p.serve(ctx, listener)
 	return s
 }
 
@@ -128,7 +128,7 @@ func (s *setup) ask() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	text, err := io.ReadAll(response.Body)
 	return string(text), err
 }
@@ -191,7 +191,7 @@ func TestAcceptingBackendServesWhenNoneIsReady(t *testing.T) {
 func (s *setup) hang() <-chan error {
 	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
 	s.Expect(err).NotTo(HaveOccurred())
-	s.t.Cleanup(func() { conn.Close() })
+	s.t.Cleanup(func() { _ = conn.Close() })
 	_, err = io.WriteString(conn, "GET /hang HTTP/1.1\r\nHost: x\r\n\r\n")
 	s.Expect(err).NotTo(HaveOccurred())
 	ended := make(chan error, 1)

@@ -76,14 +76,14 @@ func Run(folder string) error {
 	if err != nil {
 		return tell(status, fmt.Errorf("watch the backends: %w", err))
 	}
-	defer watcher.Close()
+	defer func() { _ = watcher.Close() }()
 	if err := watcher.Add(folder); err != nil {
 		return tell(status, fmt.Errorf("watch the backends: %w", err))
 	}
 	if err := load(ctx, folder, p.pool); err != nil {
 		return tell(status, err)
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(c.Address, strconv.Itoa(int(c.Port))))
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(c.Address, strconv.Itoa(int(c.Port))))
 	if err != nil {
 		return tell(status, fmt.Errorf("listen: %w", err))
 	}
@@ -92,8 +92,9 @@ func Run(folder string) error {
 		return fmt.Errorf("report to the daemon: %w", err)
 	}
 	go follow(ctx, watcher, folder, p.pool)
-	context.AfterFunc(ctx, func() { listener.Close() })
-	return p.serve(ctx, listener)
+	context.AfterFunc(ctx, func() { _ = listener.Close() })
+	p.serve(ctx, listener)
+	return nil
 }
 
 func awaitGoAhead(control io.Reader) error {

@@ -48,18 +48,23 @@ type Bridge struct {
 	index   int
 }
 
-// Ensure makes the bridge, or takes the one that an earlier run of the same state folder made. It returns an error that
-// says what is in the way when the name or the network is in use.
-func Ensure(options Options) (*Bridge, error) {
+// Check returns an error that says what is in the way when the name or the network is in use by others.
+func Check(options Options) error {
 	link, err := find(options)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	own := 0
 	if link != nil {
 		own = link.Attrs().Index
 	}
-	if err := checkOverlap(options.Network, own); err != nil {
+	return checkOverlap(options.Network, own)
+}
+
+// Ensure makes the bridge, or takes the one that an earlier run of the same state folder made. Check first.
+func Ensure(options Options) (*Bridge, error) {
+	link, err := find(options)
+	if err != nil {
 		return nil, err
 	}
 	if link == nil {

@@ -59,10 +59,6 @@ func hostUses(own int) ([]use, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list interfaces: %w", err)
 	}
-	names := map[int]string{}
-	for _, link := range links {
-		names[link.Attrs().Index] = link.Attrs().Name
-	}
 	addresses, err := netlink.AddrList(nil, unix.AF_INET)
 	if err != nil {
 		return nil, fmt.Errorf("list addresses: %w", err)
@@ -71,18 +67,32 @@ func hostUses(own int) ([]use, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list routes: %w", err)
 	}
-	var uses []use
+	u := uses{own: own, names: map[int]string{}}
+	for _, link := range links {
+		u.names[link.Attrs().Index] = link.Attrs().Name
+	}
 	for _, address := range addresses {
-		if prefix, ok := toPrefix(address.IPNet); ok && address.LinkIndex != own {
-			uses = append(uses, use{prefix, "interface " + names[address.LinkIndex]})
-		}
+		u.add(address.IPNet, "interface ", address.LinkIndex)
 	}
 	for _, route := range routes {
-		if prefix, ok := toPrefix(route.Dst); ok && (own == 0 || route.LinkIndex != own) {
-			uses = append(uses, use{prefix, "a route by interface " + names[route.LinkIndex]})
-		}
+		u.add(route.Dst, "a route by interface ", route.LinkIndex)
 	}
-	return uses, nil
+	return u.list, nil
+}
+
+// uses collects what interfaces other than the own one use.
+type uses struct {
+	own   int
+	names map[int]string
+	list  []use
+}
+
+func (u *uses) add(ipnet *net.IPNet, what string, link int) {
+	prefix, ok := toPrefix(ipnet)
+	if !ok || (link == u.own && link != 0) {
+		return
+	}
+	u.list = append(u.list, use{prefix, what + u.names[link]})
 }
 
 func toPrefix(ipnet *net.IPNet) (netip.Prefix, bool) {

@@ -71,7 +71,7 @@ func Restore(settings map[string]string) error {
 }
 
 func write(name, value string) error {
-	if err := os.WriteFile(filepath.Join(sysctlRoot, name), []byte(value), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(sysctlRoot, name), []byte(value), 0o600); err != nil {
 		return fmt.Errorf("set %s to %s: %w", name, value, err)
 	}
 	return nil

@@ -79,12 +79,12 @@ func open(id Identity, reap func() string) (*Handle, error) {
 	h := &Handle{file: os.NewFile(uintptr(fd), "pidfd"), id: id, done: make(chan struct{}), exit: unknownExit}
 	// The PID may have passed to another process between the look and the opening.
 	if stat, err := readStat(id.PID); err != nil || stat.startTime != id.StartTime {
-		h.file.Close()
+		_ = h.file.Close()
 		return nil, ErrGone
 	}
 	conn, err := h.file.SyscallConn()
 	if err != nil {
-		h.file.Close()
+		_ = h.file.Close()
 		return nil, fmt.Errorf("watch process %d: %w", id.PID, err)
 	}
 	go h.wait(conn, reap)
@@ -93,7 +93,7 @@ func open(id Identity, reap func() string) (*Handle, error) {
 
 func (h *Handle) wait(conn syscall.RawConn, reap func() string) {
 	// In this order, who fails to use the closed file can tell by done why.
-	defer h.file.Close()
+	defer func() { _ = h.file.Close() }()
 	defer close(h.done)
 	// A pidfd becomes readable when the process ends. An error means that the handle was closed.
 	if err := conn.Read(func(fd uintptr) bool { return readable(int(fd)) }); err != nil {
@@ -174,4 +174,4 @@ func (h *Handle) Stop(ctx context.Context, grace time.Duration) error {
 }
 
 // Close lets go of the process, which runs on. Done is then closed too.
-func (h *Handle) Close() { h.file.Close() }
+func (h *Handle) Close() { _ = h.file.Close() }

@@ -176,7 +176,7 @@ func getLog(b Backend, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer content.Close()
+	defer func() { _ = content.Close() }()
 	w.Header().Set("Content-Type", api.Text)
 	stream(w, content)
 	return nil

@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), balancers: fake.NewBalancers()}
 	state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
 	w.Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { state.Close() })
+	t.Cleanup(func() { _ = state.Close() })
 	e := engine.New(engine.Options{
 		Store: state, Machines: w.machines, Balancers: w.balancers, Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-b"}, {Name: "zone-a", ControlPlane: true}},

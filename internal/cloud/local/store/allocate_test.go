@@ -31,7 +31,7 @@ func openState(t *testing.T) *Store {
 	t.Helper()
 	s, err := Open(filepath.Join(t.TempDir(), "state.db"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
 

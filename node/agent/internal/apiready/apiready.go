@@ -26,6 +26,7 @@ package apiready
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -48,12 +49,11 @@ func Wait(ctx context.Context, kubeconfig string) error {
 	if err != nil {
 		return fmt.Errorf("wait for API server: %w", err)
 	}
-	server, err := serverOf(data)
+	server, authority, err := serverOf(data)
 	if err != nil {
 		return fmt.Errorf("wait for API server of %s: %w", kubeconfig, err)
 	}
-	// Nothing is sent that would have to be kept from another server, so whose certificate it is does not matter.
-	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}}
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority, MinVersion: tls.VersionTLS12}}
 	defer transport.CloseIdleConnections()
 	client := &http.Client{Transport: transport, Timeout: requestTimeout}
 	ticker := time.NewTicker(interval)
@@ -77,14 +77,14 @@ func ready(ctx context.Context, client *http.Client, url string) bool {
 	if err != nil {
 		return false
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	_, _ = io.Copy(io.Discard, resp.Body) // so that the connection is used again
 	// One that lets nobody ask without credentials is up at least.
 	return resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusUnauthorized
 }
 
-// serverOf returns the API server's URL of a kubeconfig.
-func serverOf(data []byte) (string, error) {
+// serverOf returns the API server's URL of a kubeconfig, and who signs its certificate.
+func serverOf(data []byte) (string, *x509.CertPool, error) {
 	var config struct {
 		CurrentContext string `json:"current-context"`
 		Contexts       []struct {
@@ -96,12 +96,13 @@ func serverOf(data []byte) (string, error) {
 		Clusters []struct {
 			Name    string `json:"name"`
 			Cluster struct {
-				Server string `json:"server"`
+				Server    string `json:"server"`
+				Authority []byte `json:"certificate-authority-data"`
 			} `json:"cluster"`
 		} `json:"clusters"`
 	}
 	if yaml.Unmarshal(data, &config) != nil {
-		return "", errors.New("it is not valid YAML") // the cause might quote a key
+		return "", nil, errors.New("it is not valid YAML") // the cause might quote a key
 	}
 	name := ""
 	for _, context := range config.Contexts {
@@ -111,8 +112,12 @@ func serverOf(data []byte) (string, error) {
 	}
 	for _, cluster := range config.Clusters {
 		if cluster.Name == name && cluster.Cluster.Server != "" {
-			return cluster.Cluster.Server, nil
+			authority := x509.NewCertPool()
+			if !authority.AppendCertsFromPEM(cluster.Cluster.Authority) {
+				return "", nil, errors.New("its current context has no certificate authority data")
+			}
+			return cluster.Cluster.Server, authority, nil
 		}
 	}
-	return "", errors.New("its current context has no server")
+	return "", nil, errors.New("its current context has no server")
 }

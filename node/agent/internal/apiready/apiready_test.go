@@ -18,6 +18,9 @@ package apiready
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -28,7 +31,7 @@ import (
 	"time"
 )
 
-func write(t *testing.T, server string) string {
+func write(t *testing.T, server string, authority []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config")
 	text := fmt.Sprintf(`current-context: b
@@ -37,8 +40,8 @@ contexts:
 - {name: b, context: {cluster: mine}}
 clusters:
 - {name: other, cluster: {server: "https://192.0.2.1:1"}}
-- {name: mine, cluster: {server: %q}}
-`, server)
+- {name: mine, cluster: {server: %q, certificate-authority-data: %s}}
+`, server, base64.StdEncoding.EncodeToString(authority))
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +64,8 @@ func TestWait(t *testing.T) {
 		defer server.Close()
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
-		if err := Wait(ctx, write(t, server.URL)); err != nil || asked.Load() != 3 {
+		authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+		if err := Wait(ctx, write(t, server.URL, authority)); err != nil || asked.Load() != 3 {
 			t.Errorf("status %d: asked %d times, %v", last, asked.Load(), err)
 		}
 	}
@@ -70,14 +74,20 @@ func TestWait(t *testing.T) {
 func TestWaitEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*interval)
 	defer cancel()
-	if err := Wait(ctx, write(t, "https://127.0.0.1:1")); err == nil {
-		t.Error("no error")
+	server := httptest.NewTLSServer(nil)
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	server.Close()
+	if err := Wait(ctx, write(t, server.URL, authority)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error is %v", err)
 	}
 }
 
 func TestWaitRefusesAFileWithoutServer(t *testing.T) {
-	if err := Wait(context.Background(), write(t, "")); err == nil {
+	if err := Wait(context.Background(), write(t, "", nil)); err == nil {
 		t.Error("no error")
+	}
+	if err := Wait(context.Background(), write(t, "https://127.0.0.1:1", nil)); err == nil {
+		t.Error("no error without authority")
 	}
 	if err := Wait(context.Background(), "/no/such/file"); err == nil {
 		t.Error("no error")

@@ -49,7 +49,7 @@ func setCgroups() error {
 	if hasControllers() {
 		return nil
 	}
-	if err := os.WriteFile(controllersText, []byte(strings.Join(controllers, " ")+"\n"), 0o444); err != nil {
+	if err := os.WriteFile(controllersText, []byte(strings.Join(controllers, " ")+"\n"), 0o400); err != nil {
 		return fmt.Errorf("list of cgroup controllers: %w", err)
 	}
 	if err := unix.Mount(controllersText, controllersFile, "", unix.MS_BIND, ""); err != nil {

@@ -36,7 +36,7 @@ func setKernel() error {
 	var errs []error
 	for _, setting := range settings {
 		err := os.WriteFile(setting.path, []byte("1\n"), 0)
-		if err != nil && !(setting.optional && errors.Is(err, os.ErrNotExist)) {
+		if err != nil && (!setting.optional || !errors.Is(err, os.ErrNotExist)) {
 			errs = append(errs, fmt.Errorf("kernel setting: %w", err))
 		}
 	}

@@ -82,7 +82,7 @@ func gunzip(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)
 	}
-	defer reader.Close()
+	defer func() { _ = reader.Close() }()
 	out, err := io.ReadAll(io.LimitReader(reader, maxDataSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("gzip: %w", err)

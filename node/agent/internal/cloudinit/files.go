@@ -198,7 +198,7 @@ func (f File) writeContent() error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	if err := file.Chmod(fileMode(f.Mode)); err != nil {
 		return err
 	}

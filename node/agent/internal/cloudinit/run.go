@@ -64,14 +64,18 @@ func (r *Runner) Run(ctx context.Context, config *Config, failed func(error)) in
 		r.logf("module %s is skipped: it has no meaning in this instance", module)
 	}
 	for i, command := range config.BootCommands {
-		check(r.runCommand(ctx, fmt.Sprintf("bootcmd[%d]", i), command))
+		if ctx.Err() == nil {
+			check(r.runCommand(ctx, fmt.Sprintf("bootcmd[%d]", i), command))
+		}
 	}
 	for _, file := range config.Files {
 		r.logf("write_files: %s", file.Path)
 		check(file.Write())
 	}
 	for i, command := range config.RunCommands {
-		check(r.runCommand(ctx, fmt.Sprintf("runcmd[%d]", i), command))
+		if ctx.Err() == nil {
+			check(r.runCommand(ctx, fmt.Sprintf("runcmd[%d]", i), command))
+		}
 	}
 	if failures == 0 && ctx.Err() != nil {
 		check(errors.New("the instance was stopped before the bootstrap data was done"))
@@ -80,9 +84,6 @@ func (r *Runner) Run(ctx context.Context, config *Config, failed func(error)) in
 }
 
 func (r *Runner) runCommand(ctx context.Context, name string, command Command) error {
-	if ctx.Err() != nil {
-		return nil
-	}
 	r.logf("%s: %s", name, redact(command.Line))
 	start := time.Now()
 	exit, lines, err := r.execute(ctx, command.Args)
@@ -106,16 +107,16 @@ func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []st
 		return process.Exit{}, nil, fmt.Errorf("output of command: %w", err)
 	}
 	proc, err := r.starter.Start(process.Spec{Path: path, Args: args, Env: r.env, Stdout: write, Stderr: write})
-	write.Close()
+	_ = write.Close()
 	if err != nil {
-		read.Close()
+		_ = read.Close()
 		return process.Exit{}, nil, err
 	}
 	tail := &tail{}
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		defer read.Close()
+		defer func() { _ = read.Close() }()
 		// An error of the log file must not stop the command, which would block on a full pipe.
 		_, _ = io.Copy(io.MultiWriter(tail, r.output), read)
 	}()
@@ -141,5 +142,5 @@ func waitDrained(drained <-chan struct{}) {
 }
 
 func (r *Runner) logf(format string, args ...any) {
-	fmt.Fprintf(r.output, "cloud-init: "+format+"\n", args...)
+	_, _ = fmt.Fprintf(r.output, "cloud-init: "+format+"\n", args...)
 }

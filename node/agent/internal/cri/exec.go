@@ -133,58 +133,79 @@ func (r *Runtime) execute(ctx context.Context, c *container, cmd command) (int, 
 	if err != nil {
 		return 0, err
 	}
-	var ends []*os.File // the command's ends of the pipes
-	defer func() {
-		for _, end := range ends {
-			end.Close()
-		}
-	}()
-	var copies sync.WaitGroup
-	connect := func(writer io.Writer) (*os.File, error) {
-		if writer == nil {
-			return nil, nil
-		}
-		out, err := newOutput()
-		if err != nil {
-			return nil, err
-		}
-		ends = append(ends, out.write)
-		copies.Go(func() {
-			defer out.read.Close()
-			_, _ = io.Copy(writer, out.read) // a client that went away is seen by ctx
-		})
-		return out.write, nil
-	}
-	if spec.Stdout, err = connect(cmd.stdout); err != nil {
+	var pipes pipes
+	defer pipes.closeEnds()
+	if err := pipes.connect(&spec, cmd); err != nil {
 		return 0, err
-	}
-	if spec.Stderr, err = connect(cmd.stderr); err != nil {
-		return 0, err
-	}
-	if cmd.stdin != nil {
-		in, err := newOutput()
-		if err != nil {
-			return 0, err
-		}
-		ends = append(ends, in.read)
-		spec.Stdin = in.read
-		go func() {
-			defer in.write.Close()
-			_, _ = io.Copy(in.write, cmd.stdin)
-		}()
 	}
 	proc, err := r.config.Starter.Start(spec)
-	for _, end := range ends {
-		end.Close()
-	}
+	pipes.closeEnds()
 	if err != nil {
 		return 0, err
 	}
 	if err := await(ctx, proc); err != nil {
 		return 0, err
 	}
-	copies.Wait()
+	pipes.copies.Wait()
 	return proc.Exit().Code, nil
+}
+
+// pipes connect a command with the client's streams.
+type pipes struct {
+	ends   []*os.File // the command's ends
+	copies sync.WaitGroup
+}
+
+func (p *pipes) connect(spec *process.Spec, cmd command) error {
+	var err error
+	if spec.Stdout, err = p.output(cmd.stdout); err != nil {
+		return err
+	}
+	if spec.Stderr, err = p.output(cmd.stderr); err != nil {
+		return err
+	}
+	spec.Stdin, err = p.input(cmd.stdin)
+	return err
+}
+
+func (p *pipes) output(writer io.Writer) (*os.File, error) {
+	if writer == nil {
+		return nil, nil
+	}
+	out, err := newOutput()
+	if err != nil {
+		return nil, err
+	}
+	p.ends = append(p.ends, out.write)
+	p.copies.Go(func() {
+		defer func() { _ = out.read.Close() }()
+		_, _ = io.Copy(writer, out.read) // a client that went away is seen by the context
+	})
+	return out.write, nil
+}
+
+func (p *pipes) input(reader io.Reader) (*os.File, error) {
+	if reader == nil {
+		return nil, nil
+	}
+	in, err := newOutput()
+	if err != nil {
+		return nil, err
+	}
+	p.ends = append(p.ends, in.read)
+	go func() {
+		defer func() { _ = in.write.Close() }()
+		_, _ = io.Copy(in.write, reader)
+	}()
+	return in.read, nil
+}
+
+// closeEnds closes the command's ends, which a command that runs has for itself.
+func (p *pipes) closeEnds() {
+	for _, end := range p.ends {
+		_ = end.Close()
+	}
+	p.ends = nil
 }
 
 // executeOnTerminal runs a command on a terminal of its own and returns its exit code.
@@ -197,11 +218,11 @@ func (r *Runtime) executeOnTerminal(ctx context.Context, c *container, cmd comma
 	if err != nil {
 		return 0, fmt.Errorf("terminal: %w", err)
 	}
-	defer master.Close()
+	defer func() { _ = master.Close() }()
 	spec.Stdin, spec.Stdout, spec.Stderr, spec.Terminal = slave, slave, slave, true
 	spec.Env = append(spec.Env, "TERM=xterm")
 	proc, err := r.config.Starter.Start(spec)
-	slave.Close()
+	_ = slave.Close()
 	if err != nil {
 		return 0, err
 	}

@@ -137,8 +137,8 @@ func (r *Runtime) follow(c *container, stdout, stderr output) {
 	var copies sync.WaitGroup
 	copies.Go(func() { r.copyOutput(c, crilog.Stdout, stdout) })
 	copies.Go(func() { r.copyOutput(c, crilog.Stderr, stderr) })
-	stdout.write.Close()
-	stderr.write.Close()
+	_ = stdout.write.Close()
+	_ = stderr.write.Close()
 	<-c.process.Done()
 	drained := make(chan struct{})
 	go func() {
@@ -150,8 +150,8 @@ func (r *Runtime) follow(c *container, stdout, stderr output) {
 	select {
 	case <-drained:
 	case <-timer.C: // something outside the process's group still holds its output
-		stdout.read.Close()
-		stderr.read.Close()
+		_ = stdout.read.Close()
+		_ = stderr.read.Close()
 	}
 	c.output.close()
 	exit := c.process.Exit()
@@ -168,7 +168,7 @@ func (r *Runtime) follow(c *container, stdout, stderr output) {
 }
 
 func (r *Runtime) copyOutput(c *container, stream crilog.Stream, out output) {
-	defer out.read.Close()
+	defer func() { _ = out.read.Close() }()
 	if err := c.log.Copy(stream, c.output.tee(stream, out.read)); err != nil {
 		r.config.Log.Warn("Can not write container log", "path", c.logPath, "error", err)
 	}
@@ -176,7 +176,8 @@ func (r *Runtime) copyOutput(c *container, stream crilog.Stream, out output) {
 
 // environment of a process: the container's, and what a shell of the instance would have.
 func (r *Runtime) environment(config *runtimeapi.ContainerConfig) []string {
-	env := []string{"PATH=" + r.config.Path, "HOME=/root"}
+	env := make([]string, 0, 2+len(config.GetEnvs()))
+	env = append(env, "PATH="+r.config.Path, "HOME=/root")
 	for _, pair := range config.GetEnvs() {
 		env = append(env, pair.GetKey()+"="+string(pair.GetValue()))
 	}
@@ -237,6 +238,6 @@ func newOutput() (output, error) {
 }
 
 func (o output) close() {
-	o.read.Close()
-	o.write.Close()
+	_ = o.read.Close()
+	_ = o.write.Close()
 }

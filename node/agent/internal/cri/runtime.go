@@ -118,13 +118,13 @@ func New(config Config) (*Runtime, error) {
 
 // Listen opens the socket, so that clients can connect before Serve runs.
 func Listen(socket string) (net.Listener, error) {
-	if err := os.MkdirAll(filepath.Dir(socket), 0o711); err != nil {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o750); err != nil {
 		return nil, fmt.Errorf("runtime socket: %w", err)
 	}
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("runtime socket: %w", err)
 	}
-	listener, err := net.Listen("unix", socket)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("runtime socket: %w", err)
 	}

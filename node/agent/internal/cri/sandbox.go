@@ -58,7 +58,7 @@ func (r *Runtime) RunPodSandbox(_ context.Context, req *runtimeapi.RunPodSandbox
 		addresses: []netip.Addr{r.config.Address},
 	}
 	if folder := config.GetLogDirectory(); folder != "" {
-		if err := os.MkdirAll(folder, 0o755); err != nil {
+		if err := os.MkdirAll(folder, 0o750); err != nil {
 			return nil, status.Errorf(codes.Internal, "log folder: %s", err)
 		}
 	}

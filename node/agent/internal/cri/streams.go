@@ -50,7 +50,7 @@ type streams struct {
 }
 
 func newStreams(r *Runtime) (*streams, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
 	if err != nil {
 		return nil, fmt.Errorf("streaming server: %w", err)
 	}
@@ -58,7 +58,7 @@ func newStreams(r *Runtime) (*streams, error) {
 	config.BaseURL = &url.URL{Scheme: "http", Host: listener.Addr().String()}
 	s := &streams{runtime: r}
 	if s.server, err = streaming.NewServer(config, s); err != nil {
-		listener.Close()
+		_ = listener.Close()
 		return nil, fmt.Errorf("streaming server: %w", err)
 	}
 	s.http = &http.Server{Handler: s.server, ReadHeaderTimeout: headerTimeout}
@@ -153,7 +153,7 @@ func (s *streams) Attach(ctx context.Context, containerID string, _ io.Reader, s
 
 // PortForward is part of streaming.Runtime: it connects a stream with a port of a pod.
 func (s *streams) PortForward(ctx context.Context, sandboxID string, port int32, stream io.ReadWriteCloser) error {
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	target, err := s.runtime.target(sandboxID)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *streams) PortForward(ctx context.Context, sandboxID string, port int32,
 	if err != nil {
 		return fmt.Errorf("forward to port %d: %w", port, err)
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	return join(conn, stream)
 }
 
@@ -178,8 +178,8 @@ func join(conn net.Conn, stream io.ReadWriteCloser) error {
 		}
 	})
 	_, err := io.Copy(stream, conn)
-	stream.Close()
-	conn.Close()
+	_ = stream.Close()
+	_ = conn.Close()
 	up.Wait()
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("forward port: %w", err)

@@ -54,7 +54,7 @@ type Log struct {
 
 // Open opens or makes the log at path, and its folder.
 func Open(path string, now func() time.Time) (*Log, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("folder of container log: %w", err)
 	}
 	l := &Log{path: path, now: now}
@@ -66,7 +66,7 @@ func Open(path string, now func() time.Time) (*Log, error) {
 
 // Reopen opens the path anew, after the file there was moved away.
 func (l *Log) Reopen() error {
-	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o640)
+	file, err := os.OpenFile(l.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("open container log: %w", err)
 	}

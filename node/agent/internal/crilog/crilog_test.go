@@ -36,7 +36,7 @@ func open(t *testing.T) (*Log, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { log.Close() })
+	t.Cleanup(func() { _ = log.Close() })
 	return log, path
 }
 

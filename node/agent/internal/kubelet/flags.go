@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,33 +116,19 @@ func unquote(value string) string {
 	return value
 }
 
+// word is a run of characters that are not white space; within quotes, white space counts as any other.
+var word = regexp.MustCompile(`(?:[^\s"']|"[^"]*"|'[^']*')+`)
+
 // splitWords splits at white space outside of quotes and drops the quotes.
 func splitWords(text string) []string {
-	var words []string
-	var word strings.Builder
-	inWord, quote := false, rune(0)
-	for _, char := range text {
-		switch {
-		case quote != 0 && char == quote:
-			quote = 0
-		case quote == 0 && (char == '"' || char == '\''):
-			quote, inWord = char, true
-		case quote == 0 && (char == ' ' || char == '\t'):
-			if inWord {
-				words = append(words, word.String())
-				word.Reset()
-			}
-			inWord = false
-		default:
-			word.WriteRune(char)
-			inWord = true
-		}
-	}
-	if inWord {
-		words = append(words, word.String())
+	words := word.FindAllString(text, -1)
+	for i := range words {
+		words[i] = quotes.ReplaceAllString(words[i], "$1$2")
 	}
 	return words
 }
+
+var quotes = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
 
 // readOptional returns the content of a file, nothing where there is no such file.
 func readOptional(path string) (string, error) {

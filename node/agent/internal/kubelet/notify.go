@@ -39,7 +39,7 @@ type notifySocket struct {
 }
 
 func listenNotify() (*notifySocket, error) {
-	if err := os.MkdirAll(filepath.Dir(notifyPath), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(notifyPath), 0o750); err != nil {
 		return nil, fmt.Errorf("notify socket: %w", err)
 	}
 	if err := os.Remove(notifyPath); err != nil && !os.IsNotExist(err) {
@@ -95,7 +95,7 @@ func (n *notifySocket) signal() {
 
 // copyOutput writes what the kubelet says to its log.
 func (u *Unit) copyOutput(read *os.File) {
-	defer read.Close()
+	defer func() { _ = read.Close() }()
 	if _, err := io.Copy(u.output, read); err != nil {
 		u.config.Log.Error("Can not write the kubelet's log", "error", err)
 		// The kubelet must not block on a full pipe.

@@ -272,9 +272,9 @@ func (u *Unit) startProcess() (*process.Process, error) {
 		Stderr:    write,
 		KillGroup: true,
 	})
-	write.Close()
+	_ = write.Close()
 	if err != nil {
-		read.Close()
+		_ = read.Close()
 		return nil, err
 	}
 	go u.copyOutput(read)
@@ -294,7 +294,7 @@ func waitForFile(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer watcher.Close()
+	defer func() { _ = watcher.Close() }()
 	if err := watcher.Add(folder); err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ type File struct {
 
 // Open opens or makes the file at path for appending; limit is its largest size in bytes. The file is readable by root only.
 func Open(path string, limit int64) (*File, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("folder of log file: %w", err)
 	}
 	f := &File{path: path, limit: limit}
@@ -56,7 +56,7 @@ func (f *File) open() error {
 	}
 	info, err := file.Stat()
 	if err != nil {
-		file.Close()
+		_ = file.Close()
 		return fmt.Errorf("size of log file: %w", err)
 	}
 	f.file, f.size = file, info.Size()

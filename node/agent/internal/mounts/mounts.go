@@ -113,12 +113,12 @@ func (m Mount) makePoint() error {
 		return err
 	}
 	if info.IsDir() {
-		return os.MkdirAll(m.Target, 0o755)
+		return os.MkdirAll(m.Target, 0o750)
 	}
-	if err := os.MkdirAll(filepath.Dir(m.Target), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(m.Target), 0o750); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(m.Target, os.O_CREATE|os.O_RDONLY, 0o644)
+	file, err := os.OpenFile(m.Target, os.O_CREATE|os.O_RDONLY, 0o600)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ func (t *Table) Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
-	defer null.Close()
+	defer func() { _ = null.Close() }()
 	dir := spec.Dir
 	if dir == "" {
 		dir = "/"

@@ -90,7 +90,7 @@ type Reporter struct {
 
 // New returns a reporter for the folder and writes the first report: booting, bootstrap pending.
 func New(folder string) (*Reporter, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return nil, fmt.Errorf("report folder: %w", err)
 	}
 	r := &Reporter{folder: folder, status: Status{Phase: Booting, Bootstrap: Bootstrap{State: Pending}}}
@@ -130,7 +130,7 @@ func (r *Reporter) write() error {
 		return fmt.Errorf("encode report: %w", err)
 	}
 	temp := filepath.Join(r.folder, tempName)
-	if err := os.WriteFile(temp, append(data, '\n'), 0o644); err != nil {
+	if err := os.WriteFile(temp, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	if err := os.Rename(temp, filepath.Join(r.folder, fileName)); err != nil {

@@ -59,7 +59,7 @@ type Answerer struct {
 
 // Listen opens the listener to which connections are redirected, on a port that the kernel chooses.
 func Listen() (*Answerer, error) {
-	listener, err := net.Listen("tcp", ":0")
+	listener, err := net.ListenTCP("tcp", nil) // every address: what comes from outside is redirected to the instance's own
 	if err != nil {
 		return nil, fmt.Errorf("listen for simulated pods: %w", err)
 	}
@@ -91,8 +91,8 @@ func (a *Answerer) Serve(ctx context.Context) {
 	rpc := grpc.NewServer()
 	healthpb.RegisterHealthServer(rpc, anyHealth{Server: health.NewServer()})
 	stop := context.AfterFunc(ctx, func() {
-		a.listener.Close()
-		web.Close()
+		_ = a.listener.Close()
+		_ = web.Close()
 		rpc.Stop()
 	})
 	defer stop()
@@ -127,19 +127,19 @@ func (anyHealth) Check(context.Context, *healthpb.HealthCheckRequest) (*healthpb
 // route gives a connection to the server for what its client begins with.
 func (a *Answerer) route(conn net.Conn) {
 	if err := conn.SetReadDeadline(time.Now().Add(idleTimeout)); err != nil {
-		conn.Close()
+		_ = conn.Close()
 		return
 	}
 	peeked := &peekedConn{Conn: conn, reader: bufio.NewReader(conn)}
 	first, err := peeked.reader.Peek(1)
 	if err != nil {
-		conn.Close() // it said nothing, as the probes of open ports do
+		_ = conn.Close() // it said nothing, as the probes of open ports do
 		return
 	}
 	if first[0] == tlsHandshake {
 		config, err := a.config()
 		if err != nil {
-			conn.Close()
+			_ = conn.Close()
 			return
 		}
 		a.web.put(tls.Server(peeked, config))
@@ -180,7 +180,7 @@ func (q *queue) put(conn net.Conn) {
 	select {
 	case q.conns <- conn:
 	case <-q.closed:
-		conn.Close()
+		_ = conn.Close()
 	}
 }
 

@@ -216,11 +216,11 @@ func (a answerer) changeKubelet(ctx context.Context, verb string) {
 }
 
 func (a answerer) enable(ctx context.Context, unit string, c call) Response {
-	switch {
-	case unit == kubeletUnit:
+	switch unit {
+	case kubeletUnit:
 		a.enableKubelet(ctx, c)
 		return Response{}
-	case unit == runtimeUnit:
+	case runtimeUnit:
 		return Response{}
 	}
 	resp := Response{}

@@ -39,19 +39,19 @@ type Server struct {
 
 // Listen opens the socket; calls wait there until Serve runs.
 func Listen(socket string, kubelet Unit, log *slog.Logger) (*Server, error) {
-	if err := os.MkdirAll(filepath.Dir(socket), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(socket), 0o750); err != nil {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
 	if err := os.Remove(socket); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
-	listener, err := net.Listen("unix", socket)
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
 	// Only root may stop the kubelet.
 	if err := os.Chmod(socket, 0o600); err != nil {
-		listener.Close()
+		_ = listener.Close()
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
 	return &Server{listener: listener, answerer: answerer{kubelet: kubelet}, log: log}, nil
@@ -59,7 +59,7 @@ func Listen(socket string, kubelet Unit, log *slog.Logger) (*Server, error) {
 
 // Serve answers until ctx is done.
 func (s *Server) Serve(ctx context.Context) {
-	stop := context.AfterFunc(ctx, func() { s.listener.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() })
 	defer stop()
 	for {
 		conn, err := s.listener.Accept()
@@ -74,7 +74,7 @@ func (s *Server) Serve(ctx context.Context) {
 }
 
 func (s *Server) handle(ctx context.Context, conn net.Conn) {
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	var req Request
 	if err := json.NewDecoder(conn).Decode(&req); err != nil {
 		s.log.Warn("Can not read call of systemctl", "error", err)
@@ -91,21 +91,21 @@ func (s *Server) handle(ctx context.Context, conn net.Conn) {
 func Main(socket string, args []string, stdout, stderr io.Writer) int {
 	resp, err := ask(socket, Request{Args: args})
 	if err != nil {
-		fmt.Fprintf(stderr, "Failed to connect to the instance's first process: %s\n", err)
+		_, _ = fmt.Fprintf(stderr, "Failed to connect to the instance's first process: %s\n", err)
 		return exitFailure
 	}
-	fmt.Fprint(stdout, resp.Stdout)
-	fmt.Fprint(stderr, resp.Stderr)
+	_, _ = fmt.Fprint(stdout, resp.Stdout)
+	_, _ = fmt.Fprint(stderr, resp.Stderr)
 	return resp.Exit
 }
 
 func ask(socket string, req Request) (Response, error) {
 	var resp Response
-	conn, err := net.Dial("unix", socket)
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
 	if err != nil {
 		return resp, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if err := json.NewEncoder(conn).Encode(req); err != nil {
 		return resp, err
 	}

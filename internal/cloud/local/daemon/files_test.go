@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/config"
+)
+
+func TestImages(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	for name, mode := range map[string]os.FileMode{
+		"v1.36.3": 0o755, "v1.9.0": 0o755, "v1.36.3-rc.1": 0o755, "v1.35.0": 0o644, "odd": 0o755,
+	} {
+		g.Expect(os.Mkdir(filepath.Join(folder, name), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(folder, name, nodeProgram), nil, mode)).To(Succeed())
+	}
+	g.Expect(os.Mkdir(filepath.Join(folder, "v1.37.0"), 0o755)).To(Succeed())
+	g.Expect(images(folder)).To(Equal([]cloud.Image{
+		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"},
+	}), "oldest first, and only what can run")
+	_, err := images(filepath.Join(folder, "none"))
+	g.Expect(err).To(HaveOccurred())
+}
+
+func TestInstalledAgentIsKept(t *testing.T) {
+	g := NewWithT(t)
+	state, agent := t.TempDir(), filepath.Join(t.TempDir(), "agent")
+	g.Expect(os.WriteFile(agent, []byte("one"), 0o755)).To(Succeed())
+	first, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(installAgent(state, agent)).To(Equal(first))
+	g.Expect(os.WriteFile(agent, []byte("two"), 0o755)).To(Succeed())
+	second, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(second).NotTo(Equal(first))
+	g.Expect(os.ReadFile(filepath.Join(first, "foonode"))).To(Equal([]byte("one")), "instances that run keep theirs")
+	g.Expect(os.ReadFile(filepath.Join(second, "systemctl"))).To(Equal([]byte("two")))
+	entries, err := os.ReadDir(filepath.Join(state, "agent"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(HaveLen(2))
+}
+
+func TestToken(t *testing.T) {
+	g := NewWithT(t)
+	state := t.TempDir()
+	made, err := token(state, config.Tenant{Name: config.DefaultTenant})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(made)).To(BeNumerically(">=", 26), "128 bits in base32")
+	g.Expect(token(state, config.Tenant{Name: config.DefaultTenant})).To(Equal(made), "it is made once")
+	info, err := os.Stat(TokenFile(state))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
+	other, err := token(state, config.Tenant{Name: "other"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(other).NotTo(Equal(made))
+
+	given := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(given, []byte(" secret \n"), 0o600)).To(Succeed())
+	g.Expect(token(state, config.Tenant{Name: "x", TokenFile: given})).To(Equal("secret"))
+	g.Expect(os.WriteFile(given, nil, 0o600)).To(Succeed())
+	_, err = token(state, config.Tenant{Name: "x", TokenFile: given})
+	g.Expect(err).To(MatchError(And(ContainSubstring(given), ContainSubstring("empty"))))
+}
+
+func TestLockNamesItsOwner(t *testing.T) {
+	g := NewWithT(t)
+	state := t.TempDir()
+	first, err := lock(state)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = lock(state)
+	g.Expect(err).To(MatchError(ContainSubstring("in use by another foocloud (process")))
+	g.Expect(first.Close()).To(Succeed())
+	again, err := lock(state)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Close()).To(Succeed())
+}
+
+func TestCertificateIsKept(t *testing.T) {
+	g := NewWithT(t)
+	c := &checked{Options: Options{StateDir: t.TempDir()}}
+	first, err := c.certificate("10.1.2.3:443")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(first.Leaf.VerifyHostname("10.1.2.3")).To(Succeed())
+	g.Expect(first.Leaf.VerifyHostname("localhost")).To(Succeed())
+	second, err := c.certificate("10.1.2.3:444")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(second.Leaf.Equal(first.Leaf)).To(BeTrue(), "clients that trust it go on to")
+	third, err := c.certificate("cloud.example:443")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(third.Leaf.VerifyHostname("cloud.example")).To(Succeed())
+	c.TLSCert, c.TLSKey = "/does/not/exist", "/does/not/exist"
+	_, err = c.certificate("10.1.2.3:443")
+	g.Expect(err).To(MatchError(ContainSubstring("--tls-cert")))
+}
+
+func TestSockets(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "s")
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	g.Expect(err).NotTo(HaveOccurred())
+	stale.SetUnlinkOnClose(false)
+	g.Expect(stale.Close()).To(Succeed())
+	live, err := listenUnix(t.Context(), path)
+	g.Expect(err).NotTo(HaveOccurred(), "the socket of a daemon that was killed is in nobody's way")
+	t.Cleanup(func() { _ = live.Close() })
+	info, err := os.Stat(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
+	_, err = listenUnix(t.Context(), path)
+	g.Expect(err).To(MatchError(ContainSubstring("in use by another process")))
+
+	file := filepath.Join(t.TempDir(), "file")
+	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
+	_, err = listenUnix(t.Context(), file)
+	g.Expect(err).To(MatchError(ContainSubstring("is no socket")))
+	_, err = listenUnix(t.Context(), "/"+strings.Repeat("x", maxSocketPath))
+	g.Expect(err).To(MatchError(ContainSubstring("longer than")))
+}
+
+func TestPortTaken(t *testing.T) {
+	g := NewWithT(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = taken.Close() })
+	c := &checked{Options: Options{StateDir: t.TempDir(), Listen: []string{"https://" + taken.Addr().String()}}}
+	_, err = c.listen(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("choose another port")))
+}

@@ -1,0 +1,122 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infratest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+)
+
+const filter = "mine"
+
+var suite *infratest.Suite
+
+func TestWatchFilter(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Watch filter of the infrastructure controllers")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(10 * time.Second)
+	var err error
+	suite, err = infratest.Start(ctx, addAll)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(suite.Stop()).To(Succeed()) })
+})
+
+func addAll(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
+	if err := cluster.SetupWithManager(ctx, mgr, cluster.Options{Cloud: c, Events: events, WatchFilterValue: filter}); err != nil {
+		return err
+	}
+	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: c, Events: events, WatchFilterValue: filter}); err != nil {
+		return err
+	}
+	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: c, Events: events, WatchFilterValue: filter})
+}
+
+// A finalizer is the first thing that a controller writes.
+var _ = DescribeTable("objects with the label of the filter, and no others, are reconciled",
+	func(ctx SpecContext, create func(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object) {
+		namespace, err := suite.Namespace(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		owner := infratest.NewCluster(namespace, "one")
+		Expect(suite.Client.Create(ctx, owner)).To(Succeed())
+		mine := create(ctx, owner, "mine", map[string]string{clusterv1.WatchLabel: filter})
+		other := create(ctx, owner, "other", map[string]string{clusterv1.WatchLabel: "another"})
+		finalizers := func(g Gomega, object client.Object) []string {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			return object.GetFinalizers()
+		}
+		suite.Cloud.DropWatches() // makes the controllers look at all objects that they know
+		Eventually(finalizers).WithArguments(mine).ShouldNot(BeEmpty(), "the label matches")
+		Consistently(finalizers, "1s").WithArguments(other).Should(BeEmpty(), "the label does not match")
+	},
+	Entry("FooCluster", Label("contract:infra-cluster.multi-tenancy"), createFooCluster),
+	Entry("FooMachine", Label("contract:infra-machine.multi-tenancy"), createFooMachine),
+	Entry("FooMachinePool", Label("contract:infra-machinepool.multi-tenancy"), createFooMachinePool),
+)
+
+func createFooCluster(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
+	GinkgoHelper()
+	object := infratest.NewFooCluster(owner)
+	object.Name = name
+	return create(ctx, object, labels)
+}
+
+func createFooMachine(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
+	GinkgoHelper()
+	m := infratest.NewMachine(owner, name)
+	Expect(suite.Client.Create(ctx, m)).To(Succeed())
+	return create(ctx, infratest.NewFooMachine(m), labels)
+}
+
+func createFooMachinePool(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
+	GinkgoHelper()
+	pool := infratest.NewMachinePool(owner, name, 1)
+	Expect(suite.Client.Create(ctx, pool)).To(Succeed())
+	return create(ctx, infratest.NewFooMachinePool(pool), labels)
+}
+
+func create(ctx context.Context, object client.Object, labels map[string]string) client.Object {
+	GinkgoHelper()
+	merged := object.GetLabels()
+	for key, value := range labels {
+		merged[key] = value
+	}
+	object.SetLabels(merged)
+	Expect(suite.Client.Create(ctx, object)).To(Succeed())
+	return object
+}

@@ -1,0 +1,260 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quickstart
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+)
+
+func validConfig(stateDir string) Config {
+	return Config{
+		KubernetesVersion: "v1.36.3", ClusterName: "demo", Namespace: "default",
+		ControlPlaneMachineCount: 1, WorkerMachineCount: 3,
+		StateDir: stateDir, BinDir: "/opt/foo", Bridge: "foo0", Network: "10.77.0.0/16", Timeout: time.Minute,
+	}
+}
+
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(*Config)
+		want   string
+	}{
+		"version without v":          {func(c *Config) { c.KubernetesVersion = "1.36.3" }, "--kubernetes-version"},
+		"version without patch":      {func(c *Config) { c.KubernetesVersion = "v1.36" }, "--kubernetes-version"},
+		"no version":                 {func(c *Config) { c.KubernetesVersion = "" }, "--kubernetes-version"},
+		"no control plane":           {func(c *Config) { c.ControlPlaneMachineCount = 0 }, "odd number"},
+		"even control plane":         {func(c *Config) { c.ControlPlaneMachineCount = 2 }, "odd number"},
+		"negative workers":           {func(c *Config) { c.WorkerMachineCount = -1 }, "0 or more"},
+		"cluster name with capitals": {func(c *Config) { c.ClusterName = "Demo" }, "--cluster-name"},
+		"namespace with a dot":       {func(c *Config) { c.Namespace = "a.b" }, "--namespace"},
+		"relative state folder":      {func(c *Config) { c.StateDir = "state" }, "--state-dir"},
+		"root as state folder":       {func(c *Config) { c.StateDir = "/." }, "--state-dir"},
+		"long state folder":          {func(c *Config) { c.StateDir = "/" + string(bytes.Repeat([]byte("a"), 100)) }, "too long"},
+		"bridge name with a slash":   {func(c *Config) { c.Bridge = "a/b" }, "--bridge"},
+		"long bridge name":           {func(c *Config) { c.Bridge = "abcdefghijklmnop" }, "--bridge"},
+		"network with host bits":     {func(c *Config) { c.Network = "10.77.0.1/16" }, "--network"},
+		"network of another family":  {func(c *Config) { c.Network = "fd00::/16" }, "--network"},
+		"public network":             {func(c *Config) { c.Network = "8.8.0.0/16" }, "private"},
+		"network too small":          {func(c *Config) { c.Network = "10.77.0.0/28" }, "prefix length"},
+		"no timeout":                 {func(c *Config) { c.Timeout = 0 }, "--timeout"},
+		"port out of range":          {func(c *Config) { c.ManagementPort = 70000 }, "--management-port"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig("/var/lib/foo")
+			test.change(&config)
+			err := config.Validate()
+			g.Expect(IsInvalid(err)).To(BeTrue())
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+	t.Run("a valid configuration", func(t *testing.T) {
+		NewWithT(t).Expect(validConfig("/var/lib/foo").Validate()).To(Succeed())
+	})
+	t.Run("all problems at once", func(t *testing.T) {
+		var invalid *InvalidError
+		g := NewWithT(t)
+		g.Expect(errors.As(Config{}.Validate(), &invalid)).To(BeTrue())
+		g.Expect(len(invalid.Problems)).To(BeNumerically(">", 5))
+	})
+}
+
+func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	for _, version := range []string{"v1.9.11", "v1.36.3", "v1.35.4", "not-a-version", "v1.34.0"} {
+		dir := filepath.Join(config.BinDir, "kubernetes", version)
+		g.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
+		if version != "v1.34.0" { // a folder without a binary is a build that has failed
+			g.Expect(os.WriteFile(filepath.Join(dir, "kubernetes"), nil, 0o700)).To(Succeed())
+		}
+	}
+	g.Expect(config.builtVersions()).To(Equal([]string{"v1.9.11", "v1.35.4", "v1.36.3"}))
+	var wrong problems
+	config.KubernetesVersion = "v1.30.0"
+	config.checkPrograms(&wrong)
+	g.Expect(wrong).To(ContainElement(And(
+		ContainSubstring("built: v1.9.11, v1.35.4, v1.36.3"), ContainSubstring("make node KUBERNETES_VERSION=v1.30.0"))))
+}
+
+func TestNetworkInUse(t *testing.T) {
+	g := NewWithT(t)
+	uses, err := networksInUse(0)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(uses).To(ContainElement(networkUse{"the address", netip.MustParsePrefix("127.0.0.1/8")}))
+	config := validConfig(t.TempDir())
+	config.Network = "127.0.0.0/16"
+	var wrong problems
+	config.checkNetwork(&wrong)
+	g.Expect(wrong).To(ContainElement(ContainSubstring("is in use: the machine has the address 127.0.0.1/8")))
+}
+
+func TestBridgeInUse(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.Bridge = "lo"
+	var wrong problems
+	config.checkNetwork(&wrong)
+	g.Expect(wrong).To(ContainElement(ContainSubstring("--bridge lo: there is a network interface of this name")))
+	config.Resume = true
+	wrong = nil
+	config.checkNetwork(&wrong)
+	g.Expect(wrong).To(BeEmpty(), "a kept cloud may have its bridge")
+}
+
+func TestPortTaken(t *testing.T) {
+	g := NewWithT(t)
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = listener.Close() }()
+	config := validConfig(t.TempDir())
+	config.ManagementPort = listener.Addr().(*net.TCPAddr).Port
+	var wrong problems
+	config.checkPort(t.Context(), &wrong)
+	g.Expect(wrong).To(ContainElement(ContainSubstring("is taken")))
+}
+
+func TestStateFolder(t *testing.T) {
+	invalid := func(text string) types.GomegaMatcher {
+		return And(Satisfy(IsInvalid), MatchError(ContainSubstring(text)))
+	}
+	t.Run("a new one is locked", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(filepath.Join(t.TempDir(), "new"))
+		state, err := openState(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = openState(config)
+		g.Expect(err).To(invalid("another quickstart is running on it"))
+		state.close()
+		state, err = openState(config)
+		g.Expect(err).NotTo(HaveOccurred(), "a folder with nothing but logs is as good as empty")
+		state.close()
+	})
+	t.Run("a kept one must fit", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(t.TempDir())
+		state, err := openState(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		state.close()
+		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+		config.Resume = true
+		state, err = openState(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		state.close()
+		config.Network = "10.78.0.0/16"
+		_, err = openState(config)
+		g.Expect(err).To(invalid("--network 10.77.0.0/16"))
+	})
+	t.Run("one that is in use is not taken for new", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(t.TempDir())
+		state, err := openState(config)
+		g.Expect(err).NotTo(HaveOccurred())
+		state.close()
+		g.Expect(os.Mkdir(config.cloudDir(), 0o700)).To(Succeed())
+		_, err = openState(config)
+		g.Expect(err).To(invalid("--resume"))
+	})
+	t.Run("a folder of something else is left alone", func(t *testing.T) {
+		g := NewWithT(t)
+		config := validConfig(t.TempDir())
+		logs := config.logDir()
+		g.Expect(os.Mkdir(logs, 0o700)).To(Succeed())
+		_, err := openState(config)
+		g.Expect(err).To(invalid("not a state folder"))
+		g.Expect(Delete(t.Context(), config)).To(invalid("not a state folder"))
+		g.Expect(logs).To(BeADirectory())
+	})
+	t.Run("nothing to resume", func(t *testing.T) {
+		config := validConfig(t.TempDir())
+		config.Resume = true
+		_, err := openState(config)
+		NewWithT(t).Expect(err).To(invalid("no kept state"))
+	})
+}
+
+func TestNarratorBreaksSilence(t *testing.T) {
+	g := NewWithT(t)
+	var out bytes.Buffer
+	say := newNarrator(&out)
+	say.waitingFor("the moon")
+	_, due := say.due()
+	g.Expect(due).To(BeFalse())
+	say.last = time.Now().Add(-silence)
+	text, due := say.due()
+	g.Expect(due).To(BeTrue())
+	g.Expect(text).To(Equal("the moon"))
+	say.waitingFor("")
+	_, due = say.due()
+	g.Expect(due).To(BeFalse(), "nothing is waited for once all is up")
+	say.process(supervisor.Event{Name: "manager", Err: errors.New("manager ended: signal: killed"), RestartIn: time.Second})
+	g.Expect(out.String()).To(ContainSubstring("manager ended: signal: killed; starting it again in 1s"))
+}
+
+func TestTemplateRendersOffline(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("FOO_WORKER_INSTANCE_TYPE", "large")
+	config := validConfig(t.TempDir())
+	config.ControlPlaneMachineCount, config.Namespace = 3, "team"
+	objects, err := renderTemplate(context.Background(), config)
+	g.Expect(err).NotTo(HaveOccurred())
+	kinds := map[string]map[string]any{}
+	for _, object := range objects {
+		g.Expect(object.GetNamespace()).To(Equal("team"))
+		g.Expect(object.GetAPIVersion()).To(HaveSuffix("/v1beta2"))
+		kinds[object.GetKind()], _ = object.Object["spec"].(map[string]any)
+	}
+	g.Expect(kinds).To(HaveLen(7))
+	g.Expect(kinds["FooControlPlane"]).To(And(HaveKeyWithValue("replicas", BeEquivalentTo(3)), HaveKeyWithValue("version", "v1.36.3")))
+	g.Expect(kinds["MachinePool"]).To(HaveKeyWithValue("replicas", BeEquivalentTo(3)))
+	g.Expect(kinds["FooMachinePool"]).To(HaveKeyWithValue("template", HaveKeyWithValue("instanceType", "large")))
+	g.Expect(os.ReadDir(os.Getenv("HOME"))).To(BeEmpty(), "clusterctl must not leave files in the user's home")
+}
+
+func TestPhases(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(phases(nil)).To(BeEmpty())
+	table := phases([]progress.Reached{
+		{Milestone: progress.Milestone{Text: "one"}, After: 1500 * time.Millisecond},
+		{Milestone: progress.Milestone{Text: "two"}, After: 4 * time.Second},
+	})
+	g.Expect(table).To(Equal("AFTER   TOOK   PHASE\n1.5s    1.5s   one\n4.0s    2.5s   two\n\n"))
+}
+
+func TestTellingLines(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(telling([]string{"I1121 fine", "E1121 bad", "I1121 fine", "W1121 odd"})).To(Equal([]string{"E1121 bad", "W1121 odd"}))
+	g.Expect(telling([]string{"[init] one", "error: two"})).To(Equal([]string{"[init] one", "error: two"}))
+	g.Expect(telling(make([]string, 50))).To(HaveLen(logLines))
+	g.Expect(telling(nil)).To(BeEmpty())
+}

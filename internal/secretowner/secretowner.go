@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package secretowner says who owns the secrets of a cluster: those of Cluster API's own type belong to the control plane
+// and go with it, all others are the user's and are left alone.
+package secretowner
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+)
+
+// Ensure makes the owner the controller of a secret of Cluster API's type, in place of any other controller. It writes
+// only if that changes something, and never to a secret of another type.
+func Ensure(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
+	if existing.Type != clusterv1.ClusterSecretType {
+		return nil
+	}
+	references := existing.DeepCopy().GetOwnerReferences()
+	if controller := metav1.GetControllerOf(existing); controller != nil && controller.UID != owner.UID {
+		references = util.RemoveOwnerRef(references, *controller)
+	}
+	references = util.EnsureOwnerRef(references, owner)
+	if apiequality.Semantic.DeepEqual(existing.OwnerReferences, references) {
+		return nil
+	}
+	changed := existing.DeepCopy()
+	changed.SetOwnerReferences(references)
+	if err := writer.Patch(ctx, changed, client.MergeFrom(existing)); err != nil {
+		return fmt.Errorf("setting the owner of secret %s: %w", changed.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+// start returns a supervisor with its folder and a function that returns the events so far.
+func start(t *testing.T) (*Supervisor, string, func() []Event) {
+	t.Helper()
+	dir := t.TempDir()
+	var mu sync.Mutex
+	var events []Event
+	s := New(Options{LogDir: dir, PIDDir: dir, Notify: func(event Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		events = append(events, event)
+	}})
+	t.Cleanup(func() { _ = s.Stop() })
+	return s, dir, func() []Event {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]Event(nil), events...)
+	}
+}
+
+func shell(name, script string) Process {
+	return Process{Name: name, Path: "/bin/sh", Args: []string{"-c", script}, StopTimeout: 2 * time.Second}
+}
+
+// exists is ready once a file is there.
+func exists(path string) func(context.Context) error {
+	return func(context.Context) error { _, err := os.Stat(path); return err }
+}
+
+func pid(g Gomega, dir, name string) int {
+	content, err := os.ReadFile(filepath.Join(dir, name+".pid"))
+	g.Expect(err).NotTo(HaveOccurred())
+	number, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	g.Expect(err).NotTo(HaveOccurred())
+	return number
+}
+
+func TestStartWaitsUntilReady(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, _ := start(t)
+	process := shell("one", "echo hello; sleep 0.2; touch "+filepath.Join(dir, "ready")+"; exec sleep 60")
+	process.Ready = exists(filepath.Join(dir, "ready"))
+	g.Expect(s.Start(t.Context(), process)).To(Succeed())
+	g.Expect(filepath.Join(dir, "ready")).To(BeAnExistingFile())
+	g.Expect(LastLines(s.LogPath("one"), 5)).To(Equal([]string{"hello"}))
+	running := pid(g, dir, "one")
+	g.Expect(syscall.Getpgid(running)).To(Equal(running), "a process has a group of its own")
+	g.Expect(s.Stop()).To(Succeed())
+	g.Expect(filepath.Join(dir, "one.pid")).NotTo(BeAnExistingFile())
+	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
+}
+
+func TestAProcessThatDiesBeforeItIsReady(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, events := start(t)
+	process := shell("one", "echo it is broken; exit 3")
+	process.Ready = exists(filepath.Join(dir, "never"))
+	err := s.Start(t.Context(), process)
+	var exited *ExitedError
+	g.Expect(errors.As(err, &exited)).To(BeTrue(), "got %v", err)
+	g.Expect(err).To(MatchError(ContainSubstring("exit status 3")))
+	log, ok := LogOf(err)
+	g.Expect(ok).To(BeTrue())
+	g.Expect(LastLines(log, 1)).To(Equal([]string{"it is broken"}))
+	g.Expect(events()).To(BeEmpty())
+}
+
+func TestAProcessThatTakesTooLong(t *testing.T) {
+	g := NewWithT(t)
+	s, _, _ := start(t)
+	process := shell("one", "exec sleep 60")
+	process.Ready = func(context.Context) error { return errors.New("not yet") }
+	process.ReadyTimeout = 200 * time.Millisecond
+	err := s.Start(t.Context(), process)
+	g.Expect(err).To(MatchError(context.DeadlineExceeded))
+	g.Expect(err).To(MatchError(ContainSubstring("not yet")))
+}
+
+func TestADeadProcessIsStartedAgain(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, events := start(t)
+	g.Expect(s.Start(t.Context(), shell("one", "exec sleep 60"))).To(Succeed())
+	first := pid(g, dir, "one")
+	g.Expect(syscall.Kill(first, syscall.SIGKILL)).To(Succeed())
+	g.Eventually(events).WithTimeout(5*time.Second).Should(HaveLen(2), "it was not started again")
+	g.Expect(events()[0].Err).To(MatchError(ContainSubstring("killed")))
+	g.Expect(events()[1].Err).NotTo(HaveOccurred())
+	second := pid(g, dir, "one")
+	g.Expect(second).NotTo(Equal(first))
+	g.Expect(s.Stop()).To(Succeed())
+	g.Expect(syscall.Kill(second, 0)).To(MatchError(syscall.ESRCH))
+	g.Expect(events()).To(HaveLen(2), "a process that was stopped is not started again")
+}
+
+func TestStopGoesBackwardsAndKillsWhatDoesNotListen(t *testing.T) {
+	g := NewWithT(t)
+	s, dir, _ := start(t)
+	order := filepath.Join(dir, "order")
+	for _, name := range []string{"first", "second"} {
+		process := shell(name, "trap 'echo "+name+" >> "+order+"; exit 0' TERM; touch "+filepath.Join(dir, name)+"; while :; do sleep 0.05; done")
+		process.Ready = exists(filepath.Join(dir, name))
+		g.Expect(s.Start(t.Context(), process)).To(Succeed())
+	}
+	deaf := shell("deaf", "trap '' TERM; touch "+filepath.Join(dir, "deaf")+"; while :; do sleep 0.05; done")
+	deaf.Ready, deaf.StopTimeout = exists(filepath.Join(dir, "deaf")), 300*time.Millisecond
+	g.Expect(s.Start(t.Context(), deaf)).To(Succeed())
+	running := pid(g, dir, "deaf")
+	g.Expect(s.Stop()).To(MatchError(ContainSubstring("deaf did not stop")))
+	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
+	g.Expect(LastLines(order, 5)).To(Equal([]string{"second", "first"}))
+	g.Expect(s.Start(t.Context(), shell("late", "exit 0"))).To(MatchError(ContainSubstring("stopped")))
+}
+
+func TestProcessesGetACleanEnvironment(t *testing.T) {
+	g := NewWithT(t)
+	t.Setenv("KUBECONFIG", "/somewhere")
+	s, _, _ := start(t)
+	process := shell("one", "env; exec sleep 60")
+	process.Env = []string{"ASKED=for"}
+	process.Ready = func(context.Context) error {
+		lines, err := LastLines(s.LogPath("one"), 20)
+		if err == nil && len(lines) < 3 {
+			err = errors.New("nothing printed yet")
+		}
+		return err
+	}
+	g.Expect(s.Start(t.Context(), process)).To(Succeed())
+	lines, err := LastLines(s.LogPath("one"), 20)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(lines).To(ContainElements("ASKED=for", HavePrefix("PATH=")))
+	g.Expect(lines).NotTo(ContainElement(HavePrefix("KUBECONFIG=")))
+}
+
+func TestLastLinesOfALongLog(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "log")
+	g.Expect(os.WriteFile(path, []byte(strings.Repeat("some line that repeats\n", 5000)+"the end\n"), 0o600)).To(Succeed())
+	g.Expect(LastLines(path, 2)).To(Equal([]string{"some line that repeats", "the end"}))
+	_, err := LastLines(path+".missing", 2)
+	g.Expect(err).To(MatchError(os.ErrNotExist))
+}

@@ -1,0 +1,135 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"crypto/x509"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+var testCluster = client.ObjectKey{Namespace: "default", Name: "c1"}
+
+func testSecret(purpose secret.Purpose, data map[string][]byte) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: testCluster.Namespace, Name: secret.Name(testCluster.Name, purpose)},
+		Data:       data,
+	}
+}
+
+func kubeconfigFor(g *WithT, server string) map[string][]byte {
+	data, err := clientcmd.Write(api.Config{
+		Clusters:       map[string]*api.Cluster{"c": {Server: server}},
+		Contexts:       map[string]*api.Context{"x": {Cluster: "c"}},
+		CurrentContext: "x",
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	return map[string][]byte{secret.KubeconfigDataName: data}
+}
+
+func TestInitialized(t *testing.T) {
+	g := NewWithT(t)
+	uploaded := false
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		asked = append(asked, request.URL.Path)
+		if !uploaded {
+			response.WriteHeader(http.StatusNotFound)
+			return
+		}
+		response.Header().Set("Content-Type", "application/json")
+		_, err := response.Write([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"kubeadm-config","namespace":"kube-system"}}`))
+		g.Expect(err).NotTo(HaveOccurred())
+	}))
+	t.Cleanup(server.Close)
+
+	// The secret carries no label of Cluster API, so the cache does not have it.
+	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
+	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse())
+	uploaded = true
+	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeTrue())
+	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-system/configmaps/kubeadm-config"), "nothing is discovered")
+
+	server.Close()
+	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse(), "no answer is no error")
+}
+
+func TestConnectionFollowsTheSecret(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	kubeconfig := testSecret(secret.Kubeconfig, kubeconfigFor(g, "https://one.example.com"))
+	secrets := fake.NewClientBuilder().WithObjects(kubeconfig).Build()
+	clients, err := newDirect(secretReader{cached: secrets, live: secrets})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	first, err := clients.connect(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err := clients.connect(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.http).To(BeIdenticalTo(first.http), "the connection is kept")
+
+	kubeconfig.Data = kubeconfigFor(g, "https://two.example.com")
+	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
+	changed, err := clients.connect(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(changed.config.Host).To(Equal("https://two.example.com"))
+
+	kubeconfig.Data = map[string][]byte{secret.KubeconfigDataName: []byte("password: hidden")}
+	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
+	_, err = clients.connect(ctx, testCluster)
+	g.Expect(err).To(MatchError(And(ContainSubstring("c1-kubeconfig"), Not(ContainSubstring("hidden")))))
+}
+
+func TestEtcdTLS(t *testing.T) {
+	g := NewWithT(t)
+	authority := secret.NewCertificatesForInitialControlPlane(&bootstrapv1.ClusterConfiguration{
+		EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
+	}).GetByPurpose(secret.EtcdCA)
+	g.Expect(authority.Generate()).To(Succeed())
+	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.EtcdCA, map[string][]byte{
+		secret.TLSCrtDataName: authority.KeyPair.Cert, secret.TLSKeyDataName: authority.KeyPair.Key,
+	})).Build()
+	connections, err := NewConnections(nil, secrets, secrets)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	config, err := connections.etcdTLS(context.Background(), testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(config.InsecureSkipVerify).To(BeFalse())
+	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])
+	g.Expect(err).NotTo(HaveOccurred())
+	root, err := certs.DecodeCertPEM(authority.KeyPair.Cert)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(leaf.CheckSignatureFrom(root)).To(Succeed())
+	g.Expect(leaf.ExtKeyUsage).To(Equal([]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}))
+}

@@ -1,0 +1,96 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func TestNewPod(t *testing.T) {
+	ready := corev1.PodStatus{
+		Phase:      corev1.PodRunning,
+		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+	}
+	container := func(state corev1.ContainerState, last corev1.ContainerState) corev1.PodStatus {
+		return corev1.PodStatus{
+			Phase:             corev1.PodRunning,
+			ContainerStatuses: []corev1.ContainerStatus{{State: state, LastTerminationState: last}},
+		}
+	}
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 2, Reason: "Error"}}
+	now := metav1.Now()
+	tests := map[string]struct {
+		pod   *corev1.Pod
+		state PodState
+	}{
+		"missing":          {nil, PodMissing},
+		"ready":            {&corev1.Pod{Status: ready}, PodRunning},
+		"pending":          {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, PodProvisioning},
+		"not ready":        {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}, PodProvisioning},
+		"first start":      {&corev1.Pod{Status: container(waiting, corev1.ContainerState{})}, PodProvisioning},
+		"keeps ending":     {&corev1.Pod{Status: container(waiting, ended)}, PodFailed},
+		"ended":            {&corev1.Pod{Status: container(ended, corev1.ContainerState{})}, PodFailed},
+		"failed for good":  {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, PodFailed},
+		"is being deleted": {&corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}, Status: ready}, PodDeleting},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(newPod(test.pod).State).To(Equal(test.state))
+		})
+	}
+}
+
+func TestListNodes(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := newDirect(secretReader{})
+	g.Expect(err).NotTo(HaveOccurred())
+	reader := fake.NewClientBuilder().WithScheme(scheme.scheme).WithObjects(
+		&corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: "b", Labels: map[string]string{nodeRoleLabel: ""}},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{nodeRoleLabel: ""}}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker"}},
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "etcd-b", Labels: controlPlanePods()},
+			Status: corev1.PodStatus{
+				Phase:      corev1.PodRunning,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+			},
+		},
+	).Build()
+
+	nodes, err := listNodes(context.Background(), reader, EtcdStacked)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(nodes).To(HaveLen(2))
+	g.Expect(nodes[0].Name).To(Equal("a"))
+	g.Expect(nodes[0].Ready).To(BeFalse())
+	g.Expect(nodes[1].Ready).To(BeTrue())
+	g.Expect(nodes[1].Pods[Etcd].State).To(Equal(PodRunning))
+	g.Expect(nodes[1].Pods[APIServer].State).To(Equal(PodMissing))
+
+	external, err := listNodes(context.Background(), reader, EtcdExternal)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(external[0].Pods).NotTo(HaveKey(Etcd))
+}

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package process
+
+import (
+	"context"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func newTable(t *testing.T) *Table {
+	t.Helper()
+	table := NewTable()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		table.Reap(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ended
+	})
+	return table
+}
+
+func start(t *testing.T, table *Table, script string) *Process {
+	t.Helper()
+	proc, err := table.Start(Spec{Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return proc
+}
+
+func wait(t *testing.T, proc *Process) Exit {
+	t.Helper()
+	select {
+	case <-proc.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the process did not end within 10 s")
+	}
+	return proc.Exit()
+}
+
+func TestExitIsThatOfTheProcess(t *testing.T) {
+	table := newTable(t)
+	cases := map[string]Exit{
+		"exit 0":      {},
+		"exit 7":      {Code: 7},
+		"kill -9 $$":  {Code: 137, Signal: syscall.SIGKILL},
+		"kill -15 $$": {Code: 143, Signal: syscall.SIGTERM},
+	}
+	for script, want := range cases {
+		if got := wait(t, start(t, table, script)); got != want {
+			t.Errorf("%s: %+v, want %+v", script, got, want)
+		}
+	}
+}
+
+func TestManyProcessesAreEachToldOf(t *testing.T) {
+	table := newTable(t)
+	var all []*Process
+	for range 50 {
+		all = append(all, start(t, table, "exit 3"))
+	}
+	for _, proc := range all {
+		if exit := wait(t, proc); exit.Code != 3 {
+			t.Errorf("exit is %s", exit)
+		}
+	}
+}
+
+func TestStopKillsWhatDoesNotHeed(t *testing.T) {
+	table := newTable(t)
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	proc, err := table.Start(Spec{
+		Path:   "/bin/sh",
+		Args:   []string{"sh", "-c", "trap '' TERM; echo up; while :; do sleep 0.01; done"},
+		Env:    os.Environ(),
+		Stdout: write,
+	})
+	_ = write.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := read.Read(make([]byte, 3)); err != nil {
+		t.Fatal(err)
+	}
+	proc.Stop(context.Background(), syscall.SIGTERM, 50*time.Millisecond)
+	if exit := proc.Exit(); exit.Signal != syscall.SIGKILL {
+		t.Errorf("ended with %s", exit)
+	}
+	proc.Signal(syscall.SIGTERM) // to a process that has ended: nothing happens
+}
+
+func TestStartNamesTheProgramThatIsMissing(t *testing.T) {
+	_, err := NewTable().Start(Spec{Path: "/no/such/program", Args: []string{"x"}})
+	if err == nil || !strings.Contains(err.Error(), "/no/such/program") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestKillAllIsOnlyForTheFirstProcess(t *testing.T) {
+	if err := NewTable().KillAll(time.Second); err == nil {
+		t.Error("a process that is not the first may end all others")
+	}
+}
