@@ -44,12 +44,13 @@ test-unit: prerequisites ## Run the unit tests
 	go test ./...
 	cd node/agent && go test ./...
 
-INTEGRATION_PACKAGES = $(shell grep -rl --include='*_test.go' '^//go:build integration' . | xargs -r -n1 dirname | sort -u)
+# Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
+INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)
 
 .PHONY: test-integration
 test-integration: programs ## Run the tests against a real kube-apiserver and real instances
-	go test -tags integration -p 1 -timeout 20m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
-	cd node/agent && go test -tags integration -p 1 -timeout 20m $(patsubst ./node/agent%,.%,$(filter ./node/agent%,$(INTEGRATION_PACKAGES)))
+	go test -tags integration,host -p 1 -timeout 20m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
+	cd node/agent && go test -tags integration,host -p 1 -timeout 20m ./...
 
 .PHONY: e2e
 e2e: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
@@ -117,7 +118,7 @@ $(BIN)/foocloud $(BIN)/quickstart: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: hack/manifests/main.go go.mod
+$(BIN)/manifests/.current: hack/manifests/main.go go.mod $(wildcard config/crd/bases/*.yaml config/rbac/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)

@@ -35,6 +35,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/util/apiwarnings"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -119,6 +120,7 @@ func newManager(opts *options.Options) (ctrl.Manager, error) {
 		return nil, fmt.Errorf("management cluster: %w", err)
 	}
 	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
+	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
 	_, metrics, err := capiflags.GetManagerOptions(opts.Manager)
 	if err != nil {
 		return nil, err

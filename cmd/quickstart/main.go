@@ -105,6 +105,7 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	addStateFlags(command, config)
 	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network bridge of the cloud's instances.")
 	flags.StringVar(&config.Network, "network", "10.77.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
+	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; has defaults for all.")
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
 	flags.DurationVar(&config.Timeout, "timeout", 5*time.Minute, "How long the programs may take to come up, and then the workload cluster to become available.")
 	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")

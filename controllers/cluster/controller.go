@@ -23,6 +23,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,6 +42,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
+	"sigs.k8s.io/cluster-api/util/secret"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -74,6 +76,8 @@ type reconciler struct {
 	client   client.Client
 	cloud    Cloud
 	recorder events.EventRecorder
+	// now is the clock.
+	now func() time.Time
 	// watchFilter is the value of the watch filter label that objects must have; empty for all.
 	watchFilter string
 }
@@ -90,7 +94,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	r := &reconciler{
 		client: mgr.GetClient(), cloud: options.Cloud, recorder: mgr.GetEventRecorder(controllerName),
-		watchFilter: options.WatchFilterValue,
+		watchFilter: options.WatchFilterValue, now: time.Now,
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	clusters := util.ClusterToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind("FooCluster"), r.client, &infrav1.FooCluster{})
@@ -104,9 +108,25 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue),
 			predicates.ClusterPausedTransitions(mgr.GetScheme(), log),
 		)).
+		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.kubeconfigToFooCluster)).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooClusterList{}))).
 		WithOptions(options.Controller).
 		Complete(r)
+}
+
+// kubeconfigToFooCluster maps the Secret that holds a Cluster's kubeconfig to the Cluster's FooCluster.
+func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
+	name, purpose, err := secret.ParseSecretName(object.GetName())
+	if err != nil || purpose != secret.Kubeconfig {
+		return nil
+	}
+	cluster := &clusterv1.Cluster{}
+	key := client.ObjectKey{Namespace: object.GetNamespace(), Name: name}
+	if err := r.client.Get(ctx, key, cluster); err != nil || cluster.Spec.InfrastructureRef.Kind != "FooCluster" {
+		return nil
+	}
+	key.Name = cluster.Spec.InfrastructureRef.Name
+	return []reconcile.Request{{NamespacedName: key}}
 }
 
 func requestsFor(event cloud.Event) []reconcile.Request {
@@ -121,6 +141,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile brings one FooCluster and its load balancer closer to what its spec asks for.
@@ -159,8 +180,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return result, cloudErr
 }
 
-// get reads the FooCluster, and returns none where there is nothing to do: it is gone, or externally managed, or another manager's. The watches leave
-// such objects out too, but events of the cloud and of other objects lead to them as well.
+// get reads the FooCluster, and returns none where there is nothing to do: it is gone, or externally managed, or another
+// manager's. The watches leave such objects out too, but events of the cloud and of other objects lead to them as well.
 func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooCluster, error) {
 	fooCluster := &infrav1.FooCluster{}
 	if err := r.client.Get(ctx, key, fooCluster); err != nil {

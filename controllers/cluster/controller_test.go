@@ -106,6 +106,25 @@ var _ = Describe("FooCluster", func() {
 			Expect(provisioned(Default)).To(BeTrue())
 		})
 
+	It("is provisioned only when the control plane's kubeconfig is there, since Cluster API connects then", func() {
+		suite.Cloud.SetMode(fake.Manual)
+		cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{
+			APIGroup: "controlplane.cluster.x-k8s.io", Kind: "FooControlPlane", Name: "one",
+		}
+		cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+			APIGroup: infrav1.GroupVersion.Group, Kind: "FooCluster", Name: "one",
+		}
+		create()
+		Eventually(func() bool { return suite.Cloud.SetLoadBalancerReady(name()) }).Should(BeTrue(), "the load balancer is ordered")
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		Expect(provisioned(Default)).To(BeFalse())
+
+		kubeconfig := infratest.NewSecret(namespace, "one-kubeconfig", "not read")
+		kubeconfig.Labels = map[string]string{clusterv1.ClusterNameLabel: "one"}
+		Expect(suite.Client.Create(ctx, kubeconfig)).To(Succeed())
+		Eventually(provisioned).WithTimeout(kubeconfigGrace/2).Should(BeTrue(), "the Secret is watched")
+	})
+
 	It("selects the control plane instances of its cluster by their tags", func() {
 		create()
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)

@@ -18,13 +18,19 @@ package cluster
 
 import (
 	"context"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/secret"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -44,6 +50,10 @@ type scope struct {
 	loadBalancerFault cloudfault.Fault
 	// gone says that nothing is left in the cloud.
 	gone bool
+	// now is when the reconcile started.
+	now time.Time
+	// kubeconfigMissing says that the cluster has a control plane that has not made its kubeconfig yet.
+	kubeconfigMissing bool
 }
 
 func (s *scope) owner() ownertags.Owner {
@@ -57,13 +67,16 @@ func (s *scope) result() (ctrl.Result, error) {
 	if !s.loadBalancerFault.IsZero() {
 		return s.loadBalancerFault.Result()
 	}
-	return s.zonesFault.Result()
+	if !s.zonesFault.IsZero() {
+		return s.zonesFault.Result()
+	}
+	return ctrl.Result{RequeueAfter: kubeconfigWait(s)}, nil
 }
 
 // observe reads the owner, and returns no scope for a FooCluster that has none yet.
 func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster) (*scope, error) {
 	cluster, err := util.GetOwnerCluster(ctx, r.client, fooCluster.ObjectMeta)
-	s := &scope{fooCluster: fooCluster, cluster: cluster}
+	s := &scope{fooCluster: fooCluster, cluster: cluster, now: r.now()}
 	if s.deleting() {
 		return s, client.IgnoreNotFound(err)
 	}
@@ -74,5 +87,23 @@ func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster
 		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a Cluster the owner", "FooCluster", klog.KObj(fooCluster))
 		return nil, nil
 	}
-	return s, nil
+	s.kubeconfigMissing, err = r.isKubeconfigMissing(ctx, s)
+	return s, err
+}
+
+// isKubeconfigMissing looks no more once the FooCluster is provisioned: it then no longer matters.
+func (r *reconciler) isKubeconfigMissing(ctx context.Context, s *scope) (bool, error) {
+	if ptr.Deref(s.fooCluster.Status.Initialization.Provisioned, false) || !s.cluster.Spec.ControlPlaneRef.IsDefined() {
+		return false, nil
+	}
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: secret.Name(s.cluster.Name, secret.Kubeconfig)}
+	err := r.client.Get(ctx, key, secretMetadata())
+	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+}
+
+// secretMetadata is a Secret without its data, which the controller has no use for.
+func secretMetadata() *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return object
 }

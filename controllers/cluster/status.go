@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -63,9 +64,24 @@ func setStatus(s *scope) {
 		conditions.Set(s.fooCluster, c)
 	}
 	// Never back to false: Cluster API orders the first provisioning by it, and Ready tells of what comes later.
-	if ready.Status == metav1.ConditionTrue {
+	if ready.Status == metav1.ConditionTrue && kubeconfigWait(s) == 0 {
 		status.Initialization.Provisioned = ptr.To(true)
 	}
+}
+
+// kubeconfigGrace is how long a FooCluster that is ready waits for the control plane's kubeconfig. A control plane that
+// makes it from the FooCluster's endpoint needs far less; one that first waits for the FooCluster never makes it.
+const kubeconfigGrace = 2 * time.Second
+
+// kubeconfigWait is how much longer to wait before the FooCluster is reported as provisioned, and zero when it is not
+// ready or need not wait. Cluster API connects to the workload cluster as soon as that is reported, and where it finds no
+// kubeconfig it tries again only after 30 s; until then no worker gets its bootstrap data.
+func kubeconfigWait(s *scope) time.Duration {
+	ready := conditions.Get(s.fooCluster, infrav1.FooClusterReadyCondition)
+	if !s.kubeconfigMissing || ready == nil || ready.Status != metav1.ConditionTrue {
+		return 0
+	}
+	return max(0, ready.LastTransitionTime.Add(kubeconfigGrace).Sub(s.now))
 }
 
 // failureDomains are the zones as failure domains, sorted by name so that they compare equal from one to the next.

@@ -19,6 +19,8 @@ package controlplane
 import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -123,7 +125,7 @@ var _ = Describe("Machines", func() {
 			Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
 		})
 
-	It("does not scale up while a component is not healthy", func(ctx SpecContext) {
+	It("does not scale up while a component is not healthy", Label("contract:control-plane.conditions"), func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -166,6 +168,39 @@ var _ = Describe("Machines", func() {
 			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.37.0 required")))
 		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(ContainSubstring("not implemented"))
 		Expect(f.get(ctx).Status.UpToDateReplicas).To(HaveValue(BeZero()))
+	})
+
+	It("clears away what a manager that was killed has left half made", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
+		meta := metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: "half", Labels: map[string]string{
+			clusterv1.ClusterNameLabel: f.cluster.Name, clusterv1.MachineControlPlaneNameLabel: f.controlPlane.Name,
+		}}
+		owner := metav1.OwnerReference{
+			APIVersion: controlplanev1.GroupVersion.String(), Kind: "FooControlPlane", Name: f.controlPlane.Name, UID: f.controlPlane.UID,
+		}
+		config := &bootstrapv1.KubeadmConfig{ObjectMeta: meta}
+		config.OwnerReferences = []metav1.OwnerReference{owner}
+		infra := infraObject("FooMachine", meta)
+		infra.SetOwnerReferences([]metav1.OwnerReference{owner})
+		Expect(c.Create(ctx, config)).To(Succeed())
+		Expect(c.Create(ctx, infra)).To(Succeed())
+
+		f.provision(ctx)
+		f.expectMachines(ctx, 1)
+		for _, object := range []client.Object{config, infra} {
+			err := c.Get(ctx, client.ObjectKeyFromObject(object), object)
+			Expect(apierrors.IsNotFound(err)).To(BeTrue(), "%T", object)
+		}
+	})
+
+	It("has the Cluster own the template", Label("contract:control-plane.clusterctl"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.nameEndpoint(ctx)
+		Eventually(func() []metav1.OwnerReference {
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(f.template), f.template)).To(Succeed())
+			return f.template.GetOwnerReferences()
+		}).Should(ConsistOf(HaveField("UID", f.cluster.UID)))
 	})
 
 	It("names Machines as the user wants", func(ctx SpecContext) {

@@ -103,7 +103,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(machineToFooMachine),
 			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToMachines), builder.WithPredicates(
-			hasFilterLabel, predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log))).
+			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
+				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
+				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log)))).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachineList{}))).
 		WithOptions(options.Controller).
 		Complete(r)

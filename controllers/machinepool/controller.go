@@ -107,7 +107,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			builder.WithPredicates(objectchange.BesidesStatus())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToPools), builder.OnlyMetadata).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
-			hasFilterLabel, predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log))).
+			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
+				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
+				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log)))).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachinePoolList{}))).
 		WithOptions(options.Controller).
 		Complete(r)

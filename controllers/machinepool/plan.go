@@ -26,7 +26,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -107,6 +109,14 @@ func missing(s *scope) waiting {
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForClusterInfrastructureReason,
 			message: "waiting for the Cluster to report its infrastructure as provisioned",
+		}
+	// Told apart from the next, so that the MachinePool changes when its Cluster is initialized: the kubeadm bootstrap
+	// provider looks at a pool's KubeadmConfig then, and else only every 30 s.
+	case ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "") == "" &&
+		!conditions.IsTrue(s.cluster, clusterv1.ClusterControlPlaneInitializedCondition):
+		return waiting{
+			reason:  infrav1.FooMachinePoolWaitingForControlPlaneReason,
+			message: "waiting for the control plane to be initialized",
 		}
 	case ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "") == "":
 		return waiting{

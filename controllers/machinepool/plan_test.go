@@ -160,10 +160,14 @@ func TestMissing(t *testing.T) {
 		change func(s *scope)
 		want   string
 	}{
-		"nothing":        {func(*scope) {}, ""},
-		"infrastructure": {func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }, infrav1.FooMachinePoolWaitingForClusterInfrastructureReason},
-		"a name":         {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
-		"the Secret":     {func(s *scope) { s.secretVersion = "" }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
+		"nothing":           {func(*scope) {}, ""},
+		"infrastructure":    {func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }, infrav1.FooMachinePoolWaitingForClusterInfrastructureReason},
+		"the control plane": {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil }, infrav1.FooMachinePoolWaitingForControlPlaneReason},
+		"a name": {func(s *scope) {
+			s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil
+			conditions.Set(s.cluster, metav1.Condition{Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue})
+		}, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
+		"the Secret": {func(s *scope) { s.secretVersion = "" }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -51,6 +51,9 @@ type Config struct {
 	Bridge string
 	// Network of the cloud's instances in CIDR notation, IPv4, which no address or route of the machine is in.
 	Network string
+	// CloudConfig is the path of the cloud's configuration file, with zones, instance types and tenants; the cloud's
+	// defaults if empty. It must have the tenant "default".
+	CloudConfig string
 	// ManagementPort is the port of the management API server on 127.0.0.1; any free one if zero.
 	ManagementPort int
 	// Timeout for each of the two parts: all programs up, and the workload cluster available.

@@ -122,7 +122,7 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 		Args: []string{
 			"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
 			"--bridge=" + config.Bridge, "--network=" + config.Network,
-			"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"),
+			"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
 		},
 		Ready: func(ctx context.Context) error { return cloudReady(ctx, config) },
 	})

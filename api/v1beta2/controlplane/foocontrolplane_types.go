@@ -25,7 +25,7 @@ import (
 
 const (
 	// FooControlPlaneFinalizer keeps a FooControlPlane until all its Machines are gone.
-	FooControlPlaneFinalizer = "foo.controlplane.cluster.x-k8s.io"
+	FooControlPlaneFinalizer = "controlplane.cluster.x-k8s.io/foocontrolplane"
 
 	// PreTerminateHookCleanupAnnotation holds the termination of a control plane Machine until its etcd member has
 	// left the cluster.

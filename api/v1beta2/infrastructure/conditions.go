@@ -152,6 +152,8 @@ const (
 	FooMachinePoolPoolProvisionedReason = clusterv1.ProvisionedReason
 	// FooMachinePoolWaitingForClusterInfrastructureReason says that the cluster's infrastructure is not provisioned yet.
 	FooMachinePoolWaitingForClusterInfrastructureReason = clusterv1.WaitingForClusterInfrastructureReadyReason
+	// FooMachinePoolWaitingForControlPlaneReason says that the control plane is not initialized yet.
+	FooMachinePoolWaitingForControlPlaneReason = clusterv1.WaitingForControlPlaneInitializedReason
 	// FooMachinePoolWaitingForBootstrapDataReason says that the bootstrap data is not there yet.
 	FooMachinePoolWaitingForBootstrapDataReason = clusterv1.WaitingForBootstrapDataReason
 	// FooMachinePoolPoolDeletingReason says that the pool is being deleted.

@@ -23,7 +23,7 @@ import (
 )
 
 // FooClusterFinalizer keeps a FooCluster until its load balancer is gone from the cloud.
-const FooClusterFinalizer = "foocluster.infrastructure.cluster.x-k8s.io"
+const FooClusterFinalizer = "infrastructure.cluster.x-k8s.io/foocluster"
 
 // FooClusterSpec is the desired state of a FooCluster.
 type FooClusterSpec struct {

@@ -24,7 +24,7 @@ import (
 
 const (
 	// FooMachineFinalizer keeps a FooMachine until its instance is gone from the cloud.
-	FooMachineFinalizer = "foomachine.infrastructure.cluster.x-k8s.io"
+	FooMachineFinalizer = "infrastructure.cluster.x-k8s.io/foomachine"
 
 	// DefaultInstanceType is the instance type of a FooMachine or FooMachinePool that names none.
 	DefaultInstanceType = "small"

@@ -25,7 +25,7 @@ import (
 
 const (
 	// FooMachinePoolFinalizer keeps a FooMachinePool until its pool and all instances are gone from the cloud.
-	FooMachinePoolFinalizer = "foomachinepool.infrastructure.cluster.x-k8s.io"
+	FooMachinePoolFinalizer = "infrastructure.cluster.x-k8s.io/foomachinepool"
 
 	// InfrastructureMachineKind is the value of status.infrastructureMachineKind of every FooMachinePool.
 	InfrastructureMachineKind = "FooMachine"
