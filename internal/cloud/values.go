@@ -174,9 +174,6 @@ const (
 	InstanceFailed InstanceState = "Failed"
 )
 
-// InstanceStates are all states.
-var InstanceStates = []InstanceState{InstancePending, InstanceRunning, InstanceStopped, InstanceDeleting, InstanceFailed}
-
 // Terminal reports whether an instance in this state can never run again.
 func (s InstanceState) Terminal() bool {
 	return slices.Contains([]InstanceState{InstanceStopped, InstanceDeleting, InstanceFailed}, s)

@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,25 +29,23 @@ import (
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	clusterctlconfig "sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
 
 // templateVersion is the version under which the local repository holds the template.
 const templateVersion = "v0.1.0"
 
-// componentsFile must be in the repository, though a template is rendered without it.
-const componentsFile = "infrastructure-components.yaml"
-
 // renderTemplate writes a clusterctl repository into the state folder, and lets clusterctl render the cluster template
 // from it, as `clusterctl generate cluster` does. Variables of the template are taken from the environment.
 func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
-	repository, err := writeRepository(filepath.Join(config.StateDir, "repository"))
+	url, err := writeRepository(filepath.Join(config.StateDir, "repository"))
 	if err != nil {
 		return nil, fmt.Errorf("write template repository: %w", err)
 	}
 	// A reader of its own keeps clusterctl from reading, and making, files in the user's home folder.
 	reader := clusterctlconfig.NewMemoryReader()
-	if _, err := reader.AddProvider("foo", clusterctlv1.InfrastructureProviderType, repository); err != nil {
+	if _, err := reader.AddProvider("foo", clusterctlv1.InfrastructureProviderType, url); err != nil {
 		return nil, err
 	}
 	settings, err := clusterctlconfig.New(ctx, "", clusterctlconfig.InjectReader(reader))
@@ -83,20 +82,14 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 	return rendered.Objs(), nil
 }
 
-// writeRepository writes a repository as clusterctl wants it, and returns the path of its components file.
+// writeRepository writes a repository that holds the template, and returns what clusterctl is to find it by.
 func writeRepository(root string) (string, error) {
-	dir := filepath.Join(root, "infrastructure-foo", templateVersion)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
+	provider := repository.Provider{Name: "foo", Type: clusterctlv1.InfrastructureProviderType, Version: templateVersion}
+	files := repository.Files{
+		path.Join(provider.Dir(), repository.TemplateFile): templates.Cluster,
+		path.Join(provider.Dir(), repository.MetadataFile): templates.Metadata,
+		// It must be there, though a template is rendered without it.
+		provider.ComponentsFile(): nil,
 	}
-	for name, content := range map[string][]byte{
-		"cluster-template.yaml": templates.Cluster,
-		"metadata.yaml":         templates.Metadata,
-		componentsFile:          nil,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
-			return "", err
-		}
-	}
-	return filepath.Join(dir, componentsFile), nil
+	return provider.URL(root), files.Write(root)
 }
