@@ -75,6 +75,8 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/... output:crd:dir=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... output:rbac:dir=config/control-plane
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/machine/... paths=./controllers/machinepool/... output:rbac:dir=config/infrastructure
 	go run ./hack/contract
 
 .PHONY: verify
@@ -82,7 +84,7 @@ verify: generate ## Fail if a generated file was not current
 	@git diff --exit-code -- api config docs || { echo 'generated files are stale: commit what `make generate` writes' >&2; exit 1; }
 
 .PHONY: release
-release: ## Write a clusterctl repository of VERSION under out/
+release: prerequisites ## Write a clusterctl repository of VERSION under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
 	go run ./hack/release --version $(VERSION) --output out
 
@@ -118,7 +120,7 @@ $(BIN)/foocloud $(BIN)/quickstart: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: hack/manifests/main.go go.mod $(wildcard config/crd/bases/*.yaml config/rbac/*.yaml)
+$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/crd/bases/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)

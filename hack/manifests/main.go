@@ -16,15 +16,13 @@ limitations under the License.
 
 // Command manifests writes the components that the quickstart installs. For each provider of Cluster API that is the
 // YAML that its own release holds, built by kustomize from the provider's module: so it always has the version of the
-// module that the programs are built from, and nothing is downloaded. For Foo it is what config holds.
+// module that the programs are built from, and nothing is downloaded. For Foo it is what config/default holds.
 //
 // Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml. Run it in the root folder.
 package main
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -32,11 +30,13 @@ import (
 	"path/filepath"
 	"strings"
 
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
 )
 
 const module = "sigs.k8s.io/cluster-api"
+
+// fooKustomization holds all of Foo, since the quickstart runs one manager for both providers.
+const fooKustomization = "config/default"
 
 // components maps each file to write onto the kustomization that it is built from, inside the module.
 var components = map[string]string{
@@ -59,7 +59,7 @@ func run(output string) error {
 		return err
 	}
 	for file, kustomization := range components {
-		content, err := build(filepath.Join(source, kustomization))
+		content, err := kustomize.Build(filepath.Join(source, kustomization))
 		if err != nil {
 			return err
 		}
@@ -67,35 +67,11 @@ func run(output string) error {
 			return err
 		}
 	}
-	foo, err := fooComponents()
+	content, err := kustomize.Build(fooKustomization)
 	if err != nil {
 		return err
 	}
-	return write(filepath.Join(output, "foo/foo-components.yaml"), foo)
-}
-
-// fooComponents returns Foo's CRDs, roles and service account, with the namespace that these are in.
-func fooComponents() ([]byte, error) {
-	crds, err := filepath.Glob("config/crd/bases/*.yaml")
-	if err != nil {
-		return nil, err
-	}
-	if len(crds) == 0 {
-		return nil, errors.New("config/crd/bases has no CRDs; run it in the root folder, after make generate")
-	}
-	documents := [][]byte{[]byte("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: foo-system\n")}
-	for _, path := range crds {
-		crd, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		documents = append(documents, crd)
-	}
-	rbac, err := build("config/rbac")
-	if err != nil {
-		return nil, err
-	}
-	return bytes.Join(append(documents, rbac), []byte("---\n")), nil
+	return write(filepath.Join(output, "foo/foo-components.yaml"), content)
 }
 
 // moduleDir returns the folder that holds the source of a module that this one requires.
@@ -109,21 +85,9 @@ func moduleDir(path string) (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-func build(kustomization string) ([]byte, error) {
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), kustomization)
-	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", kustomization, err)
-	}
-	content, err := resources.AsYaml()
-	if err != nil {
-		return nil, fmt.Errorf("build %s: %w", kustomization, err)
-	}
-	return content, nil
-}
-
 func write(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return os.WriteFile(file, content, 0o600)
+	return os.WriteFile(file, content, 0o644)
 }

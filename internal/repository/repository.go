@@ -76,10 +76,10 @@ func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
 func (f Files) Write(root string) error {
 	for _, name := range f.Paths() {
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return fmt.Errorf("make the folder of %s: %w", name, err)
 		}
-		if err := os.WriteFile(file, f[name], 0o600); err != nil {
+		if err := os.WriteFile(file, f[name], 0o644); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}

@@ -1,0 +1,145 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// established is how long an API server may take to serve a new kind on a busy machine.
+const established = 30 * time.Second
+
+// clusterctl runs the real program with the configuration of a release, in a home of its own and without a network.
+func clusterctl(t *testing.T, output string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join(sources, "bin/tools/clusterctl"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	home := t.TempDir()
+	var out, problems bytes.Buffer
+	command := exec.CommandContext(t.Context(), program, append(args, "--config", filepath.Join(output, configurationFile))...)
+	command.Dir = home
+	// Whatever asks the network fails, instead of working on some machines.
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1"}
+	command.Stdout, command.Stderr = &out, &problems
+	err = command.Run()
+	return out.String(), problems.String(), err
+}
+
+func generateCluster(t *testing.T, output, infrastructure string) (stdout, stderr string, err error) {
+	t.Helper()
+	return clusterctl(t, output, "generate", "cluster", "demo", "--infrastructure", infrastructure,
+		"--kubernetes-version", "v1.36.3", "--control-plane-machine-count", "1", "--worker-machine-count", "3", "--target-namespace", "default")
+}
+
+func TestClusterctlRendersTheTemplate(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(sources, version, output)).To(Succeed())
+
+	rendered, problems, err := generateCluster(t, output, "foo:"+version)
+	g.Expect(err).NotTo(HaveOccurred(), problems)
+	specs := map[string]map[string]any{}
+	for _, object := range decode(g, []byte(rendered)) {
+		g.Expect(object.GetNamespace()).To(Equal("default"))
+		g.Expect(object.GetName()).To(HavePrefix("demo"))
+		specs[object.GetKind()], _, err = unstructured.NestedMap(object.Object, "spec")
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(specs).To(And(HaveLen(7), HaveKey("Cluster"), HaveKey("FooCluster"), HaveKey("FooMachineTemplate"), HaveKey("FooMachinePool"), HaveKey("KubeadmConfig")))
+	g.Expect(specs["FooControlPlane"]).To(And(HaveKeyWithValue("replicas", BeEquivalentTo(1)), HaveKeyWithValue("version", "v1.36.3")))
+	g.Expect(specs["MachinePool"]).To(HaveKeyWithValue("replicas", BeEquivalentTo(3)))
+}
+
+func TestClusterctlRefusesAnotherVersion(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(sources, version, output)).To(Succeed())
+	rendered, problems, err := generateCluster(t, output, "foo:v0.1.9")
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(rendered).To(BeEmpty())
+	g.Expect(problems).To(And(ContainSubstring("failed to read"), ContainSubstring("infrastructure-foo/v0.1.9")))
+}
+
+// Both providers go into one API server as clusterctl changes them: it moves namespaces, and replaces variables.
+func TestComponentsInstall(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(sources, version, output)).To(Succeed())
+	scheme := runtime.NewScheme()
+	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
+	g.Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())
+	environment := &envtest.Environment{}
+	config, err := environment.Start()
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { NewWithT(t).Expect(environment.Stop()).To(Succeed()) })
+	kube, err := client.New(config, client.Options{Scheme: scheme})
+	g.Expect(err).NotTo(HaveOccurred())
+
+	for _, flag := range []string{"--control-plane", "--infrastructure"} {
+		components, problems, err := clusterctl(t, output, "generate", "provider", flag, "foo:"+version, "--target-namespace", "foo-elsewhere")
+		g.Expect(err).NotTo(HaveOccurred(), problems)
+		for _, object := range decode(g, []byte(components)) {
+			g.Expect(client.IgnoreAlreadyExists(kube.Create(t.Context(), &object))).To(Succeed(), object.GetName())
+		}
+	}
+	g.Eventually(func(g Gomega) {
+		crds := &apiextensionsv1.CustomResourceDefinitionList{}
+		g.Expect(kube.List(t.Context(), crds)).To(Succeed())
+		g.Expect(crds.Items).To(HaveLen(generatedCRDs(NewWithT(t)).Len()))
+		for _, crd := range crds.Items {
+			g.Expect(crd.Status.Conditions).To(ContainElement(And(
+				HaveField("Type", apiextensionsv1.Established), HaveField("Status", apiextensionsv1.ConditionTrue))), crd.Name)
+		}
+	}, established).Should(Succeed(), "the API server serves all kinds")
+
+	const controlPlanes, infrastructure = "controlplane.cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"
+	for _, test := range []struct {
+		account, verb, group, resource string
+		allowed                        bool
+	}{
+		{"foo-elsewhere:control-plane-foo-manager", "patch", controlPlanes, "foocontrolplanes", true},
+		{"foo-elsewhere:control-plane-foo-manager", "patch", infrastructure, "foomachinepools", false},
+		{"foo-elsewhere:infrastructure-foo-manager", "patch", infrastructure, "foomachinepools", true},
+		{"foo-elsewhere:infrastructure-foo-manager", "patch", controlPlanes, "foocontrolplanes", false},
+		{"capi-kubeadm-bootstrap-system:capi-kubeadm-bootstrap-manager", "watch", controlPlanes, "foocontrolplanes", true},
+	} {
+		g.Eventually(func(g Gomega) {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User:               "system:serviceaccount:" + test.account,
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Verb: test.verb, Group: test.group, Resource: test.resource},
+			}}
+			g.Expect(kube.Create(t.Context(), review)).To(Succeed())
+			g.Expect(review.Status.Allowed).To(Equal(test.allowed))
+		}, established).Should(Succeed(), "%+v: the API server learns of roles by a watch", test)
+	}
+}

@@ -1,0 +1,87 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command release writes what a version of Foo publishes as a clusterctl repository in a folder, with a configuration that
+// lets clusterctl use it from there without a network:
+//
+//	clusterctl generate cluster demo --config out/clusterctl.yaml --infrastructure foo:v0.1.0 ...
+//
+// The same sources and version give the same bytes. Only clusterctl.yaml is bound to its place, since clusterctl asks for
+// absolute paths; so SHA256SUMS leaves it out.
+//
+// Limits: the components hold CRDs and roles, no manager. Other versions in the folder stay there, but the configuration
+// and the sums are those of the version written last. Run it in the root folder of the sources.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+func main() {
+	version := flag.String("version", "", "version to release, for example v0.1.0; its release series must be in templates/metadata.yaml")
+	output := flag.String("output", "out", "folder to write to")
+	flag.Parse()
+	if err := run(".", *version, *output); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes the version of the sources in a folder. Nothing is written if any of it cannot be made.
+func run(sources, version, output string) error {
+	if err := checkVersion(version, templates.Metadata); err != nil {
+		return err
+	}
+	root, err := filepath.Abs(output)
+	if err != nil {
+		return err
+	}
+	published, err := build(sources, version)
+	if err != nil {
+		return err
+	}
+	configuration, err := clusterctlConfiguration(root, version)
+	if err != nil {
+		return err
+	}
+	if err := removeOld(root, version); err != nil {
+		return err
+	}
+	bound := repository.Files{sumsFile: sums(published), configurationFile: configuration}
+	for _, files := range []repository.Files{published, bound} {
+		if err := files.Write(root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeOld removes what an earlier run has written for the version, which may hold files that this run does not write.
+func removeOld(root, version string) error {
+	for _, provider := range providers {
+		dir := filepath.Join(root, filepath.FromSlash(provider.at(version).Dir()))
+		if err := os.RemoveAll(dir); err != nil {
+			return fmt.Errorf("remove the earlier build: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+const (
+	// sources is the root folder, as seen from here.
+	sources = "../.."
+	version = "v0.1.0"
+)
+
+func TestReleaseIsReproducible(t *testing.T) {
+	g := NewWithT(t)
+	first, second := t.TempDir(), t.TempDir()
+	g.Expect(run(sources, version, first)).To(Succeed())
+	g.Expect(run(sources, version, second)).To(Succeed())
+	one, other := contents(g, first), contents(g, second)
+	g.Expect(one).To(HaveLen(7))
+	g.Expect(string(one[configurationFile])).To(ContainSubstring(first), "clusterctl asks for absolute paths")
+	delete(one, configurationFile)
+	delete(other, configurationFile)
+	g.Expect(one).To(Equal(other))
+}
+
+func TestReleaseReplacesItsVersionOnly(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(sources, "v0.1.0", output)).To(Succeed())
+	before := contents(g, output)
+	g.Expect(run(sources, "v0.1.1-rc.1", output)).To(Succeed())
+	leftover := filepath.Join(output, "infrastructure-foo", "v0.1.0", "cluster-template-gone.yaml")
+	g.Expect(os.WriteFile(leftover, nil, 0o600)).To(Succeed())
+	g.Expect(run(sources, "v0.1.0", output)).To(Succeed())
+	after := contents(g, output)
+	g.Expect(after).To(HaveKey("infrastructure-foo/v0.1.1-rc.1/metadata.yaml"))
+	for name := range after {
+		if strings.Contains(name, "v0.1.1-rc.1") {
+			delete(after, name)
+		}
+	}
+	g.Expect(after).To(Equal(before))
+}
+
+func TestSums(t *testing.T) {
+	g := NewWithT(t)
+	output := t.TempDir()
+	g.Expect(run(sources, version, output)).To(Succeed())
+	files := contents(g, output)
+	listed := repository.Files{}
+	lines := bufio.NewScanner(bytes.NewReader(files[sumsFile]))
+	for lines.Scan() {
+		sum, name, found := strings.Cut(lines.Text(), "  ")
+		g.Expect(found).To(BeTrue(), lines.Text())
+		actual := sha256.Sum256(files[name])
+		g.Expect(hex.EncodeToString(actual[:])).To(Equal(sum), name)
+		listed[name] = files[name]
+	}
+	delete(files, sumsFile)
+	delete(files, configurationFile)
+	g.Expect(listed).To(Equal(files))
+}
+
+func TestWrongVersionIsRefused(t *testing.T) {
+	for _, test := range []struct{ version, want string }{
+		{"", `version "": want v<major>.<minor>.<patch>`},
+		{"0.1.0", `version "0.1.0": want v<major>.<minor>.<patch>`},
+		{"v0.1", "want v<major>.<minor>.<patch>"},
+		{"v0.1.0.0", "want v<major>.<minor>.<patch>"},
+		{"v0.1.00", "want v<major>.<minor>.<patch>"},
+		{"v0.1.0+build", "want v<major>.<minor>.<patch>"},
+		{"v0.1.0/../../x", "want v<major>.<minor>.<patch>"},
+		{"latest", "want v<major>.<minor>.<patch>"},
+		{"v0.9.0", "no release series in templates/metadata.yaml, which has v0.1.x"},
+		{"v1.1.0", "no release series"},
+	} {
+		t.Run(test.version, func(t *testing.T) {
+			g := NewWithT(t)
+			output := filepath.Join(t.TempDir(), "out")
+			g.Expect(run(sources, test.version, output)).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(output).NotTo(BeADirectory())
+		})
+	}
+	NewWithT(t).Expect(checkVersion("v0.1.3-rc.1", templates.Metadata)).To(Succeed())
+}
+
+func TestSourcesElsewhereAreRefused(t *testing.T) {
+	g := NewWithT(t)
+	output := filepath.Join(t.TempDir(), "out")
+	g.Expect(run(t.TempDir(), version, output)).To(MatchError(ContainSubstring("run it in the root folder of the sources")))
+	g.Expect(output).NotTo(BeADirectory())
+}
+
+func TestComponents(t *testing.T) {
+	g := NewWithT(t)
+	files, err := build(sources, version)
+	g.Expect(err).NotTo(HaveOccurred())
+	crds := sets.New[string]()
+	owners := map[string]string{}
+	for _, provider := range providers {
+		at := provider.at(version)
+		label := strings.TrimSuffix(at.Dir(), "/"+version)
+		content := files[at.ComponentsFile()]
+		g.Expect(string(content)).To(HavePrefix("# Foo v0.1.0, " + provider.title))
+		g.Expect(string(content)).To(ContainSubstring("The manager is not part of this"))
+		kinds := map[string]int{}
+		for _, object := range decode(g, content) {
+			identity := object.GetKind() + " " + object.GetName()
+			g.Expect(object.GetLabels()).To(HaveKeyWithValue(clusterv1.ProviderNameLabel, label), identity)
+			g.Expect(owners).NotTo(HaveKey(identity), "deleting one provider would take it from the other")
+			owners[identity] = label
+			kinds[object.GetKind()]++
+			if object.GetKind() == "CustomResourceDefinition" {
+				crds.Insert(object.GetName())
+			}
+			if object.GetNamespace() != "" {
+				g.Expect(object.GetNamespace()).To(Equal(label+"-system"), identity)
+			}
+		}
+		g.Expect(kinds).To(HaveKeyWithValue("Namespace", 1), "clusterctl allows one")
+		g.Expect(kinds).To(HaveKeyWithValue("ServiceAccount", 1))
+		g.Expect(kinds).NotTo(HaveKey("Deployment"), "the header says that there is none")
+	}
+	g.Expect(crds).To(Equal(generatedCRDs(g)), "make generate writes the CRDs, config/crd/kustomization.yaml lists them")
+}
+
+// The roles of the providers are generated apart from that of the one manager with both.
+func TestProvidersHaveTheRightsOfTheManager(t *testing.T) {
+	g := NewWithT(t)
+	both := rights(g, "config/control-plane/role.yaml").Union(rights(g, "config/infrastructure/role.yaml"))
+	manager := rights(g, "config/rbac/role.yaml")
+	g.Expect(sets.List(manager.Difference(both))).To(BeEmpty(), "roles of the providers are stale: make generate")
+	g.Expect(sets.List(both.Difference(manager))).To(BeEmpty(), "roles of the providers are stale: make generate")
+}
+
+// rights returns each single right that a role in a file grants.
+func rights(g *WithT, file string) sets.Set[string] {
+	content, err := os.ReadFile(filepath.Join(sources, file))
+	g.Expect(err).NotTo(HaveOccurred())
+	role := rbacv1.ClusterRole{}
+	g.Expect(yaml.UnmarshalStrict(content, &role)).To(Succeed())
+	granted := sets.New[string]()
+	for _, rule := range role.Rules {
+		g.Expect(rule.ResourceNames).To(BeEmpty(), "not compared here")
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					granted.Insert(verb + " " + resource + "." + group)
+				}
+			}
+		}
+	}
+	g.Expect(granted).NotTo(BeEmpty())
+	return granted
+}
+
+func generatedCRDs(g *WithT) sets.Set[string] {
+	paths, err := filepath.Glob(filepath.Join(sources, "config/crd/bases/*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	names := sets.New[string]()
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, object := range decode(g, content) {
+			names.Insert(object.GetName())
+		}
+	}
+	return names
+}
+
+func decode(g *WithT, content []byte) []unstructured.Unstructured {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var objects []unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		object := map[string]any{}
+		g.Expect(utilyaml.Unmarshal(document, &object)).To(Succeed())
+		if len(object) > 0 {
+			objects = append(objects, unstructured.Unstructured{Object: object})
+		}
+	}
+}
+
+// contents reads all files below a folder.
+func contents(g *WithT, root string) repository.Files {
+	files := repository.Files{}
+	g.Expect(filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		files[filepath.ToSlash(name)], err = os.ReadFile(path)
+		return err
+	})).To(Succeed())
+	return files
+}

@@ -1,0 +1,49 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/yaml"
+)
+
+// checkVersion returns an error unless clusterctl will take the version: a semantic one with a leading v, of a release
+// series that the metadata knows. clusterctl itself would only complain when a user installs it.
+func checkVersion(version string, metadata []byte) error {
+	number, prefixed := strings.CutPrefix(version, "v")
+	parsed, err := semver.Parse(number)
+	if !prefixed || err != nil || len(parsed.Build) > 0 {
+		return fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
+	}
+	known := clusterctlv1.Metadata{}
+	if err := yaml.UnmarshalStrict(metadata, &known); err != nil {
+		return fmt.Errorf("templates/metadata.yaml: %w", err)
+	}
+	allowed := make([]string, 0, len(known.ReleaseSeries))
+	for _, series := range known.ReleaseSeries {
+		if int64(parsed.Major) == int64(series.Major) && int64(parsed.Minor) == int64(series.Minor) {
+			return nil
+		}
+		allowed = append(allowed, fmt.Sprintf("v%d.%d.x", series.Major, series.Minor))
+	}
+	return fmt.Errorf("version %q is of no release series in templates/metadata.yaml, which has %s: add the series, with its contract, first",
+		version, strings.Join(allowed, ", "))
+}
