@@ -1,0 +1,105 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+)
+
+// How much of what a failed story has left is shown.
+const (
+	tailBytes  = 6 << 10
+	shownLines = 60
+)
+
+// kinds are what a story's namespace holds.
+const kinds = "clusters,fooclusters,foocontrolplanes,machinepools,foomachinepools,machines,foomachines,kubeadmconfigs"
+
+// conditions shows each object with its conditions, one per line.
+const conditions = `{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\n"}` +
+	`{range .status.conditions[*]}{"    "}{.type}={.status} {.reason}: {.message}{"\n"}{end}{end}`
+
+// dump adds to the report what helps to find out why a story has failed. It fails nothing itself.
+func (m *management) dump(ctx context.Context) {
+	show := func(title string, text string) {
+		AddReportEntry(title, ReportEntryVisibilityFailureOrVerbose, "\n"+text)
+	}
+	kube := []string{"--kubeconfig=" + m.kubeconfig, "get", "--all-namespaces"}
+	show("conditions", m.said(ctx, kubectl(), append(kube, kinds, "--output=jsonpath="+conditions)...))
+	events := m.said(ctx, kubectl(), append(kube, "events", "--sort-by=.metadata.creationTimestamp")...)
+	show("events", lastLines(events, shownLines))
+	for _, what := range []string{"instances", "pools", "load-balancers", "quota"} {
+		show("foocloud "+what, m.said(ctx, "foocloud", what))
+	}
+	show("quickstart", string(m.program.said.Contents()))
+	for _, id := range strings.Fields(m.said(ctx, kubectl(), append(kube, "foomachines", "--output=jsonpath={.items[*].status.instanceID}")...)) {
+		show("console of "+id, lastLines(m.said(ctx, "foocloud", "logs", id), shownLines))
+		show("kubelet of "+id, lastLines(m.said(ctx, "foocloud", "logs", id, "--kubelet"), shownLines))
+	}
+	logs, _ := filepath.Glob(filepath.Join(m.env["FOO_LOG_DIR"], "*.log")) // the pattern is right
+	for _, log := range logs {
+		show(log, tail(log))
+	}
+	workloads, _ := filepath.Glob(filepath.Join(suiteDir, "*.kubeconfig"))
+	for _, kubeconfig := range workloads {
+		show(filepath.Base(kubeconfig), m.said(ctx, kubectl(), "--kubeconfig="+kubeconfig, "--request-timeout=5s",
+			"get", "nodes,pods", "--all-namespaces", "--output=wide"))
+	}
+}
+
+// said returns what a program prints, whether or not it succeeds.
+func (m *management) said(ctx context.Context, program string, args ...string) string {
+	cmd := command(ctx, program, args...)
+	cmd.Env = append(cmd.Env, m.cloudEnv()...)
+	text, err := cmd.CombinedOutput()
+	if err != nil {
+		text = fmt.Appendf(text, "(%v)", err)
+	}
+	return string(text)
+}
+
+func lastLines(text string, count int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}
+
+func tail(path string) string {
+	file, err := os.Open(path)
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return err.Error()
+	}
+	from := max(0, info.Size()-tailBytes)
+	content, err := io.ReadAll(io.NewSectionReader(file, from, tailBytes))
+	if err != nil {
+		return err.Error()
+	}
+	return string(content)
+}

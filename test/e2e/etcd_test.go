@@ -1,0 +1,122 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"regexp"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// forwarded is what kubectl says when it forwards a port.
+var forwarded = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:[0-9]+) -> 2379`)
+
+// healthyMembers asks each etcd of the cluster by itself, over a port-forward to its pod, and returns the names of the
+// voting members that all of them agree on. Each must answer a linearizable read.
+func (c *cluster) healthyMembers(ctx context.Context, nodes []corev1.Node) []string {
+	GinkgoHelper()
+	config := c.etcdTLS(ctx)
+	var names []string
+	for _, node := range nodes {
+		if _, ok := node.Labels[controlPlaneRole]; !ok {
+			continue
+		}
+		members := c.membersSeenBy(ctx, "etcd-"+node.Name, config)
+		if names != nil {
+			Expect(members).To(ConsistOf(names), "the etcd of %s sees other members than the first", node.Name)
+		}
+		names = members
+	}
+	return names
+}
+
+func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Config) []string {
+	GinkgoHelper()
+	forward := start(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "port-forward", "pod/"+pod, ":2379"))
+	defer forward.interrupt(ctx)
+	var address string
+	Eventually(func(g Gomega) {
+		found := forwarded.FindSubmatch(forward.said.Contents())
+		g.Expect(found).NotTo(BeNil(), "kubectl port-forward to %s says: %s", pod, forward.said.Contents())
+		address = string(found[1])
+	}).WithContext(ctx).Should(Succeed())
+
+	ctx, cancel := context.WithTimeout(ctx, soon)
+	defer cancel()
+	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + address}, TLS: config, DialTimeout: soon})
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { _ = etcd.Close() }()
+	_, err = etcd.Get(ctx, "health")
+	Expect(err).NotTo(HaveOccurred(), "the etcd of %s does not answer a linearizable read", pod)
+	list, err := etcd.MemberList(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	alarms, err := etcd.AlarmList(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(alarms.Alarms).To(BeEmpty(), "etcd has alarms")
+	var names []string
+	for _, member := range list.Members {
+		Expect(member.IsLearner).To(BeFalse(), "etcd member %s is still a learner", member.Name)
+		names = append(names, member.Name)
+	}
+	return names
+}
+
+// etcdTLS returns a client certificate signed by the etcd CA, whose secret is part of the control plane contract.
+func (c *cluster) etcdTLS(ctx context.Context) *tls.Config {
+	GinkgoHelper()
+	var secret corev1.Secret
+	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: c.key.Name + "-etcd"}, &secret)).To(Succeed())
+	authorities, err := cert.ParseCertsPEM(secret.Data[corev1.TLSCertKey])
+	Expect(err).NotTo(HaveOccurred())
+	signer, err := keyutil.ParsePrivateKeyPEM(secret.Data[corev1.TLSPrivateKeyKey])
+	Expect(err).NotTo(HaveOccurred())
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	Expect(err).NotTo(HaveOccurred())
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1),
+		Subject:      pkix.Name{CommonName: "e2e"},
+		NotBefore:    authorities[0].NotBefore,
+		NotAfter:     time.Now().Add(time.Hour),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+		ExtKeyUsage:  []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, authorities[0], key.Public(), signer)
+	Expect(err).NotTo(HaveOccurred())
+	pool := x509.NewCertPool()
+	pool.AddCert(authorities[0])
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: pool,
+		Certificates: []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}},
+	}
+}

@@ -1,0 +1,160 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// leftovers is what a state folder has on the host, in words. It is empty when nothing is left.
+func leftovers(state, bridge string) []string {
+	GinkgoHelper()
+	left := append(processesOf(state), mountsUnder(state)...)
+	return append(left, cardsOf(bridge)...)
+}
+
+// machinesOf is what the instances and load balancers of a state folder have on the host: processes, mounts and
+// network cards, but not the programs that serve the state folder.
+func machinesOf(state, bridge string) []string {
+	GinkgoHelper()
+	var left []string
+	for _, process := range processesOf(filepath.Join(state, "cloud", "instances")) {
+		left = append(left, "instance: "+process)
+	}
+	for _, process := range processesOf(filepath.Join(state, "cloud", "load-balancers")) {
+		left = append(left, "load balancer: "+process)
+	}
+	left = append(left, mountsUnder(state)...)
+	return append(left, cardsOf(bridge)...)
+}
+
+// processesOf returns the processes that have the folder in their arguments, or in the mounts of a namespace of their own.
+func processesOf(folder string) []string {
+	GinkgoHelper()
+	var found []string
+	for _, pid := range pids() {
+		args := strings.ReplaceAll(strings.TrimRight(procFile(pid, "cmdline"), "\x00"), "\x00", " ")
+		if args != "" && (strings.Contains(args, folder) || mounts(pid, folder)) {
+			found = append(found, strconv.Itoa(pid)+" "+args)
+		}
+	}
+	return found
+}
+
+// instanceInit returns the process that is the first of an instance.
+func instanceInit(state, id string) int {
+	GinkgoHelper()
+	folder := filepath.Join(state, "cloud", "instances", id)
+	for _, pid := range pids() {
+		if pidInNamespace(pid) == "1" && mounts(pid, folder) {
+			return pid
+		}
+	}
+	Fail("no process is the first of instance " + id)
+	return 0
+}
+
+// pidInNamespace is the ID of a process in its innermost PID namespace.
+func pidInNamespace(pid int) string {
+	for line := range strings.Lines(procFile(pid, "status")) {
+		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
+			fields := strings.Fields(ids)
+			return fields[len(fields)-1]
+		}
+	}
+	return ""
+}
+
+// mounts reports whether a process has a mount namespace of its own with something of the folder in it.
+func mounts(pid int, folder string) bool {
+	own, err := os.Readlink("/proc/self/ns/mnt")
+	if err != nil {
+		return false
+	}
+	theirs, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "ns/mnt"))
+	return err == nil && own != theirs && strings.Contains(procFile(pid, "mountinfo"), folder+"/")
+}
+
+func mountsUnder(folder string) []string {
+	GinkgoHelper()
+	var found []string
+	for line := range strings.Lines(procFile(os.Getpid(), "mountinfo")) {
+		if strings.Contains(line, folder+"/") {
+			found = append(found, "mount: "+strings.TrimSpace(line))
+		}
+	}
+	return found
+}
+
+// cardsOf returns the network cards that are connected to a bridge.
+func cardsOf(bridge string) []string {
+	GinkgoHelper()
+	ports, err := filepath.Glob("/sys/class/net/" + bridge + "/brif/*")
+	Expect(err).NotTo(HaveOccurred())
+	for index, port := range ports {
+		ports[index] = "card: " + filepath.Base(port)
+	}
+	return ports
+}
+
+func hasBridge(name string) bool {
+	_, err := os.Stat("/sys/class/net/" + name)
+	return err == nil
+}
+
+func pids() []int {
+	GinkgoHelper()
+	entries, err := os.ReadDir("/proc")
+	Expect(err).NotTo(HaveOccurred())
+	var list []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// procFile returns a file of a process; nothing if the process has ended.
+func procFile(pid int, name string) string {
+	content, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name))
+	if err != nil {
+		return ""
+	}
+	return string(content)
+}
+
+// listen takes a port on 127.0.0.1 until the end of the story, and returns it.
+func listen(ctx context.Context) string {
+	GinkgoHelper()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(listener.Close)
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	Expect(err).NotTo(HaveOccurred())
+	return port
+}

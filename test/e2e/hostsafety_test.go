@@ -1,0 +1,119 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The files that the story puts on the host for the instance to spoil, and what else it must not change.
+const (
+	bait      = "/usr/local/share/foo-e2e"
+	baitInEtc = "/etc/foo-e2e.conf"
+	intruder  = "/etc/foo-e2e-intruder"
+)
+
+// watched are the folders of the host that are compared.
+var watched = []string{"/etc", "/usr/local/share", "/usr/share/doc", "/usr/sbin"}
+
+var _ = Describe("The host", Label("host-safety"), func() {
+	It("stays as it is, whatever a bootstrap command does to the files of its instance", func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, "host-safety")
+		DeferCleanup(os.RemoveAll, bait)
+		DeferCleanup(os.RemoveAll, baitInEtc)
+		Expect(os.MkdirAll(bait, 0o755)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(bait, "precious"), []byte("the host's\n"), 0o644)).To(Succeed())
+		Expect(os.WriteFile(baitInEtc, []byte("the host's\n"), 0o644)).To(Succeed())
+		before := fingerprints()
+
+		c := m.newCluster(ctx, client.ObjectKey{Namespace: "host-safety", Name: "rude"}, shape{controlPlanes: 1, version: currentVersion},
+			commandsBeforeKubeadm(
+				"echo intruder > "+intruder,
+				"echo changed >> "+baitInEtc,
+				"chmod 0777 "+baitInEtc,
+				"rm -rf "+bait,
+				"mv /usr/share/doc /usr/share/spoilt",
+				"ln -sfn "+intruder+" /usr/local/share/foo-e2e-link",
+				// All of that is so in the instance, or kubeadm is not reached and the cluster never comes up.
+				"grep -q intruder "+intruder,
+				"grep -q changed "+baitInEtc,
+				"test ! -e "+bait+" -a ! -e /usr/share/doc",
+				// What the cloud knows of other instances is not for this one.
+				"test -z \"$(ls -A "+filepath.Join(m.state, "cloud")+")\"",
+			))
+		c.available(ctx)
+
+		By("looking at the host's files")
+		Expect(fingerprints()).To(Equal(before))
+		By("looking at the instance's files")
+		inside := filepath.Join("/proc", strconv.Itoa(instanceInit(m.state, c.fooMachines(Default, ctx)[0].Status.InstanceID)), "root")
+		Expect(filepath.Join(inside, intruder)).To(BeAnExistingFile())
+		Expect(filepath.Join(inside, bait)).NotTo(BeAnExistingFile())
+
+		By("deleting the cluster")
+		m.kubectl(ctx, "--namespace=host-safety", "delete", "cluster", "rude")
+		Expect(fingerprints()).To(Equal(before))
+	}, NodeTimeout(2*clusterUp))
+})
+
+// fingerprints returns what every file of the watched folders is like: its mode, and its content or where it leads to.
+func fingerprints() map[string]string {
+	GinkgoHelper()
+	found := map[string]string{}
+	for _, folder := range watched {
+		err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			found[path], err = fingerprint(path, entry)
+			return err
+		})
+		Expect(err).NotTo(HaveOccurred())
+	}
+	Expect(found).To(HaveKey(filepath.Join(bait, "precious")))
+	return found
+}
+
+func fingerprint(path string, entry fs.DirEntry) (string, error) {
+	info, err := entry.Info()
+	if err != nil {
+		return "", err
+	}
+	text := fmt.Sprintf("%s %d", info.Mode(), info.ModTime().UnixNano())
+	switch {
+	case entry.Type() == fs.ModeSymlink:
+		target, err := os.Readlink(path)
+		return text + " " + target, err
+	case entry.Type().IsRegular():
+		content, err := os.ReadFile(path)
+		return fmt.Sprintf("%s %x", text, sha256.Sum256(content)), err
+	default:
+		return text, nil
+	}
+}

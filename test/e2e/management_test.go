@@ -1,0 +1,267 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/clientcmd"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// cloudConfig has one instance type that no tenant can afford, so that the quota is exceeded without filling the machine.
+const cloudConfig = `
+instanceTypes:
+- {name: small, cpus: 2, memory: 2Gi}
+- {name: medium, cpus: 2, memory: 4Gi}
+- {name: giant, cpus: 1000, memory: 2Gi}
+tenants:
+- name: default
+  quota: {cpus: 200}
+`
+
+// management is a management cluster with the Foo cloud and all controllers, started by quickstart.
+type management struct {
+	client.Client
+	// state is the state folder.
+	state      string
+	kubeconfig string
+	// env is what quickstart says of how to reach what it has started.
+	env map[string]string
+
+	program *daemon
+}
+
+// sharedManagement returns the management cluster of all stories.
+func sharedManagement(ctx context.Context) *management {
+	GinkgoHelper()
+	if shared == nil {
+		shared = startManagement(ctx)
+	}
+	return shared
+}
+
+func startManagement(ctx context.Context) *management {
+	GinkgoHelper()
+	config := filepath.Join(suiteDir, "cloud.yaml")
+	Expect(os.WriteFile(config, []byte(cloudConfig), 0o600)).To(Succeed())
+	m := &management{state: filepath.Join(suiteDir, "state")}
+	m.program = start(command(context.WithoutCancel(ctx), "quickstart", "--management-only", "--state-dir="+m.state,
+		"--bridge="+suiteBridge, "--network="+suiteNetwork, "--cloud-config="+config, "--kubernetes-version="+currentVersion))
+	DeferCleanup(func() { // a start that fails half-way
+		if shared == nil {
+			m.program.interrupt(ctx)
+		}
+	})
+	Eventually(func(g Gomega) {
+		if m.program.ended() {
+			StopTrying("quickstart ended: " + string(m.program.said.Contents())).Now()
+		}
+		g.Expect(filepath.Join(m.state, "env")).To(BeAnExistingFile(), "quickstart has not come up: %s", m.program.said.Contents())
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+	m.env = readEnv(filepath.Join(m.state, "env"))
+	m.kubeconfig = m.env["MANAGEMENT_KUBECONFIG"]
+	m.Client = newClient(m.kubeconfig)
+	return m
+}
+
+func readEnv(path string) map[string]string {
+	GinkgoHelper()
+	content, err := os.ReadFile(path)
+	Expect(err).NotTo(HaveOccurred())
+	env := map[string]string{}
+	for line := range strings.Lines(string(content)) {
+		name, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		Expect(ok).To(BeTrue(), "%s has the line %q", path, line)
+		env[name] = value
+	}
+	return env
+}
+
+func newClient(kubeconfig string) client.Client {
+	GinkgoHelper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	config.Proxy = noProxy
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme, infrav1.AddToScheme,
+	} {
+		Expect(add(scheme)).To(Succeed())
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return c
+}
+
+// stop ends everything and looks whether nothing is left on the host.
+func (m *management) stop(ctx context.Context) {
+	GinkgoHelper()
+	Expect(m.program.interrupt(ctx)).To(BeZero(), "quickstart did not end well: %s", m.program.said.Contents())
+	Expect(leftovers(m.state, suiteBridge)).To(BeEmpty(), "quickstart has left something on the host")
+	Expect(hasBridge(suiteBridge)).To(BeFalse(), "quickstart has left its bridge")
+	Expect(m.state).NotTo(BeAnExistingFile(), "quickstart has left its state folder")
+}
+
+// namespace makes the namespace of a story, which ends with it, and all its clusters before.
+func (m *management) namespace(ctx context.Context, name string) {
+	GinkgoHelper()
+	Expect(m.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) {
+		Expect(m.DeleteAllOf(ctx, &clusterv1.Cluster{}, client.InNamespace(name))).To(Succeed())
+		Eventually(ctx, m.clusters(name)).WithTimeout(clusterGone).Should(BeEmpty(), "a Cluster of the story is not gone")
+	}, NodeTimeout(clusterGone+soon))
+}
+
+// clusters returns a function that lists the names of the Clusters of a namespace.
+func (m *management) clusters(namespace string) func(Gomega, context.Context) []string {
+	return func(g Gomega, ctx context.Context) []string {
+		var list clusterv1.ClusterList
+		g.Expect(m.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		names := make([]string, 0, len(list.Items))
+		for _, cluster := range list.Items {
+			names = append(names, cluster.Name)
+		}
+		return names
+	}
+}
+
+// kubectl returns the command for the management cluster.
+func (m *management) kubectl(ctx context.Context, args ...string) string {
+	GinkgoHelper()
+	return output(command(ctx, kubectl(), append([]string{"--kubeconfig=" + m.kubeconfig}, args...)...))
+}
+
+// apply does what a user does with a template: kubectl apply.
+func (m *management) apply(ctx context.Context, objects []*unstructured.Unstructured) {
+	GinkgoHelper()
+	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
+	for _, object := range objects {
+		list.Items = append(list.Items, *object)
+	}
+	content, err := list.MarshalJSON()
+	Expect(err).NotTo(HaveOccurred())
+	cmd := command(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "apply", "--filename=-")
+	cmd.Stdin = bytes.NewReader(content)
+	output(cmd)
+}
+
+// foocloud runs a command of foocloud that shows something, and decodes it.
+func foocloud[T any](ctx context.Context, m *management, what string) T {
+	GinkgoHelper()
+	cmd := command(ctx, "foocloud", what, "--output=json")
+	cmd.Env = append(cmd.Env, m.cloudEnv()...)
+	var value T
+	Expect(json.Unmarshal([]byte(output(cmd)), &value)).To(Succeed())
+	return value
+}
+
+// cloudEnv tells foocloud which cloud to talk to.
+func (m *management) cloudEnv() []string {
+	return []string{"FOO_CLOUD_ENDPOINT=" + m.env["FOO_CLOUD_ENDPOINT"], "FOO_CLOUD_TOKEN_FILE=" + m.env["FOO_CLOUD_TOKEN_FILE"]}
+}
+
+// instance is what `foocloud instances` says of an instance.
+type instance struct {
+	ID         string `json:"id"`
+	Name       string `json:"name"`
+	ProviderID string `json:"providerID"`
+	Zone       string `json:"zone"`
+	State      string `json:"state"`
+	Message    string `json:"message"`
+}
+
+// named is what `foocloud pools` and `foocloud load-balancers` say, as far as the stories ask.
+type named struct {
+	Name string `json:"name"`
+}
+
+// quota is what `foocloud quota` says.
+type quota struct {
+	Used struct {
+		Instances     int `json:"instances"`
+		CPUs          int `json:"cpus"`
+		MemoryBytes   int `json:"memoryBytes"`
+		LoadBalancers int `json:"loadBalancers"`
+	} `json:"used"`
+}
+
+// kill does what `kill -9` does to one of quickstart's programs, and returns the process ID that it had.
+func (m *management) kill(program string) int {
+	GinkgoHelper()
+	pid := m.pid(Default, program)
+	Expect(syscall.Kill(pid, syscall.SIGKILL)).To(Succeed())
+	return pid
+}
+
+// pid returns the process ID of one of quickstart's programs.
+func (m *management) pid(g Gomega, program string) int {
+	content, err := os.ReadFile(filepath.Join(m.env["FOO_PID_DIR"], program+".pid"))
+	g.Expect(err).NotTo(HaveOccurred())
+	pid, err := strconv.Atoi(strings.TrimSpace(string(content)))
+	g.Expect(err).NotTo(HaveOccurred())
+	return pid
+}
+
+// warnings returns a function that lists the warnings about an object as "<reason>: <note>".
+func (m *management) warnings(object client.Object) func(Gomega, context.Context) []string {
+	return func(g Gomega, ctx context.Context) []string {
+		var list eventsv1.EventList
+		g.Expect(m.List(ctx, &list, client.InNamespace(object.GetNamespace()))).To(Succeed())
+		var texts []string
+		for _, event := range list.Items {
+			if event.Regarding.UID == object.GetUID() && event.Type == corev1.EventTypeWarning {
+				texts = append(texts, fmt.Sprintf("%s: %s", event.Reason, event.Note))
+			}
+		}
+		return texts
+	}
+}
+
+// gone reports whether an object is not there any more.
+func (m *management) gone(object client.Object) func(Gomega, context.Context) bool {
+	return func(g Gomega, ctx context.Context) bool {
+		err := m.Get(ctx, client.ObjectKeyFromObject(object), object)
+		g.Expect(client.IgnoreNotFound(err)).To(Succeed())
+		return apierrors.IsNotFound(err)
+	}
+}

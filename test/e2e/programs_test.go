@@ -1,0 +1,122 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/gbytes"
+)
+
+// command returns a program of bin/ with nothing of this process's environment but the path.
+func command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + suiteDir, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
+	cmd.Dir = "/"
+	return cmd
+}
+
+// outcome is how a program ended.
+type outcome struct {
+	stdout, stderr string
+	// code is the exit code; -1 if it was killed.
+	code int
+}
+
+// end runs a program to its end.
+func end(cmd *exec.Cmd) outcome {
+	GinkgoHelper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		Expect(err).NotTo(HaveOccurred(), "%s did not start", cmd.Path)
+	}
+	return outcome{stdout: stdout.String(), stderr: stderr.String(), code: cmd.ProcessState.ExitCode()}
+}
+
+// output runs a program that must succeed and returns what it prints.
+func output(cmd *exec.Cmd) string {
+	GinkgoHelper()
+	got := end(cmd)
+	Expect(got.code).To(BeZero(), "%s failed: %s%s", strings.Join(cmd.Args, " "), got.stdout, got.stderr)
+	return got.stdout
+}
+
+func kubectl() string { return "kubernetes/" + currentVersion + "/kubectl" }
+
+// daemon is a program that runs until it is stopped.
+type daemon struct {
+	cmd  *exec.Cmd
+	said *gbytes.Buffer
+	done chan struct{}
+}
+
+// start runs a program in the background. It gets SIGTERM when this process dies, so that nothing of it stays even then.
+func start(cmd *exec.Cmd) *daemon {
+	GinkgoHelper()
+	d := &daemon{cmd: cmd, said: gbytes.NewBuffer(), done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = d.said, d.said
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	started := make(chan error, 1)
+	go func() {
+		// The kernel sends the signal when the thread that started the program ends: keep it until then.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(d.done)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is in ProcessState
+		}
+	}()
+	Expect(<-started).To(Succeed())
+	return d
+}
+
+// ended reports whether the program has.
+func (d *daemon) ended() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// interrupt ends the program as Ctrl-C does, and returns its exit code.
+func (d *daemon) interrupt(ctx context.Context) int {
+	GinkgoHelper()
+	if !d.ended() {
+		Expect(d.cmd.Process.Signal(syscall.SIGINT)).To(Succeed())
+	}
+	Eventually(ctx, d.done).WithTimeout(clusterGone).Should(BeClosed(), "%s does not end: %s", d.cmd.Path, d.said.Contents())
+	return d.cmd.ProcessState.ExitCode()
+}

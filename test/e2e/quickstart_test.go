@@ -1,0 +1,139 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// Exit codes of quickstart besides 0.
+const (
+	exitFailed = 1
+	// exitInvalid says that it has started nothing.
+	exitInvalid = 2
+)
+
+var _ = Describe("quickstart", Label("quickstart"), func() {
+	It("brings up a cluster, shows it, and leaves nothing", func(ctx SpecContext) {
+		state := filepath.Join(suiteDir, "quickstart")
+		began := time.Now()
+		got := end(command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
+			"--kubernetes-version="+currentVersion, "--cluster-name=shown", "--control-plane-machine-count=1", "--worker-machine-count=3"))
+		AddReportEntry("quickstart", time.Since(began).Round(time.Second).String()+"\n"+got.stdout)
+		Expect(got.code).To(BeZero(), got.stdout+got.stderr)
+
+		By("reading what it has shown")
+		Expect(got.stdout).To(containAll([]string{
+			"Cluster default/shown", "FooControlPlane default/shown-control-plane", // the tree
+			"foo-process://", currentVersion, "Ready", // the nodes
+			"TOOK", // the phases
+			"export KUBECONFIG=", "scale machinepool shown-workers", "scale foocontrolplane shown-control-plane", "describe cluster shown", "delete cluster shown",
+		}))
+		By("looking at the host")
+		Expect(leftovers(state, quickstartBridge)).To(BeEmpty())
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge stays")
+		Expect(state).NotTo(BeAnExistingFile(), "its state folder stays")
+	}, NodeTimeout(2*clusterUp))
+})
+
+var _ = Describe("A quickstart that fails", Label("bad-input"), func() {
+	It("says why at once, leaves its logs, and nothing else", func(ctx SpecContext) {
+		state := filepath.Join(suiteDir, "failed")
+		cmd := command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--timeout=2m")
+		cmd.Env = append(cmd.Env, "FOO_CONTROL_PLANE_INSTANCE_TYPE=huge")
+		got := end(cmd)
+		Expect(got.code).To(Equal(exitFailed), got.stdout+got.stderr)
+		Expect(got.stdout).To(containAll([]string{"FAILED", "FooMachine demo-control-plane", `"huge"`, "small", "medium", "large", "logs are in"}))
+		Expect(filepath.Join(state, "logs", "manager.log")).To(BeARegularFile())
+		Expect(processesOf(state)).To(BeEmpty())
+		Expect(mountsUnder(state)).To(BeEmpty())
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge stays")
+	}, NodeTimeout(2*clusterUp))
+})
+
+var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
+	refused := func(ctx SpecContext, args []string, says ...string) {
+		state := filepath.Join(suiteDir, "refused")
+		// Flags that are given twice have their last value.
+		args = append([]string{"--exit", "--state-dir=" + state, "--bridge=" + quickstartBridge, "--network=" + quickstartNetwork}, args...)
+		got := end(command(ctx, "quickstart", args...))
+		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
+		Expect(got.stderr).To(containAll(says))
+		Expect(state).NotTo(BeAnExistingFile(), "it has begun though it refused")
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "it has begun though it refused")
+	}
+
+	DescribeTable("in its flags", refused,
+		Entry("a Kubernetes version that is not built", NodeTimeout(soon), []string{"--kubernetes-version=v1.30.0"},
+			"v1.30.0", "built: ", currentVersion, "make node KUBERNETES_VERSION=v1.30.0"),
+		Entry("no Kubernetes version", NodeTimeout(soon), []string{"--kubernetes-version=latest"}, "--kubernetes-version", "v1.36.3"),
+		Entry("an even control plane", NodeTimeout(soon), []string{"--control-plane-machine-count=2"}, "--control-plane-machine-count 2", "odd"),
+		Entry("less than no workers", NodeTimeout(soon), []string{"--worker-machine-count=-1"}, "--worker-machine-count -1", "0 or more"),
+		Entry("a network that is none", NodeTimeout(soon), []string{"--network=10.92.0.1"}, "--network", "10.77.0.0/16"),
+		Entry("a flag that it does not have", NodeTimeout(soon), []string{"--workers=3"}, "--workers", "--help"),
+		Entry("an argument", NodeTimeout(soon), []string{"up"}, `"up"`, "--help"),
+	)
+
+	It("a bridge and a network that are in use", func(ctx SpecContext) {
+		sharedManagement(ctx)
+		refused(ctx, []string{"--bridge=" + suiteBridge}, "--bridge "+suiteBridge, "choose another one")
+		refused(ctx, []string{"--network=10.92.0.0/16"}, "--network 10.92.0.0/16 is in use", "for example")
+	}, NodeTimeout(clusterUp))
+
+	It("a state folder that another quickstart uses, or that is none", func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		got := end(command(ctx, "quickstart", "--resume", "--state-dir="+m.state, "--bridge="+suiteBridge, "--network="+suiteNetwork))
+		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
+		Expect(got.stderr).To(And(ContainSubstring(m.state), ContainSubstring("another quickstart is running")))
+		got = end(command(ctx, "quickstart", "--state-dir=/etc", "--bridge="+quickstartBridge, "--network="+quickstartNetwork))
+		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
+		Expect(got.stderr).To(And(ContainSubstring("/etc"), ContainSubstring("not a state folder")))
+	}, NodeTimeout(clusterUp))
+
+	It("a port that is taken", func(ctx SpecContext) {
+		port := listen(ctx)
+		refused(ctx, []string{"--management-port=" + port}, "--management-port "+port+" is taken", "choose another one")
+	}, NodeTimeout(soon))
+
+	It("a user who is not root", func(ctx SpecContext) {
+		const nobody = 65534
+		// The user must be able to execute it, wherever the repository lies.
+		folder, err := os.MkdirTemp("/tmp", "foo-e2e-")
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(os.RemoveAll, folder)
+		Expect(os.Chmod(folder, 0o755)).To(Succeed())
+		program, err := os.ReadFile(filepath.Join(bin, "quickstart"))
+		Expect(err).NotTo(HaveOccurred())
+		copied := filepath.Join(folder, "quickstart")
+		Expect(os.WriteFile(copied, program, 0o755)).To(Succeed())
+
+		cmd := command(ctx, "quickstart", "--exit")
+		cmd.Path = copied
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		got := end(cmd)
+		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
+		Expect(got.stderr).To(And(ContainSubstring("not root"), ContainSubstring("sudo")))
+	}, NodeTimeout(soon))
+})

@@ -1,0 +1,102 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Networks and bridges of the suite. No two may overlap, and none may be what a user's quickstart has by default.
+const (
+	suiteBridge       = "fooe2e"
+	suiteNetwork      = "10.92.0.0/17"
+	quickstartBridge  = "fooe2e1"
+	quickstartNetwork = "10.92.128.0/17"
+)
+
+// Kubernetes versions that the stories need.
+const (
+	currentVersion  = "v1.36.3"
+	previousVersion = "v1.35.4"
+)
+
+// How long something may take on a slow and busy machine; Eventually returns as soon as it is so.
+const (
+	// soon is for what one program does alone.
+	soon = 30 * time.Second
+	// clusterUp is for a whole cluster, or a machine that joins one.
+	clusterUp = 3 * time.Minute
+	// clusterGone is for the deletion of a cluster with draining.
+	clusterGone = 2 * time.Minute
+	// each look costs the programs under test CPU time.
+	interval = 250 * time.Millisecond
+)
+
+func TestE2E(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Foo on real machines")
+}
+
+var (
+	// bin is the folder of the built programs.
+	bin string
+	// suiteDir is the folder of all that the suite writes. It is on a disk, and outside of what an instance hides.
+	suiteDir string
+	// shared is the management cluster of all stories; nil until the first needs it.
+	shared *management
+)
+
+var _ = BeforeSuite(func() {
+	ctrl.SetLogger(GinkgoLogr)
+	klog.SetLogger(GinkgoLogr)
+	SetDefaultEventuallyTimeout(soon)
+	SetDefaultEventuallyPollingInterval(interval)
+	EnforceDefaultTimeoutsWhenUsingContexts()
+
+	Expect(os.Geteuid()).To(BeZero(), "instances are made of namespaces, bridges and mounts: run it as root")
+	root, err := filepath.Abs("../..")
+	Expect(err).NotTo(HaveOccurred())
+	bin = filepath.Join(root, "bin")
+	for _, name := range []string{"quickstart", "foocloud", "manager", "tools/clusterctl", "kubernetes/" + currentVersion + "/kubectl"} {
+		Expect(filepath.Join(bin, name)).To(BeARegularFile(), "build it with `make e2e`")
+	}
+	suiteDir, err = os.MkdirTemp("/var/lib", "foo-e2e-")
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(os.RemoveAll, suiteDir)
+})
+
+var _ = AfterSuite(func(ctx SpecContext) {
+	if shared != nil {
+		shared.stop(ctx)
+	}
+}, NodeTimeout(clusterGone))
+
+var _ = AfterEach(func(ctx SpecContext) {
+	if shared != nil && CurrentSpecReport().Failed() {
+		shared.dump(ctx)
+	}
+}, NodeTimeout(time.Minute))
