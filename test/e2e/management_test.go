@@ -149,6 +149,11 @@ func (m *management) namespace(ctx context.Context, name string) {
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(m.DeleteAllOf(ctx, &clusterv1.Cluster{}, client.InNamespace(name))).To(Succeed())
 		Eventually(ctx, m.clusters(name)).WithTimeout(clusterGone).Should(BeEmpty(), "a Cluster of the story is not gone")
+		kubeconfigs, err := filepath.Glob(filepath.Join(suiteDir, name+"-*.kubeconfig"))
+		Expect(err).NotTo(HaveOccurred())
+		for _, kubeconfig := range kubeconfigs {
+			Expect(os.Remove(kubeconfig)).To(Succeed())
+		}
 	}, NodeTimeout(clusterGone+soon))
 }
 
