@@ -21,15 +21,35 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 const sysctlRoot = "/proc/sys"
 
-// needed are the settings of the host without which instances do not reach each other. With the first one on, the
-// host's packet filter decides about every packet on a bridge, and drops most where Docker or a firewall is installed.
-var needed = map[string]string{
-	"net/bridge/bridge-nf-call-iptables": "0",
+// needed are the settings of the host that instances need, and what each must be. Where two clouds share a host, the
+// one that changed a setting restores it when it is destroyed, whatever the other still needs.
+var needed = map[string]setting{
+	// With this one on, the host's packet filter decides about every packet on a bridge, and drops most where Docker or a
+	// firewall is installed.
+	"net/bridge/bridge-nf-call-iptables": {value: "0", fits: func(have string) bool { return have == "0" }},
+	// All instances share root's limits, and each kubelet, API server and load balancer watches files. The kernel's
+	// default of 128 instances is used up by a handful of clusters.
+	"fs/inotify/max_user_instances": atLeast(8192),
+	"fs/inotify/max_user_watches":   atLeast(524288),
+}
+
+// setting is what a setting of the host is set to, unless the value that it has fits.
+type setting struct {
+	value string
+	fits  func(have string) bool
+}
+
+func atLeast(least int) setting {
+	return setting{value: strconv.Itoa(least), fits: func(have string) bool {
+		value, err := strconv.Atoi(have)
+		return err == nil && value >= least
+	}}
 }
 
 // Settings returns the settings that need another value, with the value that each has now.
@@ -43,7 +63,7 @@ func Settings() (map[string]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read setting %s: %w", name, err)
 		}
-		if have := strings.TrimSpace(string(text)); have != want {
+		if have := strings.TrimSpace(string(text)); !want.fits(have) {
 			found[name] = have
 		}
 	}
@@ -53,7 +73,7 @@ func Settings() (map[string]string, error) {
 // Apply gives the settings the values that are needed. Note what Settings returned first, to restore it.
 func Apply(settings map[string]string) error {
 	for name := range settings {
-		if err := write(name, needed[name]); err != nil {
+		if err := write(name, needed[name].value); err != nil {
 			return err
 		}
 	}
