@@ -57,7 +57,7 @@ e2e: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the
 	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: bench
-bench: programs $(TOOLS)/in-memory-provider ## Measure speed side by side: Foo, bare kubeadm, and the in-memory provider
+bench: programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure speed side by side: Foo, bare kubeadm, and the in-memory provider
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint

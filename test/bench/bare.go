@@ -1,0 +1,125 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"time"
+)
+
+// What the console says around kubeadm init, followed by nanoseconds.
+const (
+	kubeadmBegan = "bench-kubeadm-began"
+	kubeadmEnded = "bench-kubeadm-ended"
+)
+
+// bareRun measures one bare kubeadm init in an instance, without Cluster API.
+func bareRun(ctx context.Context, options options, env *environment, turn int, results *results) (err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
+	defer cancel()
+	name := fmt.Sprintf("bare-%d", turn)
+	userData, err := bareUserData(name, options.kubernetesVersion)
+	if err != nil {
+		return err
+	}
+	run := bareTimes{Load: loadAverage()}
+	began := time.Now()
+	made, err := env.cloud.order(ctx, instanceOrder{
+		Name: name, Hostname: name, Type: "small", KubernetesVersion: options.kubernetesVersion, UserData: userData,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, env.cloud.remove(ctx, made.ID))
+	}()
+	if err := env.cloud.bootstrapped(ctx, made.ID); err != nil {
+		return err
+	}
+	run.Order = time.Since(began)
+	console, err := env.cloud.console(ctx, made.ID)
+	if err != nil {
+		return err
+	}
+	if run.Kubeadm, err = kubeadmTime(console); err != nil {
+		return err
+	}
+	results.Bare = append(results.Bare, run)
+	progress("bare kubeadm init, run %d: %s from the order, kubeadm itself %s (load %.1f)",
+		turn, seconds(run.Order), seconds(run.Kubeadm), run.Load)
+	return nil
+}
+
+// bootstrapped waits until an instance is done with its user data.
+func (c *cloudClient) bootstrapped(ctx context.Context, id string) error {
+	return c.until(ctx, func() (bool, error) {
+		var now instance
+		if err := c.read(ctx, "/v1/instances/"+id, &now); err != nil {
+			return false, err
+		}
+		if now.Bootstrap.State == "Failed" || now.State == "Failed" || now.State == "Stopped" {
+			return false, fmt.Errorf("instance %s is %s: %s; bootstrap is %s: %s", id, now.State, now.Message, now.Bootstrap.State, now.Bootstrap.Message)
+		}
+		return now.Bootstrap.State == "Succeeded", nil
+	})
+}
+
+// remove deletes an instance and waits until it is gone, also when the user has ended the measurement.
+func (c *cloudClient) remove(ctx context.Context, id string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer cancel()
+	return c.until(ctx, func() (bool, error) {
+		body, err := c.do(ctx, http.MethodDelete, "/v1/instances/"+id, nil)
+		var status *statusError
+		if errors.As(err, &status) && status.code == http.StatusNotFound {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		return false, body.Close()
+	})
+}
+
+var (
+	beganPattern = regexp.MustCompile(`(?m)^` + kubeadmBegan + ` (\d+)$`)
+	endedPattern = regexp.MustCompile(`(?m)^` + kubeadmEnded + ` (\d+)$`)
+)
+
+// kubeadmTime reads from a console how long kubeadm init took.
+func kubeadmTime(console string) (time.Duration, error) {
+	began, err := nanoseconds(console, beganPattern)
+	if err != nil {
+		return 0, err
+	}
+	ended, err := nanoseconds(console, endedPattern)
+	return ended - began, err
+}
+
+func nanoseconds(console string, pattern *regexp.Regexp) (time.Duration, error) {
+	found := pattern.FindStringSubmatch(console)
+	if found == nil {
+		return 0, fmt.Errorf("the console has no line like %s", pattern)
+	}
+	number, err := strconv.ParseInt(found[1], 10, 64)
+	return time.Duration(number), err
+}

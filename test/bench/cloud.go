@@ -1,0 +1,165 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+)
+
+// cloudClient calls the HTTP API of the Foo cloud, as its OpenAPI document describes it.
+type cloudClient struct {
+	http  *http.Client
+	token string
+}
+
+// instanceOrder asks for an instance.
+type instanceOrder struct {
+	Name              string `json:"name"`
+	Hostname          string `json:"hostname"`
+	Type              string `json:"type"`
+	KubernetesVersion string `json:"kubernetesVersion"`
+	UserData          []byte `json:"userData"`
+}
+
+// instance is what the cloud says of one, as far as it matters here.
+type instance struct {
+	ID        string `json:"id"`
+	State     string `json:"state"`
+	Message   string `json:"message"`
+	Bootstrap struct {
+		State   string `json:"state"`
+		Message string `json:"message"`
+	} `json:"bootstrap"`
+}
+
+// newCloudClient takes an endpoint unix://<path of a socket>.
+func newCloudClient(endpoint, tokenFile string) (*cloudClient, error) {
+	socket, ok := strings.CutPrefix(endpoint, "unix://")
+	if !ok {
+		return nil, fmt.Errorf("cloud endpoint %q: want unix://<path>", endpoint)
+	}
+	token, err := os.ReadFile(tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}
+	return &cloudClient{
+		http:  &http.Client{Transport: &http.Transport{DialContext: dial}},
+		token: strings.TrimSpace(string(token)),
+	}, nil
+}
+
+// statusError is an answer of the cloud that is no success.
+type statusError struct {
+	call, text string
+	code       int
+}
+
+func (e *statusError) Error() string { return fmt.Sprintf("%s: %d %s", e.call, e.code, e.text) }
+
+// do makes a call and returns the body of the answer, which the caller closes.
+func (c *cloudClient) do(ctx context.Context, method, path string, body io.Reader) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, method, "http://foocloud"+path, body)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Authorization", "Bearer "+c.token)
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	if response.StatusCode < 300 {
+		return response.Body, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	return nil, &statusError{call: method + " " + path, text: strings.TrimSpace(string(text)), code: response.StatusCode}
+}
+
+// read makes a call and decodes the answer.
+func (c *cloudClient) read(ctx context.Context, path string, into any) error {
+	body, err := c.do(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	return json.NewDecoder(body).Decode(into)
+}
+
+// order makes an instance.
+func (c *cloudClient) order(ctx context.Context, order instanceOrder) (*instance, error) {
+	content, err := json.Marshal(order)
+	if err != nil {
+		return nil, err
+	}
+	body, err := c.do(ctx, http.MethodPost, "/v1/instances", bytes.NewReader(content))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }()
+	made := &instance{}
+	return made, json.NewDecoder(body).Decode(made)
+}
+
+// console returns what the first process of an instance and its bootstrap commands have said.
+func (c *cloudClient) console(ctx context.Context, id string) (string, error) {
+	body, err := c.do(ctx, http.MethodGet, "/v1/instances/"+id+"/console", nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }()
+	text, err := io.ReadAll(body)
+	return string(text), err
+}
+
+// until looks now and after each event of the cloud, until done says that it is, or fails.
+func (c *cloudClient) until(ctx context.Context, done func() (bool, error)) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	body, err := c.do(watching, http.MethodGet, "/v1/watch", nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	for events := json.NewDecoder(body); ; {
+		var event struct {
+			Kind string `json:"kind"`
+		}
+		if err := events.Decode(&event); err != nil { // the first is Synced: what comes after it is not missed
+			return fmt.Errorf("watch the cloud: %w", err)
+		}
+		if ok, err := done(); ok || err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,187 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/secret"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+const fieldOwner = client.FieldOwner("foo-bench")
+
+// cluster is a workload cluster that is watched on its way.
+type cluster struct {
+	key     client.ObjectKey
+	began   time.Time
+	reached times
+	// nodes is nil until the API server of the cluster is known to be up.
+	nodes corev1listers.NodeLister
+}
+
+// apply makes a cluster, whose time starts now.
+func (e *environment) apply(ctx context.Context, name string, objects []*unstructured.Unstructured) (*cluster, error) {
+	made := &cluster{key: client.ObjectKey{Namespace: benchNamespace, Name: name}, began: time.Now(), reached: times{}}
+	for _, object := range objects {
+		if err := e.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner); err != nil {
+			return nil, fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
+		}
+	}
+	return made, nil
+}
+
+// follow watches the clusters until each has reached all of the phases.
+func (e *environment) follow(ctx context.Context, clusters []*cluster, wanted ...phase) error {
+	for {
+		var waiting []string
+		for _, c := range clusters {
+			if err := e.look(ctx, c); err != nil {
+				return err
+			}
+			if missing := c.reached.missing(wanted...); len(missing) > 0 {
+				waiting = append(waiting, fmt.Sprintf("%s has not reached %q", c.key.Name, missing))
+			}
+		}
+		if len(waiting) == 0 {
+			return nil
+		}
+		select {
+		case <-e.observer.changes:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %s", context.Cause(ctx), strings.Join(waiting, "; "))
+		}
+	}
+}
+
+// look notes what a cluster has reached by now.
+func (e *environment) look(ctx context.Context, c *cluster) error {
+	since := time.Since(c.began)
+	now, err := e.snapshot(ctx, c)
+	if err != nil {
+		return err
+	}
+	c.reached.note(now, since)
+	if c.nodes != nil || !now.initialized {
+		return nil
+	}
+	var kubeconfig corev1.Secret
+	key := client.ObjectKey{Namespace: c.key.Namespace, Name: secret.Name(c.key.Name, secret.Kubeconfig)}
+	if err := e.client.Get(ctx, key, &kubeconfig); err != nil {
+		return err
+	}
+	c.nodes, err = e.observer.observeNodes(ctx, kubeconfig.Data[secret.KubeconfigDataName])
+	return err
+}
+
+// snapshot reads a cluster from what has been observed.
+func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, error) {
+	var object clusterv1.Cluster
+	if err := client.IgnoreNotFound(e.observer.Get(ctx, c.key, &object)); err != nil {
+		return nil, err
+	}
+	now := &snapshot{
+		infrastructure: ptr.Deref(object.Status.Initialization.InfrastructureProvisioned, false),
+		initialized:    conditions.IsTrue(&object, clusterv1.ClusterControlPlaneInitializedCondition),
+		available:      conditions.IsTrue(&object, clusterv1.ClusterAvailableCondition),
+	}
+	if err := e.readMachines(ctx, c, now); err != nil {
+		return nil, err
+	}
+	if c.nodes == nil {
+		return now, nil
+	}
+	nodes, err := c.nodes.List(labels.Everything())
+	for _, node := range nodes {
+		now.nodes = append(now.nodes, nodeState{controlPlane: isControlPlaneNode(node), ready: nodeReady(node)})
+	}
+	return now, err
+}
+
+func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapshot) error {
+	var machines clusterv1.MachineList
+	var fooMachines infrav1.FooMachineList
+	// Nothing read here is changed, and copies would cost the clusters CPU time.
+	options := []client.ListOption{
+		client.InNamespace(c.key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: c.key.Name}, client.UnsafeDisableDeepCopy,
+	}
+	for _, list := range []client.ObjectList{&machines, &fooMachines} {
+		if err := e.observer.List(ctx, list, options...); err != nil {
+			return err
+		}
+	}
+	byName := map[string]*infrav1.FooMachine{}
+	for index := range fooMachines.Items {
+		byName[fooMachines.Items[index].Name] = &fooMachines.Items[index]
+	}
+	for index := range machines.Items {
+		machine := &machines.Items[index]
+		_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
+		state := machineState{controlPlane: controlPlane, ready: conditions.IsTrue(machine, clusterv1.MachineReadyCondition)}
+		if fooMachine, ok := byName[machine.Spec.InfrastructureRef.Name]; ok {
+			state.ordered = fooMachine.Status.InstanceID != ""
+			state.running = fooMachine.Status.InstanceState == "Running"
+			state.bootstrapped = fooMachine.Status.BootstrapState == "Succeeded"
+		}
+		into.machines = append(into.machines, state)
+	}
+	return nil
+}
+
+// removeAll deletes all clusters and waits until they and their instances are gone, also when the user has ended the
+// measurement.
+func (e *environment) removeAll(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.timeout, errSlow)
+	defer cancel()
+	err := e.client.DeleteAllOf(ctx, &clusterv1.Cluster{}, client.InNamespace(benchNamespace),
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	for {
+		left, err := e.left(ctx)
+		if left == 0 || err != nil {
+			return err
+		}
+		select {
+		case <-e.observer.changes:
+		case <-ctx.Done():
+			return fmt.Errorf("delete the clusters: %w: %d objects are left", context.Cause(ctx), left)
+		}
+	}
+}
+
+// left counts what there is of clusters. What a Cluster has goes before it, and what has instances even earlier.
+func (e *environment) left(ctx context.Context) (int, error) {
+	var clusters clusterv1.ClusterList
+	err := e.client.List(ctx, &clusters)
+	return len(clusters.Items), err
+}

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestTimes(t *testing.T) {
+	reached := times{}
+	reached.note(&snapshot{infrastructure: true}, time.Second)
+	reached.note(&snapshot{
+		infrastructure: true, initialized: true,
+		machines: []machineState{{controlPlane: true, ordered: true, running: true, bootstrapped: true, ready: true}, {running: true}},
+		nodes:    []nodeState{{controlPlane: true, ready: true}, {ready: true}, {ready: true}, {}},
+	}, 2*time.Second)
+	for phase, want := range map[phase]time.Duration{
+		phaseInfrastructure: time.Second, phaseOrdered: 2 * time.Second, phaseBootstrapped: 2 * time.Second,
+		phaseInitialized: 2 * time.Second, phaseFirstNode: 2 * time.Second, phaseRegistered: 2 * time.Second,
+	} {
+		if got := reached[phase]; got != want {
+			t.Errorf("%s at %s, want %s", phase, got, want)
+		}
+	}
+	want := []phase{phaseWorkersRunning, phaseWorkersDone, phaseNodes, phaseMachines, phaseAvailable}
+	if got := reached.missing(phases...); !slices.Equal(got, want) {
+		t.Errorf("missing are %q, want %q", got, want)
+	}
+}
+
+func TestPhasesAreAllObserved(t *testing.T) {
+	observed := (&snapshot{}).reached()
+	if len(observed) != len(phases) {
+		t.Errorf("%d phases are observed, %d are listed", len(observed), len(phases))
+	}
+	for _, phase := range phases {
+		if _, ok := observed[phase]; !ok {
+			t.Errorf("%q is not observed", phase)
+		}
+	}
+}
+
+func TestBareUserData(t *testing.T) {
+	data, err := bareUserData("bare-1", "v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, want := range []string{
+		"## template: jinja\n#cloud-config\n", "kubeadm init --config", "encryptionAlgorithm: ECDSA-P256", "unsafe-no-fsync",
+		"kube-api-qps", "addon/kube-proxy", "podSubnet: 10.244.0.0/16", "serviceSubnet: 10.128.0.0/12", "clusterName: bare-1",
+		"kubernetesVersion: v1.36.3", "{{ ds.meta_data.local_hostname }}", kubeadmBegan, kubeadmEnded,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %q in:\n%s", want, text)
+		}
+	}
+}
+
+func TestTemplates(t *testing.T) {
+	foo, err := fooCluster("one", "v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inMemory, err := render(inMemoryTemplate, map[string]string{
+		"NAMESPACE": benchNamespace, "CLUSTER_NAME": "one", "KUBERNETES_VERSION": "v1.36.3", "WORKER_MACHINE_COUNT": "3",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range append(foo, inMemory...) {
+		if object.GetNamespace() != benchNamespace || !strings.HasPrefix(object.GetName(), "one") {
+			t.Errorf("%s is %s/%s", object.GetKind(), object.GetNamespace(), object.GetName())
+		}
+	}
+	if _, err := render([]byte("name: ${MISSING}"), nil); err == nil {
+		t.Error("a variable without a value is no error")
+	}
+}
+
+func TestKubeadmTime(t *testing.T) {
+	console := "echo " + kubeadmBegan + " $(date)\n" + kubeadmBegan + " 1000000000\n[init] Using\n" + kubeadmEnded + " 3500000000\n"
+	got, err := kubeadmTime(console)
+	if err != nil || got != 2500*time.Millisecond {
+		t.Errorf("got %s, %v, want 2.5s", got, err)
+	}
+	if _, err := kubeadmTime(kubeadmBegan + " 1\n"); err == nil {
+		t.Error("a console without the end is no error")
+	}
+}
+
+func parse(args ...string) (chosen options, err error) {
+	command := newCommand(func(_ context.Context, options options) error {
+		chosen = options
+		return nil
+	})
+	command.SetArgs(args)
+	command.SetOut(io.Discard)
+	err = command.ExecuteContext(context.Background())
+	return chosen, err
+}
+
+func TestOptions(t *testing.T) {
+	bin := "--bin-dir=" + t.TempDir()
+	if err := os.WriteFile(filepath.Join(strings.TrimPrefix(bin, "--bin-dir="), "quickstart"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := parse(bin, "--parts=foo,many", "--clusters=1,4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !got.parts.HasAll(partFoo, partMany) || got.parts.Len() != 2 || !slices.Equal(got.clusters, []int{1, 4}) || got.runs != 3 {
+		t.Errorf("got %+v", got)
+	}
+	for _, wrong := range []string{"--parts=fast", "--clusters=0", "--clusters=1,two", "--runs=0", "--timeout=0s", "--bin-dir=/nowhere", "more", "--what"} {
+		if _, err := parse(bin, wrong); !errors.Is(err, errUsage) {
+			t.Errorf("%s gives %v", wrong, err)
+		}
+	}
+	if got, err := parse("--help"); err != nil || got.runs == 3 {
+		t.Errorf("--help gives %v, and runs: %+v", err, got)
+	}
+}
+
+func TestParseVariables(t *testing.T) {
+	got := parseVariables("A=1\nB=x=y\n\nnothing\n")
+	if len(got) != 2 || got["A"] != "1" || got["B"] != "x=y" {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,0 +1,202 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// benchNamespace holds all clusters.
+const benchNamespace = "bench"
+
+// environment is a management cluster with the Foo cloud and all controllers, started by quickstart.
+type environment struct {
+	options
+	client   client.Client
+	observer *observer
+	cloud    *cloudClient
+	program  *program
+	stopAll  context.CancelFunc
+}
+
+// startEnvironment returns once all is up. Whoever gets one has to stop it.
+func startEnvironment(ctx context.Context, options options) (*environment, error) {
+	began := time.Now()
+	progress("starting a management cluster on %s", options.stateDir)
+	program, err := startProgram(ctx, nil, filepath.Join(options.binDir, "quickstart"), "--management-only",
+		"--state-dir="+options.stateDir, "--bridge="+options.bridge, "--network="+options.network,
+		"--kubernetes-version="+options.kubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	watching, stopAll := context.WithCancel(ctx)
+	env := &environment{options: options, program: program, stopAll: stopAll}
+	if err := env.connect(ctx, watching); err != nil {
+		_ = env.stop() // that it did not come up says more
+		return nil, err
+	}
+	progress("management cluster up after %s", seconds(time.Since(began)))
+	return env, nil
+}
+
+// connect waits until everything is up; what it makes lives as long as the context watching.
+func (e *environment) connect(ctx, watching context.Context) error {
+	variables, err := e.program.environment(ctx, filepath.Join(e.stateDir, "env"))
+	if err != nil {
+		return err
+	}
+	if e.cloud, err = newCloudClient(variables["FOO_CLOUD_ENDPOINT"], variables["FOO_CLOUD_TOKEN_FILE"]); err != nil {
+		return err
+	}
+	config, err := restConfig(e.kubeconfig())
+	if err != nil {
+		return err
+	}
+	scheme, err := newScheme()
+	if err != nil {
+		return err
+	}
+	if e.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: benchNamespace}}
+	if err := e.client.Create(ctx, namespace); err != nil {
+		return err
+	}
+	e.observer, err = observe(watching, config, scheme)
+	return err
+}
+
+// kubeconfig is the path of that of the management cluster.
+func (e *environment) kubeconfig() string { return filepath.Join(e.stateDir, "management.kubeconfig") }
+
+// stop ends everything; quickstart deletes what it and the cloud have made.
+func (e *environment) stop() error {
+	e.stopAll()
+	progress("deleting everything")
+	return e.program.interrupt()
+}
+
+// program is a program that runs until it is stopped.
+type program struct {
+	cmd  *exec.Cmd
+	said *strings.Builder
+	done chan struct{}
+}
+
+// startProgram starts a program, with some variables more in its environment than this one has. It ends when this one
+// does, even if that is killed.
+func startProgram(ctx context.Context, variables []string, path string, args ...string) (*program, error) {
+	// It does not end with ctx: its own way to end, on an interrupt, is what cleans up.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
+	p := &program{cmd: cmd, said: &strings.Builder{}, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = p.said, p.said
+	cmd.Env = append(os.Environ(), variables...)
+	// In a group of its own, Ctrl-C reaches it through stop alone.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	started := make(chan error, 1)
+	go func() {
+		// The kernel sends the signal when the thread that started the program ends: keep it until then.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(p.done)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how it ended is in ProcessState
+		}
+	}()
+	return p, <-started
+}
+
+// environment waits for quickstart to write its file of variables, and returns them.
+func (p *program) environment(ctx context.Context, path string) (map[string]string, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = watcher.Close() }()
+	// The folder of the file is made by quickstart, so look into the folder above first.
+	if err := watcher.Add(filepath.Dir(filepath.Dir(path))); err != nil {
+		return nil, err
+	}
+	for {
+		_ = watcher.Add(filepath.Dir(path)) // until quickstart has made it
+		content, err := os.ReadFile(path)
+		if err == nil {
+			return parseVariables(string(content)), nil
+		}
+		select {
+		case <-watcher.Events:
+		case <-p.done:
+			return nil, fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func parseVariables(content string) map[string]string {
+	variables := map[string]string{}
+	for line := range strings.Lines(content) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok {
+			variables[name] = value
+		}
+	}
+	return variables
+}
+
+// ended reports whether the program has.
+func (p *program) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// interrupt ends the program as Ctrl-C does.
+func (p *program) interrupt() error {
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.done
+	if !p.cmd.ProcessState.Success() {
+		return fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
+	}
+	return nil
+}
+
+// progress says what is going on, apart from the results.
+func progress(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
+}

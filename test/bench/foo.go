@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// errSlow ends what does not come to an end.
+var errSlow = errors.New("it takes too long")
+
+// fooRun measures one cluster of Foo from applying its objects until it is available.
+func fooRun(ctx context.Context, options options, env *environment, turn int, results *results) (err error) {
+	run := clusterTimes{Load: loadAverage()}
+	defer func() { err = errors.Join(err, env.removeAll(ctx)) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
+	defer cancel()
+	clusters, err := env.bringUp(ctx, fmt.Sprintf("foo-%d", turn), 1)
+	if err != nil {
+		return err
+	}
+	if err := env.follow(ctx, clusters, phases...); err != nil {
+		return err
+	}
+	run.Reached = clusters[0].reached
+	results.Foo = append(results.Foo, run)
+	progress("cluster of Foo, run %d: initialized %s, all Nodes Ready %s, available %s (load %.1f)", turn,
+		seconds(run.Reached[phaseInitialized]), seconds(run.Reached[phaseNodes]), seconds(run.end()), run.Load)
+	return nil
+}
+
+// bringUp applies the objects of a number of clusters.
+func (e *environment) bringUp(ctx context.Context, name string, number int) ([]*cluster, error) {
+	var clusters []*cluster
+	for index := range number {
+		unique := fmt.Sprintf("%s-%d", name, index+1)
+		objects, err := fooCluster(unique, e.kubernetesVersion)
+		if err != nil {
+			return nil, err
+		}
+		made, err := e.apply(ctx, unique, objects)
+		if err != nil {
+			return nil, err
+		}
+		clusters = append(clusters, made)
+	}
+	return clusters, nil
+}

@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Exit codes besides 0.
+const (
+	exitFailed  = 1 // something could not be measured; what could be is printed
+	exitInvalid = 2 // the flags are wrong, nothing was started
+)
+
+func main() { os.Exit(run()) }
+
+// run returns the exit code.
+func run() int {
+	// What the libraries say would disturb the tables, and errors are returned as well.
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := newCommand(bench).ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "bench:", err)
+	if errors.Is(err, errUsage) {
+		return exitInvalid
+	}
+	return exitFailed
+}
+
+// bench measures all parts, and prints what it has measured even if it fails.
+func bench(ctx context.Context, options options) error {
+	env, err := startEnvironment(ctx, options)
+	if err != nil {
+		return err
+	}
+	results := newResults(options)
+	err = measure(ctx, options, env, results)
+	return errors.Join(err, env.stop(), results.write(os.Stdout, options.json))
+}
+
+func measure(ctx context.Context, options options, env *environment, results *results) error {
+	if options.parts.HasAny(partBare, partFoo, partInMemory) {
+		if err := sideBySide(ctx, options, env, results); err != nil {
+			return err
+		}
+	}
+	if options.parts.Has(partMany) {
+		if err := manyClusters(ctx, options, env, results); err != nil {
+			return err
+		}
+	}
+	if options.parts.Has(partMemory) {
+		return memoryOfOne(ctx, options, env, results)
+	}
+	return nil
+}
+
+// contender is what is measured by turns with others.
+type contender struct {
+	part string
+	run  func(ctx context.Context, options options, env *environment, turn int, results *results) error
+}
+
+var contenders = []contender{{partBare, bareRun}, {partFoo, fooRun}, {partInMemory, inMemoryRun}}
+
+// sideBySide takes turns between what is compared, so that what else the machine does meets all of it.
+func sideBySide(ctx context.Context, options options, env *environment, results *results) (err error) {
+	if options.parts.Has(partInMemory) {
+		stop, startErr := startInMemory(ctx, env)
+		if startErr != nil {
+			return startErr
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	for turn := 1; turn <= options.runs; turn++ {
+		for _, contender := range contenders {
+			if !options.parts.Has(contender.part) {
+				continue
+			}
+			if err := contender.run(ctx, options, env, turn, results); err != nil {
+				return fmt.Errorf("%s, run %d: %w", contender.part, turn, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/sets"
+)
+
+// Parts of the measurement.
+const (
+	partBare     = "bare"
+	partFoo      = "foo"
+	partInMemory = "inmemory"
+	partMany     = "many"
+	partMemory   = "memory"
+)
+
+// allParts in the order in which they are measured.
+var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory}
+
+// options are what a user chooses.
+type options struct {
+	parts sets.Set[string]
+	// runs of each of bare, foo and inmemory.
+	runs int
+	// clusters at once, one measurement for each.
+	clusters []int
+	// json is the path of a file to write the results to; none if empty.
+	json string
+	// binDir holds the programs as the Makefile builds them.
+	binDir                    string
+	kubernetesVersion         string
+	stateDir, bridge, network string
+	// timeout for each cluster, or number of clusters, to come up, and to go.
+	timeout time.Duration
+}
+
+// errUsage is wrapped by all that is wrong with the flags.
+var errUsage = errors.New("wrong usage; see --help")
+
+// newCommand returns the command that runs with the options of its flags.
+func newCommand(run func(context.Context, options) error) *cobra.Command {
+	var chosen options
+	var parts []string
+	command := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure Foo on this machine, next to what it can be compared with",
+		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
+(foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), and how much memory a
+cluster needs (memory). Needs root and Linux. Run it in the root folder of the repository, with all programs built.
+
+Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured, and with 2 if
+nothing was started because a flag is wrong.`,
+		Args: func(command *cobra.Command, args []string) error {
+			return usageError(cobra.NoArgs(command, args))
+		},
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(command *cobra.Command, _ []string) error {
+			if err := usageError(chosen.complete(parts)); err != nil {
+				return err
+			}
+			return run(command.Context(), chosen)
+		},
+	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
+	flags := command.Flags()
+	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
+	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo and inmemory; the median counts.")
+	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of clusters at once that many measures.")
+	flags.StringVar(&chosen.json, "json", "", "File to write the results to as well.")
+	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")
+	flags.StringVar(&chosen.kubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of all clusters.")
+	flags.StringVar(&chosen.stateDir, "state-dir", "/var/lib/foo-bench", "Folder for all files, made and removed.")
+	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network bridge of the instances.")
+	flags.StringVar(&chosen.network, "network", "10.93.0.0/16", "Network of the instances; nothing else may use it.")
+	flags.DurationVar(&chosen.timeout, "timeout", 5*time.Minute, "How long clusters may take to come up, and to go.")
+	return command
+}
+
+func usageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", errUsage, err)
+}
+
+// complete checks the options, and makes paths independent of the working folder.
+func (o *options) complete(parts []string) error {
+	o.parts = sets.New(parts...)
+	if unknown := o.parts.Difference(sets.New(allParts...)); unknown.Len() > 0 {
+		return fmt.Errorf("--parts has %s: want some of %s", strings.Join(sets.List(unknown), ","), strings.Join(allParts, ","))
+	}
+	if len(o.clusters) == 0 || slices.Min(o.clusters) < 1 {
+		return fmt.Errorf("--clusters %v: want numbers, 1 or more, for example 1,2,5,10", o.clusters)
+	}
+	if o.runs < 1 {
+		return fmt.Errorf("--runs %d: want 1 or more", o.runs)
+	}
+	if o.timeout <= 0 {
+		return fmt.Errorf("--timeout %s: want more than zero, for example 5m", o.timeout)
+	}
+	path, err := filepath.Abs(o.binDir)
+	if err != nil {
+		return err
+	}
+	o.binDir = path
+	if _, err := os.Stat(filepath.Join(o.binDir, "quickstart")); err != nil {
+		return fmt.Errorf("--bin-dir %s: %w; build the programs with: make programs", o.binDir, err)
+	}
+	return nil
+}

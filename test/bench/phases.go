@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import "time"
+
+// phase is a step on a cluster's way.
+type phase string
+
+const (
+	phaseInfrastructure phase = "infrastructure provisioned"
+	phaseOrdered        phase = "control plane instance ordered"
+	phaseRunning        phase = "control plane instance running"
+	phaseBootstrapped   phase = "control plane instance bootstrapped"
+	phaseInitialized    phase = "ControlPlaneInitialized"
+	phaseFirstNode      phase = "control plane Node Ready"
+	phaseWorkersRunning phase = "all worker instances running"
+	phaseWorkersDone    phase = "all worker instances bootstrapped"
+	phaseRegistered     phase = "all Nodes registered"
+	phaseNodes          phase = "all Nodes Ready"
+	phaseMachines       phase = "all Machines Ready"
+	phaseAvailable      phase = "Cluster Available"
+)
+
+// phases in the order in which a cluster usually reaches them.
+var phases = []phase{
+	phaseInfrastructure, phaseOrdered, phaseRunning, phaseBootstrapped, phaseInitialized, phaseFirstNode,
+	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseMachines, phaseAvailable,
+}
+
+// snapshot is a cluster at one moment, as far as phases depend on it.
+type snapshot struct {
+	infrastructure, initialized, available bool
+	machines                               []machineState
+	nodes                                  []nodeState
+}
+
+type machineState struct{ controlPlane, ordered, running, bootstrapped, ready bool }
+
+type nodeState struct{ controlPlane, ready bool }
+
+// reached returns the phases that the cluster has reached.
+func (s *snapshot) reached() map[phase]bool {
+	first := func(m machineState) bool { return m.controlPlane }
+	worker := func(m machineState) bool { return !m.controlPlane }
+	return map[phase]bool{
+		phaseInfrastructure: s.infrastructure,
+		phaseOrdered:        countOf(s.machines, func(m machineState) bool { return first(m) && m.ordered }) >= 1,
+		phaseRunning:        countOf(s.machines, func(m machineState) bool { return first(m) && m.running }) >= 1,
+		phaseBootstrapped:   countOf(s.machines, func(m machineState) bool { return first(m) && m.bootstrapped }) >= 1,
+		phaseInitialized:    s.initialized,
+		phaseFirstNode:      countOf(s.nodes, func(n nodeState) bool { return n.controlPlane && n.ready }) >= 1,
+		phaseWorkersRunning: countOf(s.machines, func(m machineState) bool { return worker(m) && m.running }) >= workers,
+		phaseWorkersDone:    countOf(s.machines, func(m machineState) bool { return worker(m) && m.bootstrapped }) >= workers,
+		phaseRegistered:     len(s.nodes) >= workers+1,
+		phaseNodes:          countOf(s.nodes, func(n nodeState) bool { return n.ready }) >= workers+1,
+		phaseMachines:       countOf(s.machines, func(m machineState) bool { return m.ready }) >= workers+1,
+		phaseAvailable:      s.available,
+	}
+}
+
+func countOf[T any](list []T, counts func(T) bool) int {
+	number := 0
+	for _, element := range list {
+		if counts(element) {
+			number++
+		}
+	}
+	return number
+}
+
+// times are when a cluster reached each phase, since its objects were applied.
+type times map[phase]time.Duration
+
+// note records the phases that the cluster has newly reached.
+func (t times) note(s *snapshot, since time.Duration) {
+	for phase, reached := range s.reached() {
+		if _, before := t[phase]; reached && !before {
+			t[phase] = since
+		}
+	}
+}
+
+// missing returns those of the phases that have not been reached.
+func (t times) missing(wanted ...phase) []phase {
+	var left []phase
+	for _, phase := range wanted {
+		if _, ok := t[phase]; !ok {
+			left = append(left, phase)
+		}
+	}
+	return left
+}

@@ -1,0 +1,138 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// What Foo is to reach.
+const (
+	targetInitialized = 1.5       // times a bare kubeadm init
+	targetNodes       = 3.0       // times a bare kubeadm init
+	targetMany        = 1.2       // CPU per cluster of most clusters at once, times that of one
+	targetMemory      = 700 << 20 // bytes
+)
+
+// text returns the tables of what there is.
+func (r *results) text() string {
+	out := &strings.Builder{}
+	fmt.Fprintf(out, "Kubernetes %s, %d CPUs, %s\n", r.KubernetesVersion, r.CPUs, r.Began.UTC().Format(time.RFC3339))
+	r.printRuns(out)
+	r.printTargets(out)
+	r.printMany(out)
+	r.printMemory(out)
+	return out.String()
+}
+
+// printRuns prints each run and the median: one line for each time, one column for each run.
+func (r *results) printRuns(out *strings.Builder) {
+	turns := max(len(r.Bare), len(r.Foo), len(r.InMemory))
+	if turns == 0 {
+		return
+	}
+	t := &table{title: "Time from ordering the instance (bare) or applying the objects (others), in seconds", header: []string{"", ""}}
+	for turn := range turns {
+		t.header = append(t.header, fmt.Sprintf("run %d", turn+1))
+	}
+	t.header = append(t.header, "median")
+	if len(r.Bare) > 0 {
+		t.add(row("bare", "user data done", durations(r.Bare, func(b bareTimes) time.Duration { return b.Order }))...)
+		t.add(row("bare", "kubeadm init itself", durations(r.Bare, func(b bareTimes) time.Duration { return b.Kubeadm }))...)
+		t.add(loads("bare", r.Bare, func(b bareTimes) float64 { return b.Load })...)
+	}
+	addPhases(t, "foo", r.Foo)
+	addPhases(t, "in-memory", r.InMemory)
+	t.write(out)
+}
+
+func addPhases(t *table, name string, runs []clusterTimes) {
+	if len(runs) == 0 {
+		return
+	}
+	for _, phase := range phases {
+		if len(runs[0].Reached.missing(phase)) == 0 {
+			t.add(row(name, string(phase), durations(runs, at(phase)))...)
+		}
+	}
+	t.add(loads(name, runs, func(c clusterTimes) float64 { return c.Load })...)
+}
+
+// at returns a function that says when a cluster reached a phase.
+func at(phase phase) func(clusterTimes) time.Duration {
+	return func(c clusterTimes) time.Duration { return c.Reached[phase] }
+}
+
+func durations[T any](runs []T, of func(T) time.Duration) []time.Duration {
+	list := make([]time.Duration, 0, len(runs))
+	for _, run := range runs {
+		list = append(list, of(run))
+	}
+	return list
+}
+
+func loads[T any](name string, runs []T, of func(T) float64) []string {
+	cells := append(make([]string, 0, 2+len(runs)), name, "load of the machine before")
+	for _, run := range runs {
+		cells = append(cells, fmt.Sprintf("%.1f", of(run)))
+	}
+	return cells
+}
+
+// row returns a line of a table: each duration, and their median.
+func row(who, what string, list []time.Duration) []string {
+	cells := []string{who, what}
+	for _, duration := range list {
+		cells = append(cells, fmt.Sprintf("%.2f", duration.Seconds()))
+	}
+	return append(cells, fmt.Sprintf("%.2f", median(list).Seconds()))
+}
+
+// printTargets compares the clusters of Foo with the others of the same turns.
+func (r *results) printTargets(out *strings.Builder) {
+	if len(r.Foo) == 0 {
+		return
+	}
+	nodes := median(durations(r.Foo, at(phaseNodes)))
+	if len(r.Bare) > 0 {
+		kubeadm := median(durations(r.Bare, func(b bareTimes) time.Duration { return b.Kubeadm }))
+		initialized := median(durations(r.Foo, at(phaseInitialized)))
+		t := &table{title: "Foo, times a bare kubeadm init itself, by the medians", header: []string{"", "ratio", "target", ""}}
+		t.add(compared(string(phaseInitialized), initialized, kubeadm, targetInitialized)...)
+		t.add(compared(string(phaseNodes), nodes, kubeadm, targetNodes)...)
+		t.write(out)
+	}
+	if len(r.InMemory) > 0 {
+		t := &table{title: "Foo, times the in-memory provider, by the medians", header: []string{"", "ratio", "target", ""}}
+		t.add(compared(string(phaseNodes), nodes, median(durations(r.InMemory, at(phaseNodes))), 1)...)
+		t.write(out)
+	}
+}
+
+func compared(name string, got, with time.Duration, target float64) []string {
+	ratio := got.Seconds() / with.Seconds()
+	return []string{name, fmt.Sprintf("%.2f", ratio), fmt.Sprintf("%.1f", target), verdict(ratio, target)}
+}
+
+func verdict(got, most float64) string {
+	if got <= most {
+		return "met"
+	}
+	return "missed"
+}

@@ -1,0 +1,142 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestMedian(t *testing.T) {
+	for name, test := range map[string]struct {
+		values []time.Duration
+		want   time.Duration
+	}{
+		"none":       {nil, 0},
+		"one":        {[]time.Duration{4}, 4},
+		"odd":        {[]time.Duration{9, 1, 5}, 5},
+		"even":       {[]time.Duration{8, 2, 4, 100}, 6},
+		"same twice": {[]time.Duration{3, 3}, 3},
+	} {
+		if got := median(test.values); got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	shown := &table{title: "Title", header: []string{"", "long header", "b"}}
+	shown.add("first", "1", "2")
+	shown.add("a longer one", "3", "4")
+	out := &strings.Builder{}
+	shown.write(out)
+	want := `
+Title
+              long header  b
+first         1            2
+a longer one  3            4
+`
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func exampleResults() *results {
+	usageOf := func(clusters, management float64) usage {
+		return usage{
+			{Group: groupClusters, Kind: "etcd", Processes: 1, CPU: clusters, Memory: 600 << 20},
+			{Group: groupManagement, Kind: "core", Processes: 1, CPU: management, Memory: 50 << 20},
+		}
+	}
+	reached := func(initialized, nodes time.Duration) clusterTimes {
+		return clusterTimes{Reached: times{phaseInitialized: initialized * time.Second, phaseNodes: nodes * time.Second}}
+	}
+	return &results{
+		Bare: []bareTimes{
+			{Order: 5 * time.Second, Kubeadm: 4 * time.Second}, {Order: 6 * time.Second, Kubeadm: 5 * time.Second},
+			{Order: 9 * time.Second, Kubeadm: 8 * time.Second},
+		},
+		Foo:      []clusterTimes{reached(5, 14), reached(6, 15), reached(30, 60)},
+		InMemory: []clusterTimes{reached(30, 40), reached(31, 45), reached(30, 50)},
+		Many: []manyUsage{
+			{Clusters: 1, Nodes: 10 * time.Second, Usage: usageOf(8, 2), ClusterMemory: 600 << 20},
+			{Clusters: 10, Nodes: 90 * time.Second, Usage: usageOf(110, 20), ClusterMemory: 5000 << 20},
+		},
+		Memory: &memoryUsage{Idle: 30 * time.Second, Usage: usageOf(3, 6)},
+	}
+}
+
+func TestText(t *testing.T) {
+	text := exampleResults().text()
+	for _, line := range []string{
+		"bare user data done 5.00 6.00 9.00 6.00",
+		"bare kubeadm init itself 4.00 5.00 8.00 5.00",
+		"foo ControlPlaneInitialized 5.00 6.00 30.00 6.00",
+		"in-memory all Nodes Ready 40.00 45.00 50.00 45.00",
+		"ControlPlaneInitialized 1.20 1.5 met",
+		"all Nodes Ready 3.00 3.0 met",
+		"all Nodes Ready 0.33 1.0 met",
+		"10 90.0 0.0 13.00 2.00 1.30 500 0 0.0",
+		"CPU per cluster at 10: 1.30 times that at 1, target 1.2: missed",
+		"clusters etcd 8.00 11.00",
+		"etcd 1 600.0 0.100",
+		"Memory of the cluster: 600 MiB, target 700 MiB: met",
+		"core 1 50.0 0.200",
+	} {
+		if !hasLine(text, line) {
+			t.Errorf("there is no line %q in:\n%s", line, text)
+		}
+	}
+}
+
+// hasLine reports whether a text has a line of these words.
+func hasLine(text, words string) bool {
+	for line := range strings.Lines(text) {
+		if strings.Join(strings.Fields(line), " ") == words {
+			return true
+		}
+	}
+	return false
+}
+
+func TestTextOfNothing(t *testing.T) {
+	if text := (&results{}).text(); strings.Count(text, "\n") != 1 {
+		t.Errorf("want one line, got %q", text)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.json")
+	if err := exampleResults().write(&strings.Builder{}, path); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read results
+	if err := json.Unmarshal(content, &read); err != nil {
+		t.Fatal(err)
+	}
+	if len(read.Foo) != 3 || read.Foo[1].Reached[phaseNodes] != 15*time.Second || read.Many[1].Usage[0].CPU != 110 {
+		t.Errorf("read back: %+v", read)
+	}
+}

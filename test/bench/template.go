@@ -1,0 +1,143 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/utils/ptr"
+	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
+	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types/upstream"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/yaml"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+// workers of each cluster, next to one control plane.
+const workers = 3
+
+var errUnset = errors.New("the variable is not set")
+
+// render returns the objects of a cluster, as clusterctl renders them.
+func render(template []byte, variables map[string]string) ([]*unstructured.Unstructured, error) {
+	text, err := yamlprocessor.NewSimpleProcessor().Process(template, func(name string) (string, error) {
+		if value, ok := variables[name]; ok {
+			return value, nil
+		}
+		return "", errUnset
+	})
+	if err != nil {
+		return nil, fmt.Errorf("render the template: %w", err)
+	}
+	return decode(text)
+}
+
+// decode returns the objects of a YAML file.
+func decode(text []byte) ([]*unstructured.Unstructured, error) {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	var objects []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read YAML: %w", err)
+		}
+		if len(object.Object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+}
+
+// fooCluster returns the objects of a cluster of Foo with one control plane.
+func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
+	return render(templates.Cluster, map[string]string{
+		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion,
+		"CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
+	})
+}
+
+// bareUserData returns user data that runs kubeadm init with the configuration that the first control plane of a
+// cluster of Foo gets, apart from the endpoint, for which a bare kubeadm has no load balancer.
+func bareUserData(name, kubernetesVersion string) ([]byte, error) {
+	objects, err := fooCluster(name, kubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	configuration, err := kubeadmConfiguration(objects, name, kubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	content, err := yaml.Marshal(map[string]any{
+		"write_files": []map[string]string{{"path": "/run/kubeadm/kubeadm.yaml", "content": configuration}},
+		"runcmd": []string{
+			"echo " + kubeadmBegan + " $(date +%s%N)",
+			"kubeadm init --config /run/kubeadm/kubeadm.yaml",
+			"echo " + kubeadmEnded + " $(date +%s%N)",
+		},
+	})
+	return append([]byte("## template: jinja\n#cloud-config\n"), content...), err
+}
+
+// kubeadmConfiguration does what the kubeadm bootstrap provider does with the objects.
+func kubeadmConfiguration(objects []*unstructured.Unstructured, name, kubernetesVersion string) (string, error) {
+	version, err := semver.ParseTolerant(kubernetesVersion)
+	if err != nil {
+		return "", err
+	}
+	var controlPlane controlplanev1.FooControlPlane
+	data := upstream.AdditionalData{KubernetesVersion: &kubernetesVersion, ClusterName: &name}
+	for _, object := range objects {
+		switch object.GetKind() {
+		case "FooControlPlane":
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &controlPlane); err != nil {
+				return "", err
+			}
+		case "Cluster":
+			data.PodSubnet = cidr(object, "pods")
+			data.ServiceSubnet = cidr(object, "services")
+			data.DNSDomain = ptr.To("cluster.local")
+		}
+	}
+	spec := controlPlane.Spec.KubeadmConfigSpec
+	forCluster, err := kubeadmtypes.MarshalClusterConfigurationForVersion(&spec.ClusterConfiguration, version, &data)
+	if err != nil {
+		return "", err
+	}
+	forInit, err := kubeadmtypes.MarshalInitConfigurationForVersion(&spec.InitConfiguration, version)
+	return forCluster + "---\n" + forInit, err
+}
+
+// cidr returns the first block of one of a Cluster's networks; nil if it has none.
+func cidr(cluster *unstructured.Unstructured, network string) *string {
+	blocks, _, err := unstructured.NestedStringSlice(cluster.Object, "spec", "clusterNetwork", network, "cidrBlocks")
+	if err != nil || len(blocks) == 0 {
+		return nil
+	}
+	return &blocks[0]
+}

@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"cmp"
+	"slices"
+)
+
+// kindUsage is what all processes of one kind have used.
+type kindUsage struct {
+	Group     group
+	Kind      string
+	Processes int
+	// CPU seconds, with those of child processes that have ended.
+	CPU float64
+	// Memory in bytes; 0 if it has not been read.
+	Memory uint64
+}
+
+// usage is what the processes have used, by kind.
+type usage []kindUsage
+
+// byKind returns the usage of each kind of process, sorted by group and kind.
+func byKind(processes []process) usage {
+	type key struct {
+		group group
+		kind  string
+	}
+	kinds := map[key]*kindUsage{}
+	for _, one := range processes {
+		at := key{one.group, one.kind}
+		if kinds[at] == nil {
+			kinds[at] = &kindUsage{Group: one.group, Kind: one.kind}
+		}
+		kinds[at].Processes++
+		kinds[at].CPU += one.cpu
+		kinds[at].Memory += one.pss
+	}
+	list := make(usage, 0, len(kinds))
+	for _, kind := range kinds {
+		list = append(list, *kind)
+	}
+	slices.SortFunc(list, func(a, b kindUsage) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	return list
+}
+
+// since returns the usage with only the CPU time that has been used since an earlier moment.
+func (u usage) since(before usage) usage {
+	left := slices.Clone(u)
+	for _, earlier := range before {
+		for index := range left {
+			if left[index].Group == earlier.Group && left[index].Kind == earlier.Kind {
+				left[index].CPU -= earlier.CPU
+			}
+		}
+	}
+	return left
+}
+
+// total adds up what all kinds of a group have used.
+func (u usage) total(group group) kindUsage {
+	sum := kindUsage{Group: group, Kind: "all"}
+	for _, kind := range u {
+		if kind.Group == group {
+			sum.Processes += kind.Processes
+			sum.CPU += kind.CPU
+			sum.Memory += kind.Memory
+		}
+	}
+	return sum
+}
