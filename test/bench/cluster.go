@@ -18,6 +18,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -156,9 +157,12 @@ func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapsh
 	return nil
 }
 
-// removeAll deletes all clusters and waits until they and their instances are gone, also when the user has ended the
-// measurement.
+// removeAll deletes all clusters and waits until they and their instances are gone, also when a measurement took too long.
+// When the user has ended it there is nothing to wait for: the end of the environment deletes everything.
 func (e *environment) removeAll(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil
+	}
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), e.timeout, errSlow)
 	defer cancel()
 	err := e.client.DeleteAllOf(ctx, &clusterv1.Cluster{}, client.InNamespace(benchNamespace),
