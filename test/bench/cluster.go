@@ -158,7 +158,8 @@ func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapsh
 }
 
 // removeAll deletes all clusters and waits until they and their instances are gone, also when a measurement took too long.
-// When the user has ended it there is nothing to wait for: the end of the environment deletes everything.
+// Its context is that of the whole program, not the one that bounds a measurement and has ended with it. When the user has
+// ended the program there is nothing to wait for: the end of the environment deletes everything.
 func (e *environment) removeAll(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil

@@ -28,7 +28,7 @@ var errSlow = errors.New("it takes too long")
 // fooRun measures one cluster of Foo from applying its objects until it is available.
 func fooRun(ctx context.Context, options options, env *environment, turn int, results *results) (err error) {
 	run := clusterTimes{Load: loadAverage()}
-	defer func() { err = errors.Join(err, env.removeAll(ctx)) }()
+	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
 	defer cancel()
 	clusters, err := env.bringUp(ctx, fmt.Sprintf("foo-%d", turn), 1)

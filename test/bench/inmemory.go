@@ -35,7 +35,7 @@ var inMemoryPhases = []phase{phaseInfrastructure, phaseInitialized, phaseFirstNo
 // inMemoryRun measures one cluster of Cluster API's in-memory provider, in which everything is fake and nothing waits.
 func inMemoryRun(ctx context.Context, options options, env *environment, turn int, results *results) (err error) {
 	run := clusterTimes{Load: loadAverage()}
-	defer func() { err = errors.Join(err, env.removeAll(ctx)) }()
+	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
 	defer cancel()
 	name := fmt.Sprintf("in-memory-%d", turn)

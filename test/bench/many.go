@@ -39,7 +39,7 @@ func manyRun(ctx context.Context, options options, env *environment, number int,
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, env.removeAll(ctx)) }()
+	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
 	defer cancel()
 	began := time.Now()

@@ -28,7 +28,7 @@ const idleTime = 30 * time.Second
 
 // memoryOfOne measures the memory of one cluster, and the CPU time that it takes when nobody uses it.
 func memoryOfOne(ctx context.Context, options options, env *environment, results *results) (err error) {
-	defer func() { err = errors.Join(err, env.removeAll(ctx)) }()
+	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
 	defer cancel()
 	clusters, err := env.bringUp(ctx, "memory", 1)
