@@ -51,7 +51,7 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newDestroyCommand(), newInstanceInitCommand(), newLoadBalancerCommand())
+	root.AddCommand(newServeCommand(), newCheckCommand(), newDestroyCommand(), newInstanceInitCommand(), newLoadBalancerCommand())
 	root.AddCommand(newShowCommands()...)
 	return root
 }

@@ -48,6 +48,20 @@ func newServeCommand() *cobra.Command {
 	return command
 }
 
+func newCheckCommand() *cobra.Command {
+	var stateDir string
+	command := &cobra.Command{
+		Use:   "check",
+		Short: "Say whether this machine can hold instances, and what it lacks if not; nothing is left of the check",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return daemon.CheckHost(stateDir)
+		},
+	}
+	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "the state folder that the cloud is to have; made when missing")
+	return command
+}
+
 func newDestroyCommand() *cobra.Command {
 	var stateDir string
 	command := &cobra.Command{

@@ -48,6 +48,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -143,6 +144,9 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// The diagnostics endpoint asks the API server who its caller is, and what that one may read:
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // Reconcile brings one FooCluster and its load balancer closer to what its spec asks for.
 //
@@ -196,5 +200,6 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 // write is the only way by which the controller writes a FooCluster, besides its finalizer and pause condition.
 // It writes the spec before the status, so that the endpoint stands in the spec before provisioned is reported.
 func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooCluster *infrav1.FooCluster) error {
-	return helper.Patch(ctx, fooCluster, patch.WithOwnedConditions{Conditions: ownedConditions})
+	err := helper.Patch(ctx, fooCluster, patch.WithOwnedConditions{Conditions: ownedConditions})
+	return finalpatch.IgnoreGone(err, fooCluster)
 }

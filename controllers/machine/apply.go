@@ -42,6 +42,8 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 		s.wait = p.wait
 	case createInstance:
 		return r.createInstance(ctx, s, p)
+	case drainInstance:
+		r.drainInstance(ctx, s)
 	case deleteInstance:
 		r.deleteInstance(ctx, s)
 	case release:
@@ -96,6 +98,18 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 		return nil, wait, nil
 	}
 	return secret.Data["value"], waiting{}, nil
+}
+
+func (r *reconciler) drainInstance(ctx context.Context, s *scope) {
+	err := r.cloud.DrainInstance(ctx, s.instance.ID)
+	switch {
+	case cloud.IsNotFound(err):
+		s.instance, s.lost = nil, true
+	case err != nil:
+		s.fault = cloudfault.Of(err)
+	default:
+		s.instance.Draining = true
+	}
 }
 
 // deleteInstance is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.

@@ -15,7 +15,8 @@ limitations under the License.
 */
 
 // Package machine reconciles FooMachines: it orders one instance for each, reports what becomes of it, and deletes it.
-// A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one.
+// A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one. The instance of a
+// control plane Machine leaves the load balancer as soon as the Machine is being deleted, long before it goes itself.
 //
 // Limits: an instance that is lost is never made again under the same FooMachine, since its Node would come back with
 // another identity. Whoever owns the Machine replaces it.
@@ -47,6 +48,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
@@ -183,5 +185,6 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 
 // write is the only way by which the controller writes a FooMachine, besides its finalizer and pause condition.
 func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooMachine *infrav1.FooMachine) error {
-	return helper.Patch(ctx, fooMachine, patch.WithOwnedConditions{Conditions: ownedConditions})
+	err := helper.Patch(ctx, fooMachine, patch.WithOwnedConditions{Conditions: ownedConditions})
+	return finalpatch.IgnoreGone(err, fooMachine)
 }

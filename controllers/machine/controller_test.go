@@ -286,6 +286,23 @@ var _ = Describe("FooMachine", func() {
 		beGone()
 	})
 
+	It("takes the instance of a control plane out of the load balancer before anything else of its deletion happens", func() {
+		createAll()
+		beReady()
+		Expect(instance().Draining).To(BeFalse())
+		// As when a Machine waits for its Node to be drained: it stays, and so does the FooMachine.
+		before := machine.DeepCopy()
+		machine.Finalizers = append(machine.Finalizers, clusterv1.MachineFinalizer)
+		Expect(suite.Client.Patch(ctx, machine, client.MergeFrom(before))).To(Succeed())
+		Expect(suite.Client.Delete(ctx, machine)).To(Succeed())
+		Eventually(func() bool { return instance().Draining }).Should(BeTrue(), "the deletion of the Machine is an event")
+		Expect(instance().State).To(Equal(cloud.InstanceRunning))
+		Expect(get(Default).DeletionTimestamp).To(BeNil())
+		before = machine.DeepCopy()
+		machine.Finalizers = nil
+		Expect(suite.Client.Patch(ctx, machine, client.MergeFrom(before))).To(Succeed())
+	})
+
 	It("finds an instance by name whose ID it never learned, and deletes it", func() {
 		create()
 		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineWaitingForClusterInfrastructureReason)

@@ -39,6 +39,8 @@ const (
 	hold action = "Hold"
 	// createInstance orders the instance.
 	createInstance action = "CreateInstance"
+	// drainInstance takes the instance out of the load balancer.
+	drainInstance action = "DrainInstance"
 	// deleteInstance deletes the instance, or finds that there is none any more.
 	deleteInstance action = "DeleteInstance"
 	// release lets the FooMachine go.
@@ -68,6 +70,8 @@ func decide(s *scope) plan {
 		return plan{action: deleteInstance}
 	case s.deleting():
 		return plan{action: release}
+	case isToDrain(s):
+		return plan{action: drainInstance}
 	case s.instance != nil || s.lost:
 		return plan{action: report}
 	}
@@ -81,6 +85,13 @@ func decide(s *scope) plan {
 			Namespace: s.fooMachine.Namespace, Name: ptr.Deref(s.machine.Spec.Bootstrap.DataSecretName, ""),
 		},
 	}
+}
+
+// isToDrain reports whether clients should leave an API server: its Machine is being deleted, and so it will lose its etcd
+// member, and then its instance, but not before its pods are gone from it.
+func isToDrain(s *scope) bool {
+	return s.machine != nil && !s.machine.DeletionTimestamp.IsZero() && util.IsControlPlaneMachine(s.machine) &&
+		s.instance != nil && !s.instance.State.Terminal() && !s.instance.Draining
 }
 
 // missing returns what must be there before an instance may be ordered, and is not.

@@ -74,6 +74,10 @@ func controlPlane(s *scope) {
 	s.machine.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
 }
 
+func draining(s *scope) { s.instance.Draining = true }
+
+func machineDeleting(s *scope) { now := metav1.Now(); s.machine.DeletionTimestamp = &now }
+
 func ofPool(s *scope) {
 	s.fooMachine.Labels = map[string]string{clusterv1.MachinePoolNameLabel: "pool"}
 	s.machine = nil
@@ -94,6 +98,12 @@ func TestDecide(t *testing.T) {
 		"wait for the pool":                {newScope(ofPool), hold, infrav1.FooMachineWaitingForPoolReason},
 		"nothing of what can not be asked": {newScope(unavailable), report, ""},
 		"delete":                           {newScope(running, deleting), deleteInstance, ""},
+		"drain before the Machine goes":    {newScope(running, controlPlane, machineDeleting), drainInstance, ""},
+		"drain once":                       {newScope(running, draining, controlPlane, machineDeleting), report, ""},
+		"drain no worker":                  {newScope(running, machineDeleting), report, ""},
+		"drain nothing that stopped":       {newScope(inState(cloud.InstanceStopped), controlPlane, machineDeleting), report, ""},
+		"drain nothing that is lost":       {newScope(lost, controlPlane, machineDeleting), report, ""},
+		"delete instead of draining":       {newScope(running, controlPlane, machineDeleting, deleting), deleteInstance, ""},
 		"release what has none":            {newScope(deleting), release, ""},
 		"release what is lost":             {newScope(lost, deleting), release, ""},
 		"keep what can not be asked":       {newScope(unavailable, deleting), report, ""},
@@ -145,6 +155,8 @@ func TestReady(t *testing.T) {
 		"deleting":   {newScope(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
 		"no address": {newScope(running, func(s *scope) { s.instance.Address = "" }), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "the instance has no address yet"},
 		"bootstrap":  {newScope(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
+		"lost":       {newScope(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud has no instance foo:///zone-b/i1 any more; it is not made again"},
+		"taken away": {newScope(lost, machineDeleting), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, ""},
 		"deleted":    {newScope(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
 		"no cloud":   {newScope(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
 	} {

@@ -70,6 +70,12 @@ func (s *scope) owner() ownertags.Owner {
 
 func (s *scope) deleting() bool { return !s.fooMachine.DeletionTimestamp.IsZero() }
 
+// unwanted reports whether the instance is meant to go, though perhaps by somebody else's hand, as with its whole pool.
+func (s *scope) unwanted() bool {
+	return s.deleting() || s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero() ||
+		(s.machine != nil && !s.machine.DeletionTimestamp.IsZero())
+}
+
 func (s *scope) ofPool() bool { return labels.IsMachinePoolOwned(s.fooMachine) }
 
 // result is what Reconcile returns.

@@ -84,6 +84,8 @@ func provisionedCondition(s *scope) metav1.Condition {
 	switch {
 	case !s.fault.IsZero():
 		c.Reason, c.Message = s.fault.Reason, s.fault.Message
+	case s.lost && s.unwanted():
+		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	case s.lost:
 		c.Reason = infrav1.FooMachineInstanceNotFoundReason
 		c.Message = fmt.Sprintf("the cloud has no instance %s any more; it is not made again", s.fooMachine.Spec.ProviderID)

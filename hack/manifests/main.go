@@ -35,13 +35,19 @@ import (
 
 const module = "sigs.k8s.io/cluster-api"
 
-// fooKustomization holds all of Foo, since the quickstart runs one manager for both providers.
-const fooKustomization = "config/default"
+// fooComponents maps each file to write onto the kustomization of this module that it is built from.
+var fooComponents = map[string]string{
+	// All of Foo, for one manager that runs both providers.
+	"foo/foo-components.yaml":                           "config/default",
+	"control-plane-foo/control-plane-components.yaml":   "config/control-plane",
+	"infrastructure-foo/infrastructure-components.yaml": "config/infrastructure",
+}
 
 // components maps each file to write onto the kustomization that it is built from, inside the module.
 var components = map[string]string{
-	"cluster-api/core-components.yaml":            "core/config/default",
-	"bootstrap-kubeadm/bootstrap-components.yaml": "bootstrap/kubeadm/config/default",
+	"cluster-api/core-components.yaml":                    "core/config/default",
+	"bootstrap-kubeadm/bootstrap-components.yaml":         "bootstrap/kubeadm/config/default",
+	"control-plane-kubeadm/control-plane-components.yaml": "controlplane/kubeadm/config/default",
 }
 
 func main() {
@@ -58,7 +64,15 @@ func run(output string) error {
 	if err != nil {
 		return err
 	}
-	for file, kustomization := range components {
+	if err := build(output, source, components); err != nil {
+		return err
+	}
+	return build(output, ".", fooComponents)
+}
+
+// build writes each file, built from its kustomization in the folder source.
+func build(output, source string, files map[string]string) error {
+	for file, kustomization := range files {
 		content, err := kustomize.Build(filepath.Join(source, kustomization))
 		if err != nil {
 			return err
@@ -67,11 +81,7 @@ func run(output string) error {
 			return err
 		}
 	}
-	content, err := kustomize.Build(fooKustomization)
-	if err != nil {
-		return err
-	}
-	return write(filepath.Join(output, "foo/foo-components.yaml"), content)
+	return nil
 }
 
 // moduleDir returns the folder that holds the source of a module that this one requires.

@@ -67,6 +67,10 @@ type Instances interface {
 	GetInstance(ctx context.Context, id string) (Instance, error)
 	// ListInstances returns the instances that match the filter, sorted by name.
 	ListInstances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
+	// DrainInstance takes an instance out of the load balancers that have it, for good: they send it no new connection and
+	// close those that it has, from when on they have another backend that is ready. The last one stays in use, so that
+	// a call for all instances at once cuts nobody off. The instance itself is not touched.
+	DrainInstance(ctx context.Context, id string) error
 	// DeleteInstance stops an instance and deletes it; see the package comment for what it returns when.
 	// An instance of a pool leaves its pool, and the pool's size shrinks by one.
 	DeleteInstance(ctx context.Context, id string) error

@@ -54,6 +54,8 @@ type InstanceType struct {
 	CPUs int `json:"cpus"`
 	// MemoryBytes that the instance's kubelet reports.
 	MemoryBytes int64 `json:"memoryBytes"`
+	// Architecture of the CPUs in Go's words, for example "amd64"; empty where the cloud does not say.
+	Architecture string `json:"architecture,omitempty"`
 	// Runtime is what runs containers in the instance; "process" is the only one today.
 	Runtime string `json:"runtime"`
 }
@@ -118,6 +120,8 @@ type Backend struct {
 	InstanceID string `json:"instanceID"`
 	// Address of the instance.
 	Address string `json:"address"`
+	// Draining says that it is used only while no other backend is ready.
+	Draining bool `json:"draining,omitempty"`
 }
 
 // InstanceTemplate is what an instance is made from.
@@ -231,6 +235,8 @@ type Instance struct {
 	Message string `json:"message,omitempty"`
 	// Bootstrap is what it reports of its bootstrap data.
 	Bootstrap Bootstrap `json:"bootstrap"`
+	// Draining says that it was taken out of its load balancers.
+	Draining bool `json:"draining,omitempty"`
 	// CreatedAt is when it was ordered.
 	CreatedAt time.Time `json:"createdAt"`
 }

@@ -88,7 +88,7 @@ func (e *Events) Start(ctx context.Context) error {
 			backoff = e.backoff
 		}
 		if ctx.Err() == nil {
-			delay := backoff.Step()
+			delay := delayAfter(err, backoff.Step())
 			ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, starting it again", "delay", delay.String())
 			pause(ctx, delay)
 		}
@@ -161,6 +161,12 @@ func (e *Events) Source(mapEvent MapFunc, list ListFunc) source.Source {
 		})
 		return nil
 	})
+}
+
+// delayAfter is the backoff's delay, or longer where the cloud itself says how long to wait.
+func delayAfter(err error, backoff time.Duration) time.Duration {
+	after, _ := cloud.RetryAfter(err)
+	return max(after, backoff)
 }
 
 func pause(ctx context.Context, delay time.Duration) {

@@ -19,6 +19,7 @@ package cloudevents
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -90,6 +91,21 @@ func TestEvents(t *testing.T) {
 	g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(4), "the watch starts again, though listing fails")
 	c.DropWatches()
 	g.Eventually(next(q)).Should(Equal("all"), "all objects are looked at after each start")
+}
+
+func TestDelayIsWhatTheCloudAsksFor(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want time.Duration
+	}{
+		"nothing asked for":       {&cloud.UnavailableError{Message: "down"}, time.Second},
+		"longer than the backoff": {fmt.Errorf("watch: %w", &cloud.ThrottledError{RetryAfter: time.Minute}), time.Minute},
+		"shorter":                 {&cloud.ThrottledError{RetryAfter: time.Millisecond}, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(delayAfter(test.err, time.Second)).To(Equal(test.want))
+		})
+	}
 }
 
 func TestListAll(t *testing.T) {

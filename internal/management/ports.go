@@ -20,24 +20,42 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
+	"sync/atomic"
 )
 
-const loopback = "127.0.0.1"
+const (
+	loopback = "127.0.0.1"
+
+	// Ports are taken from below those that the kernel gives to outgoing connections: between the choice of a port and the
+	// start of the program that listens on it, none of them can take it.
+	firstPort = 20000
+	portCount = 10000
+	// portStride has programs that run at the same time begin at other ports.
+	portStride = 61
+)
+
+// tried counts the ports that this program has looked at, so that it hands out none twice.
+var tried atomic.Int32
 
 // freePorts returns count TCP ports that nothing listens on at this moment.
 func freePorts(ctx context.Context, count int) ([]int, error) {
 	ports := make([]int, 0, count)
-	for range count {
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", hostPort(0))
+	for range portCount {
+		port := firstPort + (os.Getpid()*portStride+int(tried.Add(1)))%portCount
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", hostPort(port))
 		if err != nil {
+			continue
+		}
+		if err := listener.Close(); err != nil {
 			return nil, fmt.Errorf("find a free port: %w", err)
 		}
-		// Kept open until all are found, or the same port could be found twice.
-		defer func() { _ = listener.Close() }()
-		ports = append(ports, listener.Addr().(*net.TCPAddr).Port)
+		if ports = append(ports, port); len(ports) == count {
+			return ports, nil
+		}
 	}
-	return ports, nil
+	return nil, fmt.Errorf("find %d free ports of %s: none of %d to %d is free", count, loopback, firstPort, firstPort+portCount-1)
 }
 
 func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

@@ -21,11 +21,16 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
+
+// providerStopTimeout is short: all that a provider knows is in the API server, so one that waits in vain for something to
+// end, as where it could not start well, loses nothing when it is killed.
+const providerStopTimeout = 3 * time.Second
 
 // Provider is a Cluster API provider to run as a process.
 type Provider struct {
@@ -88,7 +93,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	}
 	return &InstalledProvider{cluster: c, process: supervisor.Process{
 		Name: provider.Name, Path: provider.Program, Args: args,
-		Ready: plainProbe("http://" + hostPort(health) + "/readyz"),
+		Ready: plainProbe("http://" + hostPort(health) + "/readyz"), StopTimeout: providerStopTimeout,
 	}}, nil
 }
 

@@ -66,6 +66,11 @@ type Config struct {
 	Exit bool
 	// ManagementOnly makes no workload cluster.
 	ManagementOnly bool
+	// KubeadmControlPlane runs Cluster API's own control plane provider too, for clusters with a KubeadmControlPlane.
+	KubeadmControlPlane bool
+	// ManagerPerProvider runs Foo's control plane provider and its infrastructure provider in a manager each, with the
+	// rights that a release gives them, instead of one manager for both.
+	ManagerPerProvider bool
 }
 
 // maxSocketPath is what fits into the address of a unix socket.

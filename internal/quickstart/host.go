@@ -23,12 +23,12 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 )
 
 // CheckHost looks whether this machine can run the quickstart as configured. It changes nothing that outlives the
@@ -40,7 +40,7 @@ func (c Config) CheckHost(ctx context.Context) error {
 		return wrong.err() // the other checks need root themselves
 	}
 	c.checkPrograms(&wrong)
-	c.checkOverlay(&wrong)
+	c.checkRoot(ctx, &wrong)
 	c.checkNetwork(&wrong)
 	c.checkPort(ctx, &wrong)
 	return wrong.err()
@@ -55,19 +55,23 @@ func (c Config) checkPrograms(wrong *problems) {
 		wrong.add("--kubernetes-version %s: there is no node binary for it (built: %s); build it with: make node KUBERNETES_VERSION=%s",
 			c.KubernetesVersion, built, c.KubernetesVersion)
 	}
-	for _, path := range []string{
-		c.program("foonode"), c.program("foocloud"), c.program("manager"), c.program("tools/core"),
-		c.program("tools/kubeadm-bootstrap"), c.program("tools/clusterctl"),
-		c.manifest(coreComponents), c.manifest(bootstrapComponents), c.manifest(fooComponents),
-	} {
-		if _, err := os.Stat(path); err != nil {
-			wrong.add("%s is missing; build it with: make quickstart", path)
-		}
+	for _, name := range []string{"foonode", "foocloud", "tools/clusterctl"} {
+		checkBuilt(c.program(name), wrong)
+	}
+	for _, provider := range c.providers() {
+		checkBuilt(provider.Program, wrong)
+		checkBuilt(provider.Components, wrong)
 	}
 }
 
-// checkOverlay mounts a copy-on-write root as an instance has it, next to the state folder, and takes it away again.
-func (c Config) checkOverlay(wrong *problems) {
+func checkBuilt(path string, wrong *problems) {
+	if _, err := os.Stat(path); err != nil {
+		wrong.add("%s is missing; build it with: make quickstart", path)
+	}
+}
+
+// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie.
+func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	parent := c.StateDir
 	for {
 		if _, err := os.Stat(parent); err == nil {
@@ -75,30 +79,10 @@ func (c Config) checkOverlay(wrong *problems) {
 		}
 		parent = filepath.Dir(parent)
 	}
-	dir, err := os.MkdirTemp(parent, ".foo-overlay-check-")
-	if err != nil {
-		wrong.add("--state-dir %s: %v", c.StateDir, err)
-		return
+	output, err := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent).CombinedOutput()
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		wrong.add("%s", strings.TrimPrefix(strings.TrimSpace(string(output)), "foocloud: "))
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	if err := mountOverlay(dir); err != nil {
-		wrong.add("overlayfs does not work in %s: %v; want a kernel with overlayfs and a --state-dir on a disk file system such as ext4 or xfs",
-			parent, err)
-	}
-}
-
-func mountOverlay(dir string) error {
-	for _, name := range []string{"lower", "upper", "work", "merged"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			return err
-		}
-	}
-	merged := filepath.Join(dir, "merged")
-	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", filepath.Join(dir, "lower"), filepath.Join(dir, "upper"), filepath.Join(dir, "work"))
-	if err := unix.Mount("overlay", merged, "overlay", 0, options); err != nil {
-		return fmt.Errorf("mount: %w", err)
-	}
-	return unix.Unmount(merged, unix.MNT_DETACH)
 }
 
 func (c Config) checkNetwork(wrong *problems) {

@@ -33,13 +33,22 @@ import (
 const (
 	coreComponents      = "cluster-api/core-components.yaml"
 	bootstrapComponents = "bootstrap-kubeadm/bootstrap-components.yaml"
-	fooComponents       = "foo/foo-components.yaml"
+	kubeadmComponents   = "control-plane-kubeadm/control-plane-components.yaml"
+	// Of Foo: all of it, and each provider by itself.
+	fooComponents               = "foo/foo-components.yaml"
+	fooControlPlaneComponents   = "control-plane-foo/control-plane-components.yaml"
+	fooInfrastructureComponents = "infrastructure-foo/infrastructure-components.yaml"
 )
 
 // Names of the processes, and so of their logs.
 const (
 	cloudProcess   = "foocloud"
 	managerProcess = "manager"
+	// Instead of the manager, if each provider has its own.
+	controlPlaneProcess   = "control-plane"
+	infrastructureProcess = "infrastructure"
+	// Cluster API's own control plane provider.
+	kubeadmProcess = "kubeadm-control-plane"
 )
 
 // fast are the flags that keep a local provider from waiting for itself.
@@ -73,8 +82,16 @@ func startPrograms(ctx context.Context, config Config, sup *supervisor.Superviso
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	say.done("controllers up: Cluster API core, kubeadm bootstrap provider, Foo")
+	say.done("controllers up: " + config.controllers())
 	return cluster, nil
+}
+
+// controllers names all that providers returns.
+func (c Config) controllers() string {
+	if c.KubeadmControlPlane {
+		return "Cluster API core, kubeadm bootstrap and control plane providers, Foo"
+	}
+	return "Cluster API core, kubeadm bootstrap provider, Foo"
 }
 
 func startManagement(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, []*management.InstalledProvider, error) {
@@ -105,14 +122,43 @@ func startManagement(ctx context.Context, config Config, sup *supervisor.Supervi
 
 // providers returns the Cluster API providers to run.
 func (c Config) providers() []management.Provider {
-	return []management.Provider{{
-		Name: "core", Program: c.program("tools/core"), Components: c.manifest(coreComponents), Args: append([]string{unlimited}, fast...),
-	}, {
-		Name: "kubeadm-bootstrap", Program: c.program("tools/kubeadm-bootstrap"), Components: c.manifest(bootstrapComponents), Args: append([]string{unlimited}, fast...),
-	}, {
-		Name: managerProcess, Program: c.program("manager"), Components: c.manifest(fooComponents),
-		Args: append([]string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}, fast...),
-	}}
+	list := []management.Provider{
+		c.capiProvider("core", coreComponents),
+		c.capiProvider("kubeadm-bootstrap", bootstrapComponents),
+	}
+	if c.KubeadmControlPlane {
+		list = append(list, c.capiProvider(kubeadmProcess, kubeadmComponents))
+	}
+	if c.ManagerPerProvider {
+		return append(list,
+			c.fooProvider(controlPlaneProcess, fooControlPlaneComponents, "--providers=control-plane"),
+			c.fooProvider(infrastructureProcess, fooInfrastructureComponents, append(c.cloudArgs(), "--providers=infrastructure")...))
+	}
+	return append(list, c.fooProvider(managerProcess, fooComponents, c.cloudArgs()...))
+}
+
+// cloudArgs tell a manager with the infrastructure provider in it where the cloud is.
+func (c Config) cloudArgs() []string {
+	return []string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}
+}
+
+// cloudManager is the name of the manager that talks to the cloud.
+func (c Config) cloudManager() string {
+	if c.ManagerPerProvider {
+		return infrastructureProcess
+	}
+	return managerProcess
+}
+
+// capiProvider returns one of Cluster API's own providers. Its process has the name of its program.
+func (c Config) capiProvider(name, components string) management.Provider {
+	return management.Provider{
+		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{unlimited}, fast...),
+	}
+}
+
+func (c Config) fooProvider(name, components string, args ...string) management.Provider {
+	return management.Provider{Name: name, Program: c.program("manager"), Components: c.manifest(components), Args: append(args, fast...)}
 }
 
 func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {

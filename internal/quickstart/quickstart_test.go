@@ -24,6 +24,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -104,6 +105,32 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	config.checkPrograms(&wrong)
 	g.Expect(wrong).To(ContainElement(And(
 		ContainSubstring("built: v1.9.11, v1.35.4, v1.36.3"), ContainSubstring("make node KUBERNETES_VERSION=v1.30.0"))))
+}
+
+func TestProviders(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(*Config)
+		want    []string
+		manager string
+	}{
+		"by default":                {func(*Config) {}, []string{"core", "kubeadm-bootstrap", "manager"}, "manager"},
+		"with KubeadmControlPlanes": {func(c *Config) { c.KubeadmControlPlane = true }, []string{"core", "kubeadm-bootstrap", "kubeadm-control-plane", "manager"}, "manager"},
+		"with a manager each":       {func(c *Config) { c.ManagerPerProvider = true }, []string{"core", "kubeadm-bootstrap", "control-plane", "infrastructure"}, "infrastructure"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			config := validConfig("/var/lib/foo")
+			test.change(&config)
+			var names []string
+			for _, provider := range config.providers() {
+				names = append(names, provider.Name)
+				talks := slices.Contains(provider.Args, "--cloud-endpoint="+config.cloudEndpoint())
+				g.Expect(talks).To(Equal(provider.Name == test.manager), "only the infrastructure provider talks to the cloud: %s", provider.Name)
+			}
+			g.Expect(names).To(Equal(test.want))
+			g.Expect(config.cloudManager()).To(Equal(test.manager))
+		})
+	}
 }
 
 func TestNetworkInUse(t *testing.T) {

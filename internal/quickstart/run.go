@@ -228,7 +228,7 @@ func (c Config) logFor(failed *FailedError) string {
 	if failed.Instance != "" {
 		return filepath.Join(c.cloudDir(), instanceFolder, failed.Instance, consoleFile)
 	}
-	return filepath.Join(c.logDir(), managerProcess+".log")
+	return filepath.Join(c.logDir(), c.cloudManager()+".log")
 }
 
 func showEnd(log string, say *narrator) {

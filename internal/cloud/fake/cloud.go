@@ -74,6 +74,7 @@ type Cloud struct {
 	lock          sync.Mutex
 	next          int
 	instances     map[string]*instance
+	ids           map[string]string // of instances by their names
 	pools         map[string]*pool
 	loadBalancers map[string]*loadBalancer
 	watches       map[*watch]struct{}
@@ -88,6 +89,7 @@ func New(options Options) *Cloud {
 	return &Cloud{
 		options:       withDefaults(options),
 		instances:     map[string]*instance{},
+		ids:           map[string]string{},
 		pools:         map[string]*pool{},
 		loadBalancers: map[string]*loadBalancer{},
 		watches:       map[*watch]struct{}{},
@@ -107,8 +109,8 @@ func withDefaults(o Options) Options {
 	}
 	if o.InstanceTypes == nil {
 		o.InstanceTypes = []cloud.InstanceType{
-			{Name: "large", CPUs: 8, MemoryBytes: 32 << 30, Runtime: cloud.RuntimeProcess},
-			{Name: "small", CPUs: 2, MemoryBytes: 4 << 30, Runtime: cloud.RuntimeProcess},
+			{Name: "large", CPUs: 8, MemoryBytes: 32 << 30, Architecture: "amd64", Runtime: cloud.RuntimeProcess},
+			{Name: "small", CPUs: 2, MemoryBytes: 4 << 30, Architecture: "amd64", Runtime: cloud.RuntimeProcess},
 		}
 	}
 	if o.Images == nil {
@@ -202,6 +204,9 @@ func (c *Cloud) used() cloud.Resources {
 
 // checkQuota refuses what would exceed a limit. Callers hold the lock.
 func (c *Cloud) checkQuota(more cloud.Resources) error {
+	if c.options.Limits == (cloud.Resources{}) {
+		return nil
+	}
 	used, limits := c.used(), c.options.Limits
 	for _, r := range []struct {
 		name                   string

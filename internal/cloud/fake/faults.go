@@ -38,6 +38,7 @@ const (
 	CallEnsureInstance     Call = "EnsureInstance"
 	CallGetInstance        Call = "GetInstance"
 	CallListInstances      Call = "ListInstances"
+	CallDrainInstance      Call = "DrainInstance"
 	CallDeleteInstance     Call = "DeleteInstance"
 	CallEnsurePool         Call = "EnsurePool"
 	CallGetPool            Call = "GetPool"

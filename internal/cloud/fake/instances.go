@@ -33,10 +33,8 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if err := c.enter(ctx, CallEnsureInstance); err != nil {
 		return cloud.Instance{}, err
 	}
-	for _, i := range c.instances {
-		if i.Name == spec.Name {
-			return seenInstance(i), nil
-		}
+	if i, ok := c.instances[c.ids[spec.Name]]; ok {
+		return seenInstance(i), nil
 	}
 	if spec.Zone == "" {
 		spec.Zone = c.emptiest(nil, spec.Tags)
@@ -75,7 +73,7 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 	if c.options.Mode == Instant {
 		i.Address, i.State = c.nextAddress(), cloud.InstanceRunning
 	}
-	c.instances[id] = i
+	c.instances[id], c.ids[i.Name] = i, id
 	c.emitInstance(i)
 	return i, nil
 }
@@ -111,6 +109,24 @@ func (c *Cloud) ListInstances(ctx context.Context, filter cloud.InstanceFilter) 
 	return found, nil
 }
 
+// DrainInstance takes an instance out of its load balancers; see cloud.Instances.
+func (c *Cloud) DrainInstance(ctx context.Context, id string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallDrainInstance); err != nil {
+		return err
+	}
+	i, ok := c.instances[id]
+	if !ok {
+		return &cloud.NotFoundError{Kind: "instance", Name: id}
+	}
+	if !i.Draining {
+		i.Draining = true
+		c.emitInstance(i)
+	}
+	return nil
+}
+
 // DeleteInstance deletes an instance; see cloud.Instances.
 func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	c.lock.Lock()
@@ -131,7 +147,7 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 		c.emitPool(p)
 	}
 	if c.options.Mode == Instant {
-		delete(c.instances, id)
+		c.remove(id)
 	}
 	c.emitInstance(i)
 	return nil
@@ -141,10 +157,8 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 func (c *Cloud) UserData(name string) ([]byte, bool) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for _, i := range c.instances {
-		if i.Name == name {
-			return slices.Clone(i.userData), true
-		}
+	if i, ok := c.instances[c.ids[name]]; ok {
+		return slices.Clone(i.userData), true
 	}
 	return nil, false
 }
@@ -172,7 +186,7 @@ func (c *Cloud) StopInstance(name, message string) bool {
 // LoseInstance removes an instance without being asked, or ends a deletion that is open. It reports false if there is
 // no instance of the name.
 func (c *Cloud) LoseInstance(name string) bool {
-	return c.ChangeInstance(name, func(i *cloud.Instance) { delete(c.instances, i.ID) })
+	return c.ChangeInstance(name, func(i *cloud.Instance) { c.remove(i.ID) })
 }
 
 // FinishDeletions ends all deletions of instances and load balancers that are open.
@@ -181,7 +195,7 @@ func (c *Cloud) FinishDeletions() {
 	defer c.lock.Unlock()
 	for id, i := range c.instances {
 		if i.State == cloud.InstanceDeleting {
-			delete(c.instances, id)
+			c.remove(id)
 			c.emitInstance(i)
 		}
 	}
@@ -204,14 +218,21 @@ func (c *Cloud) FinishDeletions() {
 func (c *Cloud) ChangeInstance(name string, change func(i *cloud.Instance)) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for _, i := range c.instances {
-		if i.Name == name {
-			change(&i.Instance)
-			c.emitInstance(i)
-			return true
-		}
+	i, ok := c.instances[c.ids[name]]
+	if !ok {
+		return false
 	}
-	return false
+	change(&i.Instance)
+	c.emitInstance(i)
+	return true
+}
+
+// remove makes an instance gone. Callers hold the lock.
+func (c *Cloud) remove(id string) {
+	if i, ok := c.instances[id]; ok && c.ids[i.Name] == id {
+		delete(c.ids, i.Name)
+	}
+	delete(c.instances, id)
 }
 
 func seenInstance(i *instance) cloud.Instance {

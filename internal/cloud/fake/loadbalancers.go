@@ -149,7 +149,7 @@ func (c *Cloud) seenLoadBalancer(lb *loadBalancer) cloud.LoadBalancer {
 	seen.Tags, seen.Selector, seen.Backends = maps.Clone(lb.Tags), maps.Clone(lb.Selector), nil
 	for _, i := range c.instances {
 		if i.Address != "" && !i.State.Terminal() && i.Tags.Contains(lb.Selector) {
-			seen.Backends = append(seen.Backends, cloud.Backend{InstanceID: i.ID, Address: i.Address})
+			seen.Backends = append(seen.Backends, cloud.Backend{InstanceID: i.ID, Address: i.Address, Draining: i.Draining})
 		}
 	}
 	slices.SortFunc(seen.Backends, func(a, b cloud.Backend) int { return strings.Compare(a.InstanceID, b.InstanceID) })

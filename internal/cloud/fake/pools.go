@@ -17,6 +17,7 @@ limitations under the License.
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -69,15 +70,17 @@ func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
 	return nil
 }
 
-// grow brings the number of instances up to the size. Callers hold the lock.
+// grow brings the number of instances up to the size, spread over the zones. It looks at the instances that are there once.
+// Callers hold the lock.
 func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
-	for c.countOf(p.Name) < p.Size && !p.Deleting {
+	zones, have := c.spread(p)
+	for ; have < p.Size && !p.Deleting; have++ {
 		c.next++
 		suffix := fmt.Sprintf("x%04d", c.next)
+		zone := fewest(zones)
 		_, err := c.create(cloud.InstanceSpec{
-			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix,
-			Zone: c.emptiest(slices.Clone(p.Zones), p.Template.Tags),
+			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
 			InstanceTemplate: cloud.InstanceTemplate{
 				Type: p.Template.Type, KubernetesVersion: p.Template.KubernetesVersion, UserData: p.userData, Tags: p.Template.Tags,
 			},
@@ -86,7 +89,38 @@ func (c *Cloud) grow(p *pool) {
 			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
 			return
 		}
+		zones[zone]++
 	}
+}
+
+// spread counts the instances of a pool in each of its zones, and all of them. Callers hold the lock.
+func (c *Cloud) spread(p *pool) (zones map[string]int, all int32) {
+	zones = map[string]int{}
+	for _, zone := range p.Zones {
+		zones[zone] = 0
+	}
+	if len(p.Zones) == 0 {
+		for _, zone := range c.options.Zones {
+			zones[zone.Name] = 0
+		}
+	}
+	for _, i := range c.instances {
+		if i.Pool != p.Name || i.State == cloud.InstanceDeleting {
+			continue
+		}
+		all++
+		if _, allowed := zones[i.Zone]; allowed {
+			zones[i.Zone]++
+		}
+	}
+	return zones, all
+}
+
+// fewest returns the zone that has the fewest instances, the first by name among equals.
+func fewest(zones map[string]int) string {
+	return slices.MinFunc(slices.Collect(maps.Keys(zones)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(zones[a], zones[b]), strings.Compare(a, b))
+	})
 }
 
 // countOf returns how many instances a pool has; those on their way out have left it. Callers hold the lock.
@@ -148,7 +182,7 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 		}
 		i.State = cloud.InstanceDeleting
 		if c.options.Mode == Instant {
-			delete(c.instances, id)
+			c.remove(id)
 		}
 		c.emitInstance(i)
 	}

@@ -41,6 +41,8 @@ const (
 	PathWatch         = "/v1/watch"
 	// SuffixLog follows an instance's path.
 	SuffixLog = "/console"
+	// SuffixDrain follows an instance's path.
+	SuffixDrain = "/drain"
 )
 
 // Parameters of queries.

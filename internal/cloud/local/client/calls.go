@@ -63,7 +63,7 @@ func (c *Client) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]clou
 
 // DeleteLoadBalancer implements cloud.LoadBalancers.
 func (c *Client) DeleteLoadBalancer(ctx context.Context, name string) error {
-	return c.remove(ctx, named(api.PathLoadBalancers, name))
+	return c.order(ctx, http.MethodDelete, named(api.PathLoadBalancers, name))
 }
 
 // EnsureInstance implements cloud.Instances.
@@ -82,9 +82,14 @@ func (c *Client) ListInstances(ctx context.Context, filter cloud.InstanceFilter)
 	return list[cloud.Instance](ctx, c, query(api.PathInstances, filter.Tags, fields))
 }
 
+// DrainInstance implements cloud.Instances.
+func (c *Client) DrainInstance(ctx context.Context, id string) error {
+	return c.order(ctx, http.MethodPost, named(api.PathInstances, id)+api.SuffixDrain)
+}
+
 // DeleteInstance implements cloud.Instances.
 func (c *Client) DeleteInstance(ctx context.Context, id string) error {
-	return c.remove(ctx, named(api.PathInstances, id))
+	return c.order(ctx, http.MethodDelete, named(api.PathInstances, id))
 }
 
 // EnsurePool implements cloud.Pools.
@@ -104,7 +109,7 @@ func (c *Client) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, 
 
 // DeletePool implements cloud.Pools.
 func (c *Client) DeletePool(ctx context.Context, name string) error {
-	return c.remove(ctx, named(api.PathPools, name))
+	return c.order(ctx, http.MethodDelete, named(api.PathPools, name))
 }
 
 // LogOptions choose a log of an instance.

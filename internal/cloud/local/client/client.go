@@ -187,7 +187,7 @@ func decodeError(response *http.Response) error {
 		}
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText))
-	return fmt.Errorf("the cloud answered %s: %s", response.Status, bytes.TrimSpace(text))
+	return foreignError(response, fmt.Sprintf("the cloud answered %s: %s", response.Status, bytes.TrimSpace(text)))
 }
 
 var errTimeout = errors.New("no answer in time")
@@ -222,10 +222,11 @@ func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return result.Items, err
 }
 
-func (c *Client) remove(ctx context.Context, path string) error {
+// order asks for something that goes on after the answer, which says nothing.
+func (c *Client) order(ctx context.Context, method, path string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
 	defer cancel()
-	response, err := c.send(ctx, http.MethodDelete, path, nil)
+	response, err := c.send(ctx, method, path, nil)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
@@ -35,8 +37,8 @@ import (
 // Destroy removes everything that a state folder has on this host, and the state folder itself. The daemon must not
 // run. A folder that is not there is no error.
 func Destroy(ctx context.Context, path string) error {
-	if os.Geteuid() != 0 {
-		return fmt.Errorf("foocloud must run as root, not as user %d", os.Geteuid())
+	if err := requireRoot(); err != nil {
+		return err
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
@@ -56,7 +58,19 @@ func Destroy(ctx context.Context, path string) error {
 	if err := destroyAll(ctx, folder); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(folder); err != nil {
+	return removeState(folder)
+}
+
+// removeState leaves the folder itself, empty, where a file system is mounted on it: whoever mounted that takes it away.
+func removeState(folder string) error {
+	err := os.RemoveAll(folder)
+	if errors.Is(err, unix.EBUSY) {
+		entries, readErr := os.ReadDir(folder)
+		if readErr == nil && len(entries) == 0 {
+			return nil
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("remove the state folder: %w", err)
 	}
 	return nil
@@ -81,7 +95,7 @@ func destroyAll(ctx context.Context, folder string) error {
 		return err
 	}
 	options := network.Options{Name: record.Bridge, Alias: record.Alias}
-	return errors.Join(network.Remove(options), network.Restore(record.Sysctls))
+	return errors.Join(network.Remove(options), network.HostSettings().Release(filepath.Join(folder, stateFile)))
 }
 
 func destroyMachines(ctx context.Context, folder string, state *store.Store, record *store.Network) error {

@@ -23,8 +23,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
 )
 
@@ -59,8 +58,8 @@ type checked struct {
 
 // check returns the options with all paths absolute, or says which is wrong and what would be right.
 func (o Options) check() (*checked, error) {
-	if os.Geteuid() != 0 {
-		return nil, fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d", os.Geteuid())
+	if err := requireRoot(); err != nil {
+		return nil, err
 	}
 	c := &checked{Options: o}
 	var err error
@@ -85,12 +84,33 @@ func (o Options) check() (*checked, error) {
 	if (o.TLSCert == "") != (o.TLSKey == "") {
 		return nil, fmt.Errorf("give both --tls-cert and --tls-key, or neither")
 	}
-	return c, checkOverlay()
+	return c, nil
 }
 
 // DefaultEndpoint returns where the daemon of a state folder listens unless it is told otherwise.
 func DefaultEndpoint(stateDir string) string {
 	return "unix://" + filepath.Join(stateDir, "foocloud.sock")
+}
+
+// CheckHost returns an error that says what this machine lacks to hold instances whose state lies in a folder, and what
+// to do; see instance.CheckRoot. The folder is made when missing.
+func CheckHost(path string) error {
+	if err := requireRoot(); err != nil {
+		return err
+	}
+	folder, err := stateDir(path)
+	if err != nil {
+		return err
+	}
+	_, err = instance.CheckRoot(folder)
+	return err
+}
+
+func requireRoot() error {
+	if os.Geteuid() != 0 {
+		return fmt.Errorf("foocloud must run as root (it makes namespaces, mounts and network interfaces), not as user %d", os.Geteuid())
+	}
+	return nil
 }
 
 // stateDir makes the folder and returns its path without links: an instance hides it by that path.
@@ -133,21 +153,4 @@ func existing(flag, path string) (string, error) {
 		return "", fmt.Errorf("%s: %w; build it with `make node KUBERNETES_VERSION=v<major>.<minor>.<patch>`", flag, err)
 	}
 	return absolute, nil
-}
-
-func checkOverlay() error {
-	text, err := os.ReadFile("/proc/filesystems")
-	if err != nil {
-		return fmt.Errorf("read the kernel's file systems: %w", err)
-	}
-	if strings.Contains(string(text), "\toverlay\n") {
-		return nil
-	}
-	// The kernel loads the module when somebody mounts it; a wrong mount is enough to try.
-	_ = unix.Mount("overlay", "/proc/self/fd", "overlay", 0, "")
-	text, err = os.ReadFile("/proc/filesystems")
-	if err == nil && strings.Contains(string(text), "\toverlay\n") {
-		return nil
-	}
-	return fmt.Errorf("the kernel has no overlayfs, which instances need for their copy-on-write root; load it with `modprobe overlay`")
 }

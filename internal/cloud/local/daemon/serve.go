@@ -21,7 +21,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -51,6 +50,9 @@ func Serve(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkRoot(); err != nil {
+		return err
+	}
 	settings, err := config.Load(c.Config)
 	if err != nil {
 		return err
@@ -73,6 +75,18 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	return c.serve(ctx, settings, state, listeners)
+}
+
+func (c *checked) checkRoot() error {
+	layer, err := instance.CheckRoot(c.StateDir)
+	if err != nil {
+		return err
+	}
+	if layer == instance.LayerInMemory {
+		klog.Background().Info("What instances write to their root lies in memory; a state folder on ext4, xfs or btrfs takes it to disk",
+			"stateDir", c.StateDir)
+	}
+	return nil
 }
 
 func requireImages(folder string) error {
@@ -170,11 +184,6 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	if err := network.Check(options); err != nil {
 		return nil, err
 	}
-	changes, err := network.Settings()
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(record.Sysctls, changes)
 	if err := state.Update(func(tx *store.Tx) error { return tx.PutNetwork(record) }); err != nil {
 		return nil, err
 	}
@@ -182,7 +191,7 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bridge, network.Apply(record.Sysctls)
+	return bridge, network.HostSettings().Claim(filepath.Join(c.StateDir, stateFile))
 }
 
 // networkRecord returns what an earlier run noted, or what is to be noted by this one, the first.
@@ -200,9 +209,6 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 	}
 	if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
 		return nil, fmt.Errorf("state folder %s was made with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
-	}
-	if record.Sysctls == nil {
-		record.Sysctls = map[string]string{}
 	}
 	return record, nil
 }

@@ -179,6 +179,18 @@ func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) (
 	return list, err
 }
 
+// DrainInstance takes an instance out of its load balancers; see cloud.Instances.
+func (t *Tenant) DrainInstance(_ context.Context, id string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.instance(c.Tx, id)
+		if err != nil || record.Draining {
+			return err
+		}
+		record.Draining = true
+		return c.putInstance(record)
+	})
+}
+
 // DeleteInstance deletes an instance; see cloud.Instances.
 func (t *Tenant) DeleteInstance(_ context.Context, id string) error {
 	return t.engine.update(func(c *change) error {

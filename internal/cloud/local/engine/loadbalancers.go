@@ -165,7 +165,9 @@ func backends(tx *store.Tx, record *store.LoadBalancer) ([]cloud.Backend, error)
 	var list []cloud.Backend
 	for i := range instances {
 		if instances[i].State == cloud.InstanceRunning && instances[i].Tags.Contains(record.Selector) {
-			list = append(list, cloud.Backend{InstanceID: instances[i].ID, Address: instances[i].Address})
+			list = append(list, cloud.Backend{
+				InstanceID: instances[i].ID, Address: instances[i].Address, Draining: instances[i].Draining,
+			})
 		}
 	}
 	slices.SortFunc(list, func(a, b cloud.Backend) int { return strings.Compare(a.InstanceID, b.InstanceID) })

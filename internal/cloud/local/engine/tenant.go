@@ -19,6 +19,7 @@ package engine
 import (
 	"context"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -52,6 +53,9 @@ func (t *Tenant) Zones(context.Context) ([]cloud.Zone, error) {
 // InstanceTypes returns the instance types, sorted by name.
 func (t *Tenant) InstanceTypes(context.Context) ([]cloud.InstanceType, error) {
 	types := slices.Clone(t.engine.options.InstanceTypes)
+	for i := range types {
+		types[i].Architecture = runtime.GOARCH
+	}
 	slices.SortFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })
 	return types, nil
 }

@@ -25,9 +25,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryLayerSize limits the writable layer where it can not lie on disk.
-const memoryLayerSize = "2g"
-
 // root is the instance's root while it is built: a folder of the child's mount namespace.
 type root string
 
@@ -39,7 +36,7 @@ func buildRoot(c config) error {
 		return fmt.Errorf("keep mounts from the host: %w", err)
 	}
 	r := root(filepath.Join(c.Folder, "root"))
-	if err := mountLayers(c.Folder, string(r)); err != nil {
+	if _, err := mountLayers(c.Folder, string(r)); err != nil {
 		return err
 	}
 	unix.Umask(0)
@@ -52,41 +49,6 @@ func buildRoot(c config) error {
 	}
 	unix.Umask(0o022)
 	return enter(r)
-}
-
-// mountLayers mounts the host's root with a writable layer over it. The layer lies on the state folder's disk or, when
-// the kernel does not take that (as on a host whose root is an overlay itself), in memory.
-func mountLayers(folder, target string) error {
-	err := mountOverlay(folder, target)
-	if err == nil {
-		return nil
-	}
-	memory := filepath.Join(folder, "work")
-	if mountErr := unix.Mount("tmpfs", memory, "tmpfs", 0, "size="+memoryLayerSize+",mode=755"); mountErr != nil {
-		return fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, mountErr))
-	}
-	for _, name := range []string{"upper", "work"} {
-		if err := os.Mkdir(filepath.Join(memory, name), publicMode); err != nil {
-			return fmt.Errorf("make a layer in memory: %w", err)
-		}
-	}
-	if memoryErr := mountOverlay(memory, target); memoryErr != nil {
-		return fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, memoryErr))
-	}
-	return nil
-}
-
-func mountOverlay(folder, target string) error {
-	options := "lowerdir=/,upperdir=" + filepath.Join(folder, "upper") + ",workdir=" + filepath.Join(folder, "work")
-	// Volatile: nothing of the layer is used after its instance, so nothing needs to be flushed when it goes.
-	err := unix.Mount("overlay", target, "overlay", 0, options+",volatile")
-	if errors.Is(err, unix.EINVAL) {
-		err = unix.Mount("overlay", target, "overlay", 0, options)
-	}
-	if err != nil {
-		return fmt.Errorf("overlay in %s: %w", folder, err)
-	}
-	return nil
 }
 
 // mount is one mount of a root.

@@ -27,10 +27,15 @@ import (
 )
 
 const (
-	// checkInterval is the time between two checks of a backend.
-	checkInterval = time.Second
+	// loneInterval is the time between two checks of the only backend: clients have nowhere else to go.
+	loneInterval = time.Second
+	// checkInterval is that time where there are several.
+	checkInterval = 400 * time.Millisecond
 	// urgentInterval is that time while no backend is ready.
 	urgentInterval = 100 * time.Millisecond
+	// suspectAfter is how long a ready backend may be silent while another answers. Together with the time between two
+	// checks it is below a second. On a busy machine all are slow alike, and none is suspected.
+	suspectAfter = 500 * time.Millisecond
 	// checkTimeout is how long one check may take.
 	checkTimeout = time.Second
 	// maxAnswer is how much of an answer is read to be able to use the connection again.
@@ -41,8 +46,6 @@ const (
 type checker struct {
 	url       string
 	transport *http.Transport
-	// last is what the check before found.
-	last health
 }
 
 func newChecker(address string) *checker {
@@ -61,19 +64,8 @@ func newChecker(address string) *checker {
 
 func (c *checker) close() { c.transport.CloseIdleConnections() }
 
-// check returns the health of the backend. On a busy machine a ready backend may fail to answer in time once, and
-// cutting off all its clients would make the machine busier still; so it is asked a second time, and at once.
-func (c *checker) check(ctx context.Context) health {
-	found, late := c.ask(ctx)
-	if late && c.last == ready {
-		found, _ = c.ask(ctx)
-	}
-	c.last = found
-	return found
-}
-
-// ask asks once, and reports whether the backend was late to answer.
-func (c *checker) ask(ctx context.Context) (found health, late bool) {
+// check asks the backend how it is, and reports whether it was late to answer.
+func (c *checker) check(ctx context.Context) (found health, late bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, http.NoBody)
@@ -84,7 +76,7 @@ func (c *checker) ask(ctx context.Context) (found health, late bool) {
 	if err != nil {
 		// A connection that does not answer any more must not be asked again.
 		c.transport.CloseIdleConnections()
-		return classify(err), ctx.Err() != nil
+		return classify(err), ctx.Err() != nil || isTimeout(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
@@ -95,6 +87,11 @@ func (c *checker) ask(ctx context.Context) (found health, late bool) {
 	default:
 		return accepting, false
 	}
+}
+
+func isTimeout(err error) bool {
+	var asked net.Error
+	return errors.As(err, &asked) && asked.Timeout()
 }
 
 // classify tells a backend that does not even accept a connection from one that does not answer on it.

@@ -24,6 +24,8 @@ const (
 	down health = iota
 	// accepting accepts connections but does not say that it is ready.
 	accepting
+	// leaving says that it is ready, but is on its way out.
+	leaving
 	// ready says that it is ready.
 	ready
 )
@@ -32,6 +34,8 @@ func (h health) String() string {
 	switch h {
 	case ready:
 		return "ready"
+	case leaving:
+		return "leaving"
 	case accepting:
 		return "accepting"
 	case down:
@@ -41,9 +45,10 @@ func (h health) String() string {
 }
 
 // candidates returns the places of the backends that a new connection may go to, in the order to try them: those that
-// are ready or, when none is, those that accept connections; from the turn on, round and round.
+// are ready or, when none is, those that are leaving or, when none is either, those that accept connections; from the
+// turn on, round and round.
 func candidates(states []health, turn uint) []int {
-	for _, wanted := range []health{ready, accepting} {
+	for _, wanted := range []health{ready, leaving, accepting} {
 		var places []int
 		for i, state := range states {
 			if state == wanted {

@@ -36,6 +36,8 @@ func TestCandidates(t *testing.T) {
 		{"all down", []health{down, down}, 0, nil},
 		{"ready ones only", []health{ready, accepting, ready}, 0, []int{0, 2}},
 		{"in turn", []health{ready, accepting, ready}, 1, []int{2, 0}},
+		{"leaving ones when no other is ready", []health{accepting, leaving}, 0, []int{1}},
+		{"no leaving one beside a ready one", []health{leaving, ready}, 0, []int{1}},
 		{"accepting when none is ready", []health{down, accepting}, 5, []int{1}},
 	} {
 		g.Expect(candidates(test.states, test.turn)).To(Equal(test.want), test.name)
@@ -45,12 +47,14 @@ func TestCandidates(t *testing.T) {
 func TestDrained(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(drained([]health{ready, accepting, down})).To(Equal([]int{1, 2}))
+	g.Expect(drained([]health{leaving, ready})).To(Equal([]int{0}))
 	g.Expect(drained([]health{accepting, down})).To(BeEmpty(), "there is nowhere to go")
+	g.Expect(drained([]health{leaving, leaving})).To(BeEmpty(), "all leave")
 }
 
 func TestTurnsAreFair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		states := rapid.SliceOf(rapid.SampledFrom([]health{down, accepting, ready})).Draw(t, "states")
+		states := rapid.SliceOf(rapid.SampledFrom([]health{down, accepting, leaving, ready})).Draw(t, "states")
 		start := rapid.Uint().Draw(t, "turn")
 		places := candidates(states, 0)
 		counts := map[int]int{}

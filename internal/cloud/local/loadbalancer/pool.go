@@ -51,31 +51,50 @@ type backend struct {
 	cancel context.CancelFunc
 	health health
 	conns  map[io.Closer]struct{}
+	// asked is when the check that goes on began; zero while none does.
+	asked time.Time
+	// answered is when it last said that it is ready.
+	answered time.Time
+}
+
+// state is the health of a backend as far as it matters for where connections go.
+func (b *backend) state() health {
+	if b.Draining && b.health == ready {
+		return leaving
+	}
+	return b.health
 }
 
 func newPool(port int32) *pool { return &pool{port: port, changed: make(chan struct{})} }
 
-// set replaces the set of backends. Those that stay keep their health and connections.
+// set replaces the set of backends. Those that stay keep their health and connections, unless they are to drain.
 func (p *pool) set(ctx context.Context, want []cloud.Backend) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var kept []*backend
-	for _, b := range p.backends {
-		if slices.Contains(want, b.Backend) {
-			kept = append(kept, b)
-			continue
-		}
-		b.cancel()
-		b.closeConns()
-	}
+	list := make([]*backend, 0, len(want))
 	for _, w := range want {
-		if !slices.ContainsFunc(kept, func(b *backend) bool { return b.Backend == w }) {
-			kept = append(kept, p.add(ctx, w))
+		list = append(list, p.keep(ctx, w))
+	}
+	for _, b := range p.backends {
+		if !slices.Contains(list, b) {
+			b.cancel()
+			b.closeConns()
 		}
 	}
-	slices.SortFunc(kept, func(a, b *backend) int { return strings.Compare(a.InstanceID, b.InstanceID) })
-	p.backends = kept
-	p.notify()
+	slices.SortFunc(list, func(a, b *backend) int { return strings.Compare(a.InstanceID, b.InstanceID) })
+	p.backends = list
+	p.settle()
+}
+
+// keep returns the backend that is there, or a new one. The lock is held.
+func (p *pool) keep(ctx context.Context, want cloud.Backend) *backend {
+	for _, b := range p.backends {
+		if b.InstanceID == want.InstanceID && b.Address == want.Address {
+			b.Draining = want.Draining
+			return b
+		}
+	}
+	return p.add(ctx, want)
 }
 
 func (p *pool) add(ctx context.Context, want cloud.Backend) *backend {
@@ -94,11 +113,18 @@ func (p *pool) watch(ctx context.Context, b *backend) {
 	defer c.close()
 	for ctx.Err() == nil {
 		checked := time.Now()
-		found := c.check(ctx)
+		p.ask(b, checked)
+		suspicion := time.AfterFunc(suspectAfter, func() { p.suspect(b, checked) })
+		found, late := c.check(ctx)
+		suspicion.Stop()
 		if ctx.Err() != nil {
 			return
 		}
-		p.report(b, found)
+		if late {
+			p.miss(b, found)
+		} else {
+			p.report(b, found)
+		}
 		p.awaitNext(ctx, checked)
 	}
 }
@@ -123,32 +149,80 @@ func (p *pool) awaitNext(ctx context.Context, checked time.Time) {
 func (p *pool) pace() (time.Duration, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if slices.Contains(p.states(), ready) {
+	states := p.states()
+	switch {
+	case !slices.Contains(states, ready) && !slices.Contains(states, leaving):
+		return urgentInterval, p.changed
+	case len(states) == 1:
+		return loneInterval, p.changed
+	default:
 		return checkInterval, p.changed
 	}
-	return urgentInterval, p.changed
 }
 
-// report notes the health of a backend. Connections are moved away from backends that are not ready, if there is one
-// to move them to.
+// ask notes that a check of a backend begins.
+func (p *pool) ask(b *backend, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.asked = now
+}
+
+// suspect takes a ready backend out of use whose check began at the given time and still goes on, when another one that
+// is ready has answered meanwhile. Its check goes on, and its answer brings it back.
+func (p *pool) suspect(b *backend, asked time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	answers := func(other *backend) bool { return other != b && other.state() == ready && other.answered.After(asked) }
+	if b.asked.Equal(asked) && b.health == ready && slices.ContainsFunc(p.backends, answers) {
+		p.change(b, accepting)
+	}
+}
+
+// report notes the health of a backend that its check has found.
 func (p *pool) report(b *backend, found health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if b.health == found {
-		return
+	b.asked = time.Time{}
+	if found == ready {
+		b.answered = time.Now()
 	}
+	if b.health != found {
+		p.change(b, found)
+	}
+}
+
+// miss notes that a backend was late to answer. For one that was ready that means nothing by itself: on a busy machine
+// all are late, and cutting off all clients would make it busier still. When others do answer, suspect has acted.
+func (p *pool) miss(b *backend, found health) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b.asked = time.Time{}
+	if b.health != ready && b.health != found {
+		p.change(b, found)
+	}
+}
+
+// change notes the health of a backend. The lock is held.
+func (p *pool) change(b *backend, found health) {
 	klog.Background().Info("Backend changed", "id", b.InstanceID, "address", b.target, "from", b.health.String(), "to", found.String())
 	b.health = found
+	p.settle()
+}
+
+// settle moves connections away from backends that are not ready, or are to drain, if there is one to move them to, and
+// wakes all who wait. The lock is held.
+func (p *pool) settle() {
 	for _, place := range drained(p.states()) {
 		p.backends[place].closeConns()
 	}
-	p.notify()
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
 func (p *pool) states() []health {
 	states := make([]health, 0, len(p.backends))
 	for _, b := range p.backends {
-		states = append(states, b.health)
+		states = append(states, b.state())
 	}
 	return states
 }
@@ -181,12 +255,6 @@ func (p *pool) detach(b *backend, conn io.Closer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(b.conns, conn)
-}
-
-// notify wakes all who wait. The lock is held.
-func (p *pool) notify() {
-	close(p.changed)
-	p.changed = make(chan struct{})
 }
 
 func (b *backend) closeConns() {

@@ -42,7 +42,9 @@ const soon = 10 * time.Second
 type backendServer struct {
 	cloud.Backend
 	ready atomic.Bool
-	web   *httptest.Server
+	// hung makes health checks wait for an answer for ever.
+	hung atomic.Bool
+	web  *httptest.Server
 }
 
 type setup struct {
@@ -93,7 +95,7 @@ func (s *setup) listen(b *backendServer) {
 			w.WriteHeader(http.StatusInternalServerError)
 			return
 		}
-		if r.URL.Path == "/hang" {
+		if r.URL.Path == "/hang" || (r.URL.Path == "/readyz" && b.hung.Load()) {
 			<-r.Context().Done()
 			return
 		}
@@ -138,7 +140,7 @@ func (s *setup) health(b *backendServer) func() health {
 		s.pool.mu.Lock()
 		defer s.pool.mu.Unlock()
 		for _, known := range s.pool.backends {
-			if known.Backend == b.Backend {
+			if known.InstanceID == b.InstanceID {
 				return known.health
 			}
 		}
@@ -226,6 +228,63 @@ func TestConnectionsOfARemovedBackendEndAtOnce(t *testing.T) {
 	s.set(two)
 	s.Eventually(ended, soon).Should(Receive(HaveOccurred()), "its instance is gone")
 	s.Expect(s.ask()).To(Equal(two.InstanceID))
+}
+
+func TestConnectionsLeaveABackendThatDrains(t *testing.T) {
+	s := newSetup(t)
+	one, two := s.ready(), s.ready()
+	s.set(one)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	ended := s.hang()
+	one.Draining = true
+	s.set(one)
+	s.Consistently(ended, "200ms").ShouldNot(Receive(), "there is nowhere else to go")
+	s.Expect(s.ask()).To(Equal(one.InstanceID), "the last one stays in use")
+	s.set(one, two)
+	s.Eventually(ended, soon).Should(Receive(HaveOccurred()), "the client is to go to the other")
+	for range 4 {
+		s.Expect(s.ask()).To(Equal(two.InstanceID))
+	}
+	two.Draining = true
+	s.set(one, two)
+	answers := map[string]bool{}
+	for range 4 {
+		who, err := s.ask()
+		s.Expect(err).NotTo(HaveOccurred())
+		answers[who] = true
+	}
+	s.Expect(answers).To(HaveLen(2), "where all are to go, all stay in use")
+}
+
+func TestConnectionsLeaveABackendThatHangs(t *testing.T) {
+	s := newSetup(t)
+	one, two := s.ready(), s.ready()
+	s.set(one)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	ended := s.hang()
+	s.set(one, two)
+	s.Eventually(s.health(two), soon).Should(Equal(ready), "its health is checked")
+	began := time.Now()
+	one.hung.Store(true)
+	s.Eventually(ended, soon).Should(Receive(HaveOccurred()), "the client is to go to the other")
+	// The check that hangs is not even given up then.
+	s.Expect(time.Since(began)).To(BeNumerically("<", checkInterval+checkTimeout))
+	s.Expect(s.ask()).To(Equal(two.InstanceID))
+	one.hung.Store(false)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its answer brings it back")
+}
+
+func TestSlownessOfAllIsNoReasonToLeave(t *testing.T) {
+	s := newSetup(t)
+	one, two := s.ready(), s.ready()
+	s.set(one)
+	s.Eventually(s.health(one), soon).Should(Equal(ready), "its health is checked")
+	ended := s.hang()
+	s.set(one, two)
+	s.Eventually(s.health(two), soon).Should(Equal(ready), "its health is checked")
+	two.hung.Store(true)
+	one.hung.Store(true)
+	s.Consistently(ended, "3s").ShouldNot(Receive(), "the other does not answer either")
 }
 
 func TestNextBackendIsTriedWhenOneRefuses(t *testing.T) {

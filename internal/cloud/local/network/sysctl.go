@@ -17,18 +17,27 @@ limitations under the License.
 package network
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-const sysctlRoot = "/proc/sys"
+const (
+	sysctlRoot = "/proc/sys"
+	// claimsFolder is emptied when the host starts, as its settings are reset.
+	claimsFolder = "/run/foocloud"
+	claimsMode   = 0o700
+	recordMode   = 0o600
+)
 
-// needed are the settings of the host that instances need, and what each must be. Where two clouds share a host, the
-// one that changed a setting restores it when it is destroyed, whatever the other still needs.
+// needed are the settings of the host that instances need, and what each must be.
 var needed = map[string]setting{
 	// With this one on, the host's packet filter decides about every packet on a bridge, and drops most where Docker or a
 	// firewall is installed.
@@ -52,46 +61,144 @@ func atLeast(least int) setting {
 	}}
 }
 
-// Settings returns the settings that need another value, with the value that each has now.
-func Settings() (map[string]string, error) {
-	found := map[string]string{}
+// Settings are the settings of a host that the clouds on it share: the first cloud changes them, and the last one gives
+// them back the values that they had.
+type Settings struct {
+	// root is where the kernel shows them.
+	root string
+	// folder holds the record of who needs them.
+	folder string
+}
+
+// HostSettings are those of this host.
+func HostSettings() Settings { return Settings{root: sysctlRoot, folder: claimsFolder} }
+
+// claims is the record, as a file that all clouds of the host share.
+type claims struct {
+	// Before holds the values that the changed settings had.
+	Before map[string]string `json:"before"`
+	// Files are of the clouds that need the settings: one for each, there as long as the cloud is.
+	Files []string `json:"files"`
+}
+
+// Claim gives the settings the values that are needed, for a cloud that is there as long as a file of it is. What they
+// were before is noted first, so that it can be restored whenever the daemon is killed.
+func (s Settings) Claim(file string) error {
+	return s.update(func(c *claims) error {
+		if !slices.Contains(c.Files, file) {
+			c.Files = append(c.Files, file)
+		}
+		return s.note(c)
+	}, func(c *claims) error {
+		for name := range c.Before {
+			if err := s.write(name, needed[name].value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Release ends a claim, and gives the settings the values that they had when it was the last one.
+func (s Settings) Release(file string) error {
+	return s.update(func(c *claims) error {
+		c.Files = slices.DeleteFunc(c.Files, func(other string) bool { return other == file })
+		return nil
+	}, func(c *claims) error {
+		if len(c.Files) > 0 {
+			return nil
+		}
+		for name, value := range c.Before {
+			if err := s.write(name, value); err != nil {
+				return err
+			}
+		}
+		return os.RemoveAll(s.record())
+	})
+}
+
+func (s Settings) record() string { return filepath.Join(s.folder, "settings.json") }
+
+// update changes the record, then the host by it, while no other cloud does.
+func (s Settings) update(change, apply func(*claims) error) error {
+	if err := os.MkdirAll(s.folder, claimsMode); err != nil {
+		return fmt.Errorf("note the host's settings: %w", err)
+	}
+	lock, err := os.OpenFile(filepath.Join(s.folder, "lock"), os.O_CREATE|os.O_RDWR, recordMode)
+	if err != nil {
+		return fmt.Errorf("note the host's settings: %w", err)
+	}
+	defer func() { _ = lock.Close() }()
+	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+		return fmt.Errorf("lock the host's settings: %w", err)
+	}
+	c, err := s.load()
+	if err != nil {
+		return err
+	}
+	if err := change(c); err != nil {
+		return err
+	}
+	if err := s.save(c); err != nil {
+		return err
+	}
+	return apply(c)
+}
+
+// load reads the record, without the clouds that are gone though they never said so, as when their folder was removed.
+func (s Settings) load() (*claims, error) {
+	c := &claims{Before: map[string]string{}}
+	text, err := os.ReadFile(s.record())
+	if errors.Is(err, os.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the host's settings that were changed: %w", err)
+	}
+	c.Files = slices.DeleteFunc(c.Files, func(file string) bool {
+		return errors.Is(unix.Access(file, unix.F_OK), unix.ENOENT)
+	})
+	return c, nil
+}
+
+// save writes the record in one step, so that none is ever half there.
+func (s Settings) save(c *claims) error {
+	text, err := json.Marshal(c)
+	if err == nil {
+		err = os.WriteFile(s.record()+".new", text, recordMode)
+	}
+	if err == nil {
+		err = os.Rename(s.record()+".new", s.record())
+	}
+	if err != nil {
+		return fmt.Errorf("note the host's settings: %w", err)
+	}
+	return nil
+}
+
+// note adds the settings that need another value, with the value that each has now.
+func (s Settings) note(c *claims) error {
 	for name, want := range needed {
-		text, err := os.ReadFile(filepath.Join(sysctlRoot, name))
+		text, err := os.ReadFile(filepath.Join(s.root, name))
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read setting %s: %w", name, err)
+			return fmt.Errorf("read setting %s: %w", name, err)
 		}
-		if have := strings.TrimSpace(string(text)); !want.fits(have) {
-			found[name] = have
-		}
-	}
-	return found, nil
-}
-
-// Apply gives the settings the values that are needed. Note what Settings returned first, to restore it.
-func Apply(settings map[string]string) error {
-	for name := range settings {
-		if err := write(name, needed[name].value); err != nil {
-			return err
+		have := strings.TrimSpace(string(text))
+		if _, noted := c.Before[name]; !noted && !want.fits(have) {
+			c.Before[name] = have
 		}
 	}
 	return nil
 }
 
-// Restore gives the settings the values that they had.
-func Restore(settings map[string]string) error {
-	for name, value := range settings {
-		if err := write(name, value); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func write(name, value string) error {
-	if err := os.WriteFile(filepath.Join(sysctlRoot, name), []byte(value), 0o600); err != nil {
+func (s Settings) write(name, value string) error {
+	if err := os.WriteFile(filepath.Join(s.root, name), []byte(value), recordMode); err != nil {
 		return fmt.Errorf("set %s to %s: %w", name, value, err)
 	}
 	return nil

@@ -32,7 +32,7 @@ import (
 // ErrGone says that the process does not run any more.
 var ErrGone = errors.New("process is gone")
 
-// unknownExit is what is said of a process that another program started.
+// unknownExit is what is said of a process that another program started, where the kernel does not tell.
 const unknownExit = "exit status not known"
 
 // Handle holds on to a running process: it can not be mistaken for another, and its end is an event.
@@ -51,12 +51,7 @@ func Started(cmd *exec.Cmd) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(id, func() string {
-		if err := cmd.Wait(); err != nil {
-			return err.Error()
-		}
-		return "exit status 0"
-	})
+	return open(id, func(syscall.RawConn) string { return childExit(cmd) })
 }
 
 // Find returns a handle of a process that runs already, or ErrGone.
@@ -64,10 +59,10 @@ func Find(id Identity) (*Handle, error) {
 	if !id.Alive() {
 		return nil, ErrGone
 	}
-	return open(id, func() string { return unknownExit })
+	return open(id, func(conn syscall.RawConn) string { return otherExit(id, conn) })
 }
 
-func open(id Identity, reap func() string) (*Handle, error) {
+func open(id Identity, reap func(syscall.RawConn) string) (*Handle, error) {
 	// Non-blocking, so that the runtime's poller waits and no thread does.
 	fd, err := unix.PidfdOpen(id.PID, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
@@ -91,7 +86,7 @@ func open(id Identity, reap func() string) (*Handle, error) {
 	return h, nil
 }
 
-func (h *Handle) wait(conn syscall.RawConn, reap func() string) {
+func (h *Handle) wait(conn syscall.RawConn, reap func(syscall.RawConn) string) {
 	// In this order, who fails to use the closed file can tell by done why.
 	defer func() { _ = h.file.Close() }()
 	defer close(h.done)
@@ -99,7 +94,7 @@ func (h *Handle) wait(conn syscall.RawConn, reap func() string) {
 	if err := conn.Read(func(fd uintptr) bool { return readable(int(fd)) }); err != nil {
 		return
 	}
-	exit := reap()
+	exit := reap(conn)
 	h.mu.Lock()
 	h.exit = exit
 	h.mu.Unlock()

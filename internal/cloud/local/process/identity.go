@@ -22,6 +22,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Identity names one process of this machine for as long as the machine runs.
@@ -54,7 +55,7 @@ func (id Identity) Alive() bool {
 		return false
 	}
 	stat, err := readStat(id.PID)
-	return err == nil && stat.startTime == id.StartTime && stat.state != 'Z' && stat.state != 'X'
+	return err == nil && stat.startTime == id.StartTime && stat.state != stateZombie && stat.state != 'X'
 }
 
 // SameBoot reports whether the machine has not been restarted since the process was started.
@@ -74,10 +75,18 @@ func bootID() (string, error) {
 type stat struct {
 	state     byte
 	startTime uint64
+	// exit is how it ended, of a zombie.
+	exit syscall.WaitStatus
 }
 
 // startTimeField counts from the field after the command, which is field 3 of the file.
 const startTimeField = 22 - 3
+
+// exitField is the place of the exit after the command, which says something once the process has ended.
+const exitField = 52 - 3
+
+// stateZombie is a process that has ended, and that its parent has not waited for.
+const stateZombie = 'Z'
 
 func readStat(pid int) (stat, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -101,5 +110,14 @@ func parseStat(text []byte) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("start time in process state: %w", err)
 	}
-	return stat{state: fields[0][0], startTime: start}, nil
+	parsed := stat{state: fields[0][0], startTime: start}
+	if parsed.state != stateZombie || len(fields) <= exitField {
+		return parsed, nil
+	}
+	code, err := strconv.Atoi(fields[exitField])
+	if err != nil {
+		return stat{}, fmt.Errorf("exit in process state: %w", err)
+	}
+	parsed.exit = syscall.WaitStatus(code)
+	return parsed, nil
 }

@@ -19,9 +19,14 @@ package process
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -89,6 +94,43 @@ func TestFind(t *testing.T) {
 	_, err = Find(id)
 	g.Expect(errors.Is(err, ErrGone)).To(BeTrue(), "%v", err)
 	g.Expect(cmd.Wait()).NotTo(Succeed())
+}
+
+func TestExitOfAProcessThatIsNoChild(t *testing.T) {
+	for how, want := range map[string]string{"kill -9 $$": "signal: killed", "exit 3": "exit status 3"} {
+		t.Run(want, func(t *testing.T) {
+			g := NewWithT(t)
+			// The shell ends at once; what it has started belongs to the first process of the host from then on.
+			gate := filepath.Join(t.TempDir(), "gate")
+			g.Expect(syscall.Mkfifo(gate, 0o600)).To(Succeed())
+			script := "(read line <" + gate + "; exec sh -c '" + how + "') >/dev/null 2>&1 & echo $!"
+			output, err := exec.Command("sh", "-c", script).Output()
+			g.Expect(err).NotTo(HaveOccurred())
+			pid, err := strconv.Atoi(strings.TrimSpace(string(output)))
+			g.Expect(err).NotTo(HaveOccurred())
+			id, err := Identify(pid)
+			g.Expect(err).NotTo(HaveOccurred())
+			found, err := Find(id)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(os.WriteFile(gate, []byte("go\n"), 0o600)).To(Succeed())
+			g.Eventually(found.Done(), soon).Should(BeClosed(), "its end is an event")
+			g.Expect(found.Exit()).To(Or(Equal(want), Equal(unknownExit)))
+			if kernelTellsExits(t) {
+				g.Expect(found.Exit()).To(Equal(want))
+			}
+		})
+	}
+}
+
+// kernelTellsExits reports whether this is Linux 6.15 or newer.
+func kernelTellsExits(t *testing.T) bool {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var major, minor int
+	_, err = fmt.Sscanf(string(text), "%d.%d", &major, &minor)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return major > 6 || (major == 6 && minor >= 15)
 }
 
 func TestFindIsNotMistaken(t *testing.T) {

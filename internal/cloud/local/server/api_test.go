@@ -197,6 +197,27 @@ func TestPoolWaitsForQuota(t *testing.T) {
 	w.Expect(pool.Problem).To(BeNil())
 }
 
+func TestDrain(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.client.EnsureLoadBalancer(ctx, balancerSpec("ns.lb"))
+	w.Expect(err).NotTo(HaveOccurred())
+	made, err := w.client.EnsureInstance(ctx, instanceSpec("ns.one"))
+	w.Expect(err).NotTo(HaveOccurred())
+	w.eventuallyState(made.ID, cloud.InstanceRunning)
+	w.Expect(w.client.DrainInstance(ctx, made.ID)).To(Succeed())
+	w.Expect(w.client.DrainInstance(ctx, made.ID)).To(Succeed(), "the call is idempotent")
+	want := []cloud.Backend{{InstanceID: made.ID, Address: made.Address, Draining: true}}
+	w.Eventually(w.balancers.Backends, soon).Should(Equal(want), "the load balancer is told")
+	now, err := w.client.GetLoadBalancer(ctx, "ns.lb")
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(now.Backends).To(Equal(want))
+	drained, err := w.client.GetInstance(ctx, made.ID)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(drained.Draining).To(BeTrue())
+	w.Expect(drained.State).To(Equal(cloud.InstanceRunning))
+	w.Expect(cloud.IsNotFound(w.client.DrainInstance(ctx, "none"))).To(BeTrue())
+}
+
 func TestLoadBalancerLife(t *testing.T) {
 	w := newWorld(t)
 	made, err := w.client.EnsureLoadBalancer(ctx, balancerSpec("ns.lb"))

@@ -103,9 +103,10 @@ func getOne[T any](part string, get func(Backend, context.Context, string) (T, e
 	}
 }
 
-func remove(part string, remove func(Backend, context.Context, string) error) handle {
+// order asks for something that goes on after the answer.
+func order(part string, order func(Backend, context.Context, string) error) handle {
 	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
-		err := remove(b, r.Context(), r.PathValue(part))
+		err := order(b, r.Context(), r.PathValue(part))
 		if err == nil {
 			w.WriteHeader(http.StatusAccepted)
 		}

@@ -23,7 +23,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -144,6 +146,10 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 	sent := api.NewError(err)
 	if sent.Reason == cloud.ReasonUnknown {
 		klog.Background().Error(err, "Request failed", "method", r.Method, "path", r.URL.Path)
+	}
+	if after := math.Ceil(sent.RetryAfterSeconds); after > 0 {
+		// The body says it more exactly; the header is for clients and proxies that know only HTTP.
+		w.Header().Set("Retry-After", strconv.Itoa(int(after)))
 	}
 	send(w, sent.Status(), sent)
 }

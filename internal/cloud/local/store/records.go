@@ -73,6 +73,4 @@ type Network struct {
 	CIDR string `json:"cidr"`
 	// Alias on the bridge, which marks it as made by this state.
 	Alias string `json:"alias"`
-	// Sysctls that were changed, with the values they had before.
-	Sysctls map[string]string `json:"sysctls,omitempty"`
 }

@@ -74,15 +74,23 @@ func (b *Balancers) Running() int {
 
 // Addresses returns the addresses of all backends that the running load balancers were told.
 func (b *Balancers) Addresses() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var list []string
-	for _, backends := range b.backends {
-		for _, backend := range backends {
-			list = append(list, backend.Address)
-		}
+	backends := b.Backends()
+	list := make([]string, 0, len(backends))
+	for _, backend := range backends {
+		list = append(list, backend.Address)
 	}
 	slices.Sort(list)
+	return list
+}
+
+// Backends returns all backends that the running load balancers were told.
+func (b *Balancers) Backends() []cloud.Backend {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []cloud.Backend
+	for _, backends := range b.backends {
+		list = append(list, backends...)
+	}
 	return list
 }
 

@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machine
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+// Only the cloud's own NotFound says that an instance is gone. Every other answer, a refused token above all, leaves what
+// is known as it is, deletes nothing and lets no FooMachine go.
+func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
+	for reason, err := range map[cloud.Reason]error{
+		cloud.ReasonUnauthorized:  &cloud.UnauthorizedError{Message: "the token is that of no tenant"},
+		cloud.ReasonThrottled:     &cloud.ThrottledError{RetryAfter: 3 * time.Second},
+		cloud.ReasonUnavailable:   &cloud.UnavailableError{Message: "down"},
+		cloud.ReasonQuotaExceeded: &cloud.QuotaExceededError{Resource: "cpus"},
+		cloud.ReasonInvalid:       &cloud.InvalidError{Field: "id", Value: "i1", Problem: "odd"},
+		cloud.ReasonUnknown:       errors.New("connection reset"),
+	} {
+		t.Run(string(reason), func(t *testing.T) {
+			g := NewWithT(t)
+			foocloud := fake.New(fake.Options{})
+			foocloud.Fail(fake.CallGetInstance, err)
+			r := &reconciler{cloud: foocloud}
+
+			known := newScope(running)
+			setStatus(known)
+			s := newScope()
+			s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
+			s.fooMachine.Status = *known.fooMachine.Status.DeepCopy()
+			r.observe(t.Context(), s)
+			g.Expect(s.lost).To(BeFalse())
+			g.Expect(decide(s).action).To(Equal(report))
+			setStatus(s)
+			g.Expect(s.fooMachine.Status.Addresses).To(Equal(known.fooMachine.Status.Addresses))
+			g.Expect(s.fooMachine.Status.InstanceID).To(Equal("i1"))
+			ready := conditions.Get(s.fooMachine, infrav1.FooMachineReadyCondition)
+			g.Expect(ready.Status).To(Equal(metav1.ConditionFalse))
+			g.Expect(ready.Reason).To(Equal(string(reason)))
+
+			leaving := newScope(deleting)
+			leaving.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
+			r.observe(t.Context(), leaving)
+			g.Expect(decide(leaving).action).To(Equal(report), "the finalizer stays")
+			g.Expect(leaving.gone).To(BeFalse())
+		})
+	}
+}

@@ -1,0 +1,79 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+func TestForeignAnswersAreTyped(t *testing.T) {
+	for name, test := range map[string]struct {
+		status int
+		want   cloud.Reason
+	}{
+		"throttled by a proxy":                 {http.StatusTooManyRequests, cloud.ReasonThrottled},
+		"refused by a proxy":                   {http.StatusUnauthorized, cloud.ReasonUnauthorized},
+		"no backend":                           {http.StatusBadGateway, cloud.ReasonUnavailable},
+		"an error of the server":               {http.StatusInternalServerError, cloud.ReasonUnavailable},
+		"a 404 that the cloud did not give":    {http.StatusNotFound, cloud.ReasonUnknown},
+		"a 410 says nothing of an instance":    {http.StatusGone, cloud.ReasonUnknown},
+		"a refusal that nobody has a type for": {http.StatusTeapot, cloud.ReasonUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			recorder := httptest.NewRecorder()
+			recorder.Header().Set("Content-Type", "text/html")
+			recorder.Header().Set("Retry-After", "7")
+			recorder.WriteHeader(test.status)
+			_, err := recorder.WriteString("<html>a proxy</html>")
+			g.Expect(err).NotTo(HaveOccurred())
+			response := recorder.Result()
+			g.Expect(response.Body.Close()).To(Succeed())
+			got := decodeError(response)
+			g.Expect(cloud.ReasonFor(got)).To(Equal(test.want), "%v", got)
+			if after, throttled := cloud.RetryAfter(got); throttled {
+				g.Expect(after).To(Equal(7 * time.Second))
+			}
+		})
+	}
+}
+
+func TestRetryAfterHeader(t *testing.T) {
+	now := time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"":                              0,
+		"0":                             0,
+		"90":                            90 * time.Second,
+		"-1":                            0,
+		"1.5":                           0,
+		"99999999999999999999":          0,
+		"soon":                          0,
+		"Thu, 01 Jan 2026 12:00:30 GMT": 30 * time.Second,
+		"Thu, 01 Jan 2026 11:59:30 GMT": 0,
+	} {
+		t.Run(value, func(t *testing.T) {
+			NewWithT(t).Expect(retryAfter(http.Header{"Retry-After": {value}}, now)).To(Equal(want))
+		})
+	}
+}

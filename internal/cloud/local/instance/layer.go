@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// memoryLayerSize limits the writable layer where it can not lie on disk.
+const memoryLayerSize = "2g"
+
+// kernelFileSystems lists the file systems that the kernel has.
+const kernelFileSystems = "/proc/filesystems"
+
+// Layer says where the writable layer of an instance's root lies.
+type Layer string
+
+const (
+	// LayerInStateDir is a layer in the state folder.
+	LayerInStateDir Layer = "state folder"
+	// LayerInMemory is a layer of at most 2 GiB in memory, where the state folder's file system can not hold one.
+	LayerInMemory Layer = "memory"
+)
+
+// RootError says that this host can not give an instance its copy-on-write root.
+type RootError struct {
+	// StateDir that was tried.
+	StateDir string
+	// Problem is what is wrong and what to do.
+	Problem string
+	// Err is what the kernel said; nil when it was not asked.
+	Err error
+}
+
+func (e *RootError) Error() string {
+	message := "instances need a copy-on-write root, an overlayfs over this machine's root: " + e.Problem
+	if e.Err != nil {
+		message += " (" + e.Err.Error() + ")"
+	}
+	return message
+}
+
+// Unwrap returns what the kernel said.
+func (e *RootError) Unwrap() error { return e.Err }
+
+// CheckRoot mounts a root as an instance gets it, in a mount namespace of its own that ends with the call, and returns
+// where its writable layer lies. It returns a RootError when this host allows no such root. stateDir must be there.
+func CheckRoot(stateDir string) (Layer, error) {
+	if err := requireOverlay(); err != nil {
+		return "", err
+	}
+	folder, err := os.MkdirTemp(stateDir, ".root-check-")
+	if err != nil {
+		return "", fmt.Errorf("check the state folder: %w", err)
+	}
+	layer, err := probe(folder)
+	if err != nil {
+		err = &RootError{
+			StateDir: stateDir, Err: err, Problem: explain(err, stateDir),
+		}
+	}
+	return layer, errors.Join(err, os.RemoveAll(folder))
+}
+
+// requireOverlay looks whether the kernel has overlayfs, and makes it load the module when it has one.
+func requireOverlay() error {
+	const module = "overlay"
+	for _, try := range []func(){func() {}, func() { _ = unix.Mount(module, "/proc/self/fd", module, 0, "") }} {
+		// The kernel loads the module when somebody mounts it; a wrong mount is enough.
+		try()
+		text, err := os.ReadFile(kernelFileSystems)
+		if err != nil {
+			return fmt.Errorf("read the kernel's file systems: %w", err)
+		}
+		if strings.Contains(string(text), "\t"+module+"\n") {
+			return nil
+		}
+	}
+	return &RootError{Problem: "the kernel has none (" + kernelFileSystems + " does not list overlay); load it with `modprobe overlay`, " +
+		"or run a kernel that is built with CONFIG_OVERLAY_FS"}
+}
+
+// probe runs on a thread of its own, which ends together with its mount namespace.
+func probe(folder string) (layer Layer, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// Never unlocked: a thread in another mount namespace must not run anything else.
+		runtime.LockOSThread()
+		layer, err = probeHere(folder)
+	}()
+	<-done
+	return layer, err
+}
+
+func probeHere(folder string) (Layer, error) {
+	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		return "", fmt.Errorf("make a mount namespace: %w", err)
+	}
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return "", fmt.Errorf("keep mounts from the host: %w", err)
+	}
+	target := filepath.Join(folder, "root")
+	for _, name := range []string{"upper", "work", "root"} {
+		if err := os.Mkdir(filepath.Join(folder, name), publicMode); err != nil {
+			return "", fmt.Errorf("make a folder to try it: %w", err)
+		}
+	}
+	layer, err := mountLayers(folder, target)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		_ = unix.Unmount(target, unix.MNT_DETACH)
+		if layer == LayerInMemory {
+			_ = unix.Unmount(filepath.Join(folder, "work"), unix.MNT_DETACH)
+		}
+	}()
+	// Where a file system lacks what an overlay needs of it, the kernel mounts it, but read-only.
+	if err := os.Mkdir(filepath.Join(target, filepath.Base(folder)), folderMode); err != nil {
+		return "", fmt.Errorf("write to it: %w", err)
+	}
+	return layer, nil
+}
+
+// explain says what may be wrong with a host that refused, and what is allowed.
+func explain(refusal error, stateDir string) string {
+	if errors.Is(refusal, unix.EPERM) {
+		return "this machine does not permit to mount one; run foocloud as root with CAP_SYS_ADMIN, in a container with --privileged"
+	}
+	const allowed = "the state folder must lie on ext4, xfs, btrfs or tmpfs, and the root must not be an overlay over another overlay"
+	return fmt.Sprintf("it can not be mounted with / on %s and the state folder %s on %s; %s: give another --state-dir, or mount a tmpfs there",
+		fileSystem("/"), stateDir, fileSystem(stateDir), allowed)
+}
+
+// fileSystem returns the name of the file system that a path lies on, or its number where it has no common name.
+func fileSystem(path string) string {
+	var stat unix.Statfs_t
+	if err := unix.Statfs(path, &stat); err != nil {
+		return "an unknown file system"
+	}
+	names := map[int64]string{
+		unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", unix.TMPFS_MAGIC: "tmpfs",
+		unix.OVERLAYFS_SUPER_MAGIC: "overlayfs", unix.NFS_SUPER_MAGIC: "nfs", unix.FUSE_SUPER_MAGIC: "fuse",
+		unix.SQUASHFS_MAGIC: "squashfs", unix.F2FS_SUPER_MAGIC: "f2fs",
+	}
+	if name, ok := names[stat.Type]; ok {
+		return name
+	}
+	return fmt.Sprintf("file system %#x", stat.Type)
+}
+
+// mountLayers mounts the host's root with a writable layer over it. The layer lies on the state folder's disk or, when
+// the kernel does not take that (as on a host whose root is an overlay itself), in memory.
+func mountLayers(folder, target string) (Layer, error) {
+	err := mountOverlay(folder, target)
+	if err == nil {
+		return LayerInStateDir, nil
+	}
+	memory := filepath.Join(folder, "work")
+	if mountErr := unix.Mount("tmpfs", memory, "tmpfs", 0, "size="+memoryLayerSize+",mode=755"); mountErr != nil {
+		return "", fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, mountErr))
+	}
+	for _, name := range []string{"upper", "work"} {
+		if err := os.Mkdir(filepath.Join(memory, name), publicMode); err != nil {
+			return "", fmt.Errorf("make a layer in memory: %w", err)
+		}
+	}
+	if memoryErr := mountOverlay(memory, target); memoryErr != nil {
+		return "", fmt.Errorf("mount a copy-on-write root: %w", memoryErr)
+	}
+	return LayerInMemory, nil
+}
+
+func mountOverlay(folder, target string) error {
+	options := "lowerdir=/,upperdir=" + filepath.Join(folder, "upper") + ",workdir=" + filepath.Join(folder, "work")
+	// Volatile: nothing of the layer is used after its instance, so nothing needs to be flushed when it goes.
+	err := unix.Mount("overlay", target, "overlay", 0, options+",volatile")
+	if errors.Is(err, unix.EINVAL) {
+		err = unix.Mount("overlay", target, "overlay", 0, options)
+	}
+	if err != nil {
+		return fmt.Errorf("overlay in %s: %w", folder, err)
+	}
+	return nil
+}

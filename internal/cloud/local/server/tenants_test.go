@@ -1,0 +1,176 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server_test
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+)
+
+const (
+	crossTenantCalls = 1000
+	crossTenantSeed  = 20260101
+)
+
+// property is all that one tenant has, each with a name that the other tenant does not use.
+type property struct {
+	instances []cloud.Instance
+	pool      string
+	balancer  string
+	tags      cloud.Tags
+}
+
+func (w *world) acquire(c *client.Client, owner string) property {
+	tags := cloud.Tags{"cluster": owner}
+	single, pool, balancer := instanceSpec(owner+"-single"), poolSpec(owner+"-pool", 1), balancerSpec(owner+"-lb")
+	single.Tags, pool.Tags, pool.Template.Tags, balancer.Tags = tags, tags, tags, tags
+	_, err := c.EnsureInstance(ctx, single)
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = c.EnsurePool(ctx, pool)
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = c.EnsureLoadBalancer(ctx, balancer)
+	w.Expect(err).NotTo(HaveOccurred())
+	return property{instances: w.settled(c), pool: pool.Name, balancer: balancer.Name, tags: tags}
+}
+
+// settled returns a tenant's two instances once both run, so that they compare equal afterwards.
+func (w *world) settled(c *client.Client) []cloud.Instance {
+	var instances []cloud.Instance
+	w.Eventually(func(g Gomega) {
+		var err error
+		instances, err = c.ListInstances(ctx, cloud.InstanceFilter{})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(instances).To(HaveLen(2))
+		g.Expect(instances).To(HaveEach(HaveField("State", cloud.InstanceRunning)))
+	}, soon).Should(Succeed(), "the supervisors act on their own")
+	return instances
+}
+
+// errSeen says that a list showed something of another tenant.
+var errSeen = errors.New("a list shows what belongs to another tenant")
+
+func unseen[T any](items []T, err error) error {
+	if err == nil && len(items) > 0 {
+		return errSeen
+	}
+	return err
+}
+
+// intrusions are calls of a tenant that name something of another. Each returns a NotFoundError, or nothing at all.
+var intrusions = map[string]func(c *client.Client, p property, id string) error{
+	"get instance":    func(c *client.Client, _ property, id string) error { _, err := c.GetInstance(ctx, id); return err },
+	"delete instance": func(c *client.Client, _ property, id string) error { return c.DeleteInstance(ctx, id) },
+	"drain instance":  func(c *client.Client, _ property, id string) error { return c.DrainInstance(ctx, id) },
+	"read console": func(c *client.Client, _ property, id string) error {
+		log, err := c.Log(ctx, id, client.LogOptions{})
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, log)
+		return errors.Join(errSeen, err, log.Close())
+	},
+	"get pool":    func(c *client.Client, p property, _ string) error { _, err := c.GetPool(ctx, p.pool); return err },
+	"delete pool": func(c *client.Client, p property, _ string) error { return c.DeletePool(ctx, p.pool) },
+	"get load balancer": func(c *client.Client, p property, _ string) error {
+		_, err := c.GetLoadBalancer(ctx, p.balancer)
+		return err
+	},
+	"delete load balancer": func(c *client.Client, p property, _ string) error { return c.DeleteLoadBalancer(ctx, p.balancer) },
+	"list instances by pool": func(c *client.Client, p property, _ string) error {
+		return unseen(c.ListInstances(ctx, cloud.InstanceFilter{Pool: p.pool}))
+	},
+	"list instances by name": func(c *client.Client, p property, _ string) error {
+		return unseen(c.ListInstances(ctx, cloud.InstanceFilter{Name: p.instances[0].Name}))
+	},
+	"list instances by tags": func(c *client.Client, p property, _ string) error {
+		return unseen(c.ListInstances(ctx, cloud.InstanceFilter{Tags: p.tags}))
+	},
+	"list pools":          func(c *client.Client, p property, _ string) error { return unseen(c.ListPools(ctx, p.tags)) },
+	"list load balancers": func(c *client.Client, p property, _ string) error { return unseen(c.ListLoadBalancers(ctx, p.tags)) },
+}
+
+// mustFail are the calls that name one thing, and so have no empty answer.
+func mustFail(call string) bool { return call[:4] != "list" }
+
+func TestTenantsCanNotReachEachOther(t *testing.T) {
+	w := newWorld(t)
+	owned := []property{w.acquire(w.client, "a"), w.acquire(w.other, "b")}
+	clients := []*client.Client{w.client, w.other}
+	calls := []string{
+		"get instance", "delete instance", "drain instance", "read console", "get pool", "delete pool", "get load balancer",
+		"delete load balancer", "list instances by pool", "list instances by name", "list instances by tags", "list pools",
+		"list load balancers",
+	}
+	w.Expect(calls).To(HaveLen(len(intrusions)))
+	random := rand.New(rand.NewPCG(crossTenantSeed, crossTenantSeed))
+	for i := range crossTenantCalls {
+		intruder, call := random.IntN(2), calls[random.IntN(len(calls))]
+		victim := owned[1-intruder]
+		id := victim.instances[random.IntN(len(victim.instances))].ID
+		err := intrusions[call](clients[intruder], victim, id)
+		if mustFail(call) {
+			w.Expect(cloud.IsNotFound(err)).To(BeTrue(), "call %d, %s: %v", i, call, err)
+		} else {
+			w.Expect(err).NotTo(HaveOccurred(), "call %d, %s", i, call)
+		}
+	}
+	for i, c := range clients {
+		w.Expect(w.settled(c)).To(Equal(owned[i].instances), "nothing of the owner's changed")
+		w.Expect(c.GetPool(ctx, owned[i].pool)).To(HaveField("Instances", int32(1)))
+		w.Expect(c.GetLoadBalancer(ctx, owned[i].balancer)).To(HaveField("Name", owned[i].balancer))
+	}
+}
+
+func TestStrangersReachNothing(t *testing.T) {
+	w := newWorld(t)
+	owned, stranger := w.acquire(w.client, "a"), w.as("token-of-nobody")
+	for name, intrusion := range intrusions {
+		err := intrusion(stranger, owned, owned.instances[0].ID)
+		w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%s: %v", name, err)
+		w.Expect(cloud.IsNotFound(err)).To(BeFalse(), "%s: a refusal must not look as if the instance were gone", name)
+	}
+	w.Expect(w.settled(w.client)).To(Equal(owned.instances))
+}
+
+func TestThrottledAnswersHaveTheHeader(t *testing.T) {
+	w := newWorld(t)
+	ask := func() *http.Response {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.endpoint+api.PathZones, http.NoBody)
+		w.Expect(err).NotTo(HaveOccurred())
+		request.Header.Set("Authorization", "Bearer "+tokenSlow)
+		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+		response, err := (&http.Client{Transport: transport}).Do(request)
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(response.Body.Close()).To(Succeed())
+		return response
+	}
+	w.Eventually(func(g Gomega) {
+		response := ask()
+		g.Expect(response.StatusCode).To(Equal(http.StatusTooManyRequests))
+		g.Expect(response.Header.Get("Retry-After")).To(Equal("1"))
+	}, soon).Should(Succeed(), "one request a second is allowed")
+}
