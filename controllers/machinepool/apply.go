@@ -25,6 +25,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -35,15 +38,16 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
+// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's. Where the
+// cloud refuses an order, no member goes: an order that can not be carried out must not touch what is there.
 func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
-	s.wait = p.wait
+	s.wait, s.decided = p.wait, p
 	var errs []error
 	for _, instance := range p.create {
 		errs = append(errs, r.createFooMachine(ctx, s, instance))
 	}
-	for _, m := range p.delete {
-		errs = append(errs, r.deleteMember(ctx, m))
+	for _, a := range p.propagate {
+		errs = append(errs, r.propagate(ctx, a))
 	}
 	if p.replicas != nil {
 		errs = append(errs, r.adoptReplicas(ctx, s, *p.replicas))
@@ -51,24 +55,36 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if p.ensure != nil {
 		errs = append(errs, r.ensurePool(ctx, s, p))
 	}
+	if s.fault.IsZero() {
+		for _, v := range p.victims {
+			errs = append(errs, r.deleteMember(ctx, s, v))
+		}
+	}
 	if p.deletePool {
 		r.deletePool(ctx, s)
 	}
 	return kerrors.NewAggregate(errs)
 }
 
+// ensurePool orders the pool with the bootstrap data that was decided on. Data that changed meanwhile wakes the controller again.
 func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
-	secret := &corev1.Secret{}
-	if err := r.live.Get(ctx, p.secret, secret); err != nil {
-		return fmt.Errorf("get the Secret %s with the bootstrap data: %w", p.secret, err)
-	}
-	if problem := problemOf(secret); problem != "" {
-		s.wait = waiting{reason: infrav1.FooMachinePoolWaitingForBootstrapDataReason, message: problem}
-		return nil
+	if s.bootstrap.userData == nil {
+		secret := &corev1.Secret{}
+		key := client.ObjectKey{
+			Namespace: s.pool.Namespace, Name: ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
+		}
+		if err := r.live.Get(ctx, key, secret); err != nil {
+			return fmt.Errorf("get the Secret %s with the bootstrap data: %w", key, err)
+		}
+		if read := readBootstrap(secret); read.version == s.bootstrap.version {
+			s.bootstrap = read
+		} else {
+			s.wait.retry = secretRetry
+			return nil
+		}
 	}
 	spec := *p.ensure
-	spec.Template.UserData = secret.Data["value"]
-	spec.Template.Tags[secretVersionKey] = secret.ResourceVersion
+	spec.Template.UserData = s.bootstrap.userData
 	cloudPool, err := r.cloud.EnsurePool(ctx, spec)
 	if err != nil {
 		s.fault = cloudfault.Of(err)
@@ -78,15 +94,13 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 	return nil
 }
 
-// problemOf says what is wrong with bootstrap data, in words that quote none of it.
-func problemOf(secret *corev1.Secret) string {
-	if len(secret.Data["value"]) == 0 {
-		return fmt.Sprintf("the Secret %s has no bootstrap data under the key value", secret.Name)
+// propagate is the only way by which the controller changes a Machine, or a FooMachine that is there.
+func (r *reconciler) propagate(ctx context.Context, a application) error {
+	err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(a.object), client.ForceOwnership, client.FieldOwner(a.manager))
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("apply what %s %s has from its pool: %w", a.object.GetKind(), a.object.GetName(), err)
 	}
-	if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
-		return fmt.Sprintf("the Secret %s has bootstrap data of format %q, allowed: cloud-config", secret.Name, format)
-	}
-	return ""
+	return nil
 }
 
 // createFooMachine is the only way by which the controller writes a FooMachine. The FooMachine has its finalizer from the
@@ -117,16 +131,18 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 
 // deleteMember deletes the Machine, which drains its Node before it deletes the FooMachine; the FooMachine itself only
 // where Cluster API has made no Machine.
-func (r *reconciler) deleteMember(ctx context.Context, m member) error {
-	var object client.Object = m.fooMachine
-	if m.machine != nil {
-		object = m.machine
+func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error {
+	var object client.Object = v.fooMachine
+	if v.machine != nil {
+		object = v.machine
 	}
 	uid := object.GetUID()
 	err := r.client.Delete(ctx, object, client.Preconditions{UID: &uid})
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete %T %s of the pool: %w", object, m.name, err)
+		return fmt.Errorf("delete %T %s of the pool: %w", object, v.name, err)
 	}
+	r.expected.add(s, v.member)
+	ctrl.LoggerFrom(ctx).Info("Removing a Machine of the pool", "Machine", klog.KRef(s.pool.Namespace, v.name), "cause", v.why)
 	return nil
 }
 

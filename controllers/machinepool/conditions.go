@@ -40,7 +40,7 @@ func conditionsOf(s *scope) []metav1.Condition {
 			infrav1.FooMachinePoolDeletingReason, deleting.Message)
 	}
 	up, down := scalingConditions(s)
-	return []metav1.Condition{ready, provisioned, instances, up, down, deleting}
+	return []metav1.Condition{ready, provisioned, instances, up, down, rollingOutCondition(s), stalledCondition(s), deleting}
 }
 
 func provisionedCondition(s *scope) metav1.Condition {
@@ -67,7 +67,7 @@ func instancesCondition(s *scope) metav1.Condition {
 		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
 	ready, others := readyAndOthers(s.members)
-	wanted := int(wantedReplicas(s))
+	wanted := int(s.desired())
 	switch {
 	case wanted+ready+len(others) == 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNoInstancesReason, "")
@@ -124,7 +124,7 @@ func named(texts []string) string {
 
 func scalingConditions(s *scope) (up, down metav1.Condition) {
 	live, leaving := counts(s.members)
-	wanted := int(wantedReplicas(s))
+	wanted := int(s.desired())
 	if !s.membersKnown {
 		up = condition(infrav1.FooMachinePoolScalingUpCondition, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 		down = condition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
@@ -136,11 +136,20 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 		up.Status, up.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingUpReason
 		up.Message = fmt.Sprintf("scaling up from %d to %d instances", live, wanted)
 	}
-	if total := live + leaving; total > wanted && !s.deleting() {
+	if total := live + leaving; total > wanted+surgeOf(s) && !s.deleting() {
 		down.Status, down.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason
 		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted)
 	}
 	return up, down
+}
+
+// surgeOf is how many members more than wanted are there on purpose.
+func surgeOf(s *scope) int {
+	p := policyOf(s)
+	if r := replacementOf(s, p); r.outdated+r.broken+r.lost > 0 || (r.replacing > 0 && s.last.replacing) {
+		return p.maxSurge
+	}
+	return 0
 }
 
 func counts(members []member) (live, leaving int) {

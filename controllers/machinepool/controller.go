@@ -22,8 +22,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -73,6 +75,9 @@ type reconciler struct {
 	live     client.Reader
 	cloud    Cloud
 	recorder events.EventRecorder
+	clock    clock.PassiveClock
+	expected *expected
+	pace     *pace
 	// watchFilter is the value of the watch filter label that objects must have; empty for all.
 	watchFilter string
 }
@@ -90,6 +95,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r := &reconciler{
 		client: mgr.GetClient(), live: mgr.GetAPIReader(), cloud: options.Cloud,
 		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
+		clock: clock.RealClock{}, expected: newExpected(), pace: newPace(),
+	}
+	if err := addPoolIndex(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
 	}
 	clusterToPools, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachinePoolList{}, mgr.GetScheme())
 	if err != nil {
@@ -105,6 +114,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
 		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(fooMachineToPool),
 			builder.WithPredicates(objectchange.BesidesStatus())).
+		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.machineToPool), builder.WithPredicates(machineMatters())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToPools), builder.OnlyMetadata).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
 			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
@@ -118,10 +128,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/finalizers,verbs=update
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;delete
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
@@ -129,6 +139,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 //
 //contract:infra-machinepool/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	if rest := r.pace.rest(req.NamespacedName, r.clock.Now()); rest > 0 {
+		return ctrl.Result{RequeueAfter: rest}, nil
+	}
+	return r.look(ctx, req)
+}
+
+// look is one look at a pool, at a time when it may be looked at.
+func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	pool, err := r.get(ctx, req.NamespacedName)
 	if err != nil || pool == nil {
 		return ctrl.Result{}, err
@@ -154,7 +172,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	before := pool.DeepCopy()
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
-	if err := r.reconcile(ctx, s); err != nil {
+	err = r.reconcile(ctx, s)
+	r.pace.looked(req.NamespacedName, len(s.members), r.clock.Now())
+	if err != nil {
 		return ctrl.Result{}, err
 	}
 	setSpec(s)
@@ -163,19 +183,21 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err := r.write(ctx, helper, pool); err != nil {
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
 	}
+	r.expected.decided(pool)
 	r.recordEvents(before, pool)
 	return result, cloudErr
 }
 
-// reconcile observes, decides and acts. The cache may lag behind the last shrink and make a second one out of it, so a
-// plan that deletes anything is made again from what the API server itself says.
+// reconcile observes, decides and acts. What the cache does not show yet may change who has to go: a deletion before this
+// process began, or the mark that the cluster autoscaler puts on a Machine just before it shrinks the pool. So those decisions are
+// made again from what the API server itself says. That is once for a shrink, however many Machines go.
 func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
-	if err := r.observe(ctx, s, r.client); err != nil {
+	if err := r.observe(ctx, s, fromCache(r.client)); err != nil {
 		return err
 	}
 	p := decide(s)
-	if len(p.delete) > 0 {
-		if err := r.observe(ctx, s, r.live); err != nil {
+	if p.shrinks() || (len(p.victims) > 0 && !r.expected.known(s)) {
+		if err := r.observe(ctx, s, fromServer(r.live)); err != nil {
 			return err
 		}
 		p = decide(s)
@@ -188,6 +210,10 @@ func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
 func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooMachinePool, error) {
 	pool := &infrav1.FooMachinePool{}
 	if err := r.client.Get(ctx, key, pool); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.expected.forget(key)
+			r.pace.forget(key)
+		}
 		return nil, client.IgnoreNotFound(err)
 	}
 	if r.watchFilter != "" && !labels.HasWatchLabel(pool, r.watchFilter) {

@@ -270,27 +270,35 @@ var _ = Describe("FooMachinePool", func() {
 		createAll()
 		haveMachines(3)
 		makeMachines()
+		for _, fooMachine := range fooMachines(Default) {
+			machine := &clusterv1.Machine{}
+			Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(&fooMachine), machine)).To(Succeed())
+			Expect(suite.SetMachineAvailable(ctx, machine, metav1.ConditionTrue)).To(Succeed())
+		}
 		lost := instances()[0]
 		Expect(suite.Cloud.LoseInstance(lost.Name)).To(BeTrue())
-		suite.Cloud.GrowPools()
 		Eventually(deletingMachines).Should(HaveLen(1), "the Machine of the lost instance has to go")
 		machine := deletingMachines(Default)[0]
 		Expect(machine.Name).To(Equal(lost.Hostname))
 		finishMachine(&machine)
+		suite.Cloud.GrowPools()
 		haveMachines(3)
 	})
 
 	It("takes renewed bootstrap data into the template without a new revision", func() {
-		createAll()
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		userData := "#cloud-config\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: "
+		Expect(suite.Client.Create(ctx, infratest.NewSecret(namespace, "workers", userData+"abcdef.0123456789abcdef\n"))).To(Succeed())
+		create()
 		haveMachines(3)
 		before, err := suite.Cloud.GetPool(ctx, name())
 		Expect(err).NotTo(HaveOccurred())
-		secret := infratest.NewSecret(namespace, "workers", "#cloud-config\n# new token\n")
+		secret := infratest.NewSecret(namespace, "workers", userData+"fedcba.0123456789abcdef\n")
 		Expect(suite.Client.Update(ctx, secret)).To(Succeed())
 		Eventually(func() string {
 			userData, _ := suite.Cloud.PoolUserData(name())
 			return string(userData)
-		}).Should(ContainSubstring("new token"), "the Secret is watched")
+		}).Should(ContainSubstring("fedcba"), "the Secret is watched")
 		after, err := suite.Cloud.GetPool(ctx, name())
 		Expect(err).NotTo(HaveOccurred())
 		Expect(after.Revision).To(Equal(before.Revision))

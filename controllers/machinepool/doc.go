@@ -14,10 +14,14 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package machinepool reconciles FooMachinePools: it orders one instance pool for each, makes a FooMachine for each
-// instance so that Cluster API makes a Machine for it, and shrinks the pool by deleting Machines, so that their Nodes are
-// drained first. An instance of the pool is deleted by the controller of its FooMachine.
+// Package machinepool reconciles FooMachinePools: it orders one instance pool for each, makes a FooMachine for each instance so
+// that Cluster API makes a Machine for it, and removes instances by deleting their Machines, so that their Nodes are drained
+// first. An instance of the pool is deleted by the controller of its FooMachine.
 //
-// Limits: it replaces neither instances that run with an old template nor Machines that a health check found wanting.
-// One object holds the whole list of provider IDs, which ends near 8,000 instances.
+// Which Machines go, and when, is one decision for scale down, rollout, repair and the remediation that a MachineHealthCheck asks
+// for: see disrupt. All of them draw on maxSurge and maxUnavailable.
+//
+// Limits: one object holds the whole list of provider IDs, which ends near 8,000 instances. Bootstrap data that is rendered
+// differently, as a newer bootstrap provider may do, is other bootstrap data and rolls the pool. While an external autoscaler
+// manages the replicas, a size that it asks for during a rollout is taken over after the rollout.
 package machinepool

@@ -18,17 +18,23 @@ package machinepool
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -52,6 +58,46 @@ func fooMachineToPool(_ context.Context, object client.Object) []reconcile.Reque
 		}
 	}
 	return nil
+}
+
+// machineToPool maps a Machine to the FooMachinePool that made its FooMachine.
+func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) []reconcile.Request {
+	name := controlledBy(machine, "MachinePool")
+	if name == "" {
+		return nil
+	}
+	machinePool := &clusterv1.MachinePool{}
+	key := types.NamespacedName{Namespace: machine.GetNamespace(), Name: name}
+	if err := r.client.Get(ctx, key, machinePool); err != nil {
+		if client.IgnoreNotFound(err) != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "MachinePool could not be read after a Machine changed", "MachinePool", klog.KRef(key.Namespace, key.Name))
+		}
+		return nil
+	}
+	ref := machinePool.Spec.Template.Spec.InfrastructureRef
+	if ref.Kind != poolKind || ref.APIGroup != infrav1.GroupVersion.Group {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: key.Namespace, Name: ref.Name}}}
+}
+
+// machineMatters lets pass the changes of a Machine that a decision about members may depend on.
+func machineMatters() predicate.Funcs {
+	besidesStatus := objectchange.BesidesStatus()
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, wasMachine := e.ObjectOld.(*clusterv1.Machine)
+		after, isMachine := e.ObjectNew.(*clusterv1.Machine)
+		return !wasMachine || !isMachine || besidesStatus.Update(e) ||
+			before.Status.NodeRef.IsDefined() != after.Status.NodeRef.IsDefined() ||
+			slices.ContainsFunc(decisiveConditions, func(kind string) bool {
+				return conditions.IsTrue(before, kind) != conditions.IsTrue(after, kind) ||
+					conditions.IsFalse(before, kind) != conditions.IsFalse(after, kind)
+			})
+	}}
+}
+
+var decisiveConditions = []string{
+	clusterv1.MachineAvailableCondition, clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition,
 }
 
 // secretToPools maps a Secret to the FooMachinePools whose bootstrap data it holds, so that a renewed token reaches the

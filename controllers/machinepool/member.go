@@ -22,6 +22,8 @@ import (
 	"time"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/collections"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -37,6 +39,8 @@ type member struct {
 	fooMachine *infrav1.FooMachine
 	// machine is nil until Cluster API made it.
 	machine *clusterv1.Machine
+	// asked says that its deletion was asked for, though what was read does not show it yet.
+	asked bool
 }
 
 // membersOf brings together what belongs together, each list read once, sorted by name.
@@ -72,7 +76,7 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 
 // leaving reports whether a deletion of the member has begun, at whichever of its objects.
 func (m member) leaving() bool {
-	return (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
+	return m.asked || (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
 		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
 		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
 }
@@ -88,17 +92,30 @@ func (m member) ready() bool {
 	return m.live() && m.instance.State == cloud.InstanceRunning && m.instance.Bootstrap.State == cloud.BootstrapSucceeded
 }
 
-// providerID is what Cluster API must know of the member, and empty once its Node may go: an ID stays until the instance
-// is gone, and an instance that is being deleted is gone only when its FooMachine is.
+// counted reports whether the cloud counts the instance as one of the pool's: it has not begun to delete it.
+func (m member) counted() bool {
+	return m.instance != nil && m.instance.State != cloud.InstanceDeleting
+}
+
+// joined reports whether the Node of the member was seen in the cluster.
+func (m member) joined() bool { return m.machine != nil && m.machine.Status.NodeRef.IsDefined() }
+
+// unhealthy reports whether a MachineHealthCheck wants the member to be replaced.
+func (m member) unhealthy() bool { return collections.IsUnhealthyAndOwnerRemediated(m.machine) }
+
+// available reports whether the Node of the member takes load, and has for minReadySeconds.
+func (m member) available() bool {
+	return m.live() && m.machine != nil && m.instance.State == cloud.InstanceRunning && !m.unhealthy() &&
+		conditions.IsTrue(m.machine, clusterv1.MachineAvailableCondition)
+}
+
+// providerID is what Cluster API must know of the member, and empty once its Node may go. An ID stays until the instance is
+// gone and its FooMachine with it: also that of a lost instance, since its Machine goes within the budget.
 func (m member) providerID() string {
-	switch {
-	case m.instance != nil:
+	if m.instance != nil {
 		return m.instance.ProviderID
-	case m.leaving():
-		return m.fooMachine.Spec.ProviderID
-	default:
-		return ""
 	}
+	return m.fooMachine.Spec.ProviderID
 }
 
 func (m member) zone() string {

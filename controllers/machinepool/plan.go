@@ -17,33 +17,21 @@ limitations under the License.
 package machinepool
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"maps"
+	"fmt"
 	"slices"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
-
-// secretVersionKey is the tag of a template with the resource version of the Secret that its user data was read from. It
-// tells whether a renewed token has reached the template, without a hash of the secret anywhere.
-const secretVersionKey = "infrastructure.cluster.x-k8s.io/bootstrap-data-version"
 
 // secretRetry is when to look again for a Secret that does not exist: a manager may watch only those of Cluster API.
 const secretRetry = 5 * time.Second
-
-// revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
-const revisionLength = 10
 
 // plan is all that is to do now. Its parts do not depend on each other.
 type plan struct {
@@ -51,38 +39,64 @@ type plan struct {
 	wait waiting
 	// ensure is the order for the pool without its user data; nil while the pool is as it should be.
 	ensure *cloud.PoolSpec
-	// secret holds the user data.
-	secret types.NamespacedName
 	// create are instances that no FooMachine stands for yet.
 	create []cloud.Instance
-	// delete are members that have to go.
-	delete []member
+	// victims are members that have to go.
+	victims []victim
+	// failures are the members of the current revision that did not join, those among the victims included.
+	failures infrav1.FailedReplacements
+	// propagate are changes of Machines and FooMachines that are there.
+	propagate []application
+	// next is when to decide again though nothing happens; zero for never.
+	next time.Time
 	// deletePool says that only the pool itself is left to delete.
 	deletePool bool
+	// desired is the size that the pool is to have; nil while that is not known.
+	desired *int32
 	// replicas is the size that the MachinePool takes over; nil where it decides itself.
 	replicas *int32
 }
 
-// decide returns what to do now.
+// shrinks reports whether members go since they are too many.
+func (p plan) shrinks() bool {
+	return slices.ContainsFunc(p.victims, func(v victim) bool { return v.why == causeScaleDown })
+}
+
+// decide returns what to do now. Nothing is decided about members while not all is known that the decision depends on.
 //
 //contract:infra-machinepool/machine-pool-machines
 func decide(s *scope) plan {
 	if !s.fault.IsZero() {
-		return plan{}
+		return plan{failures: s.last.failures}
 	}
 	if s.deleting() {
 		return decideDeletion(s)
 	}
-	p := plan{create: withoutFooMachine(s.members), delete: unwanted(s), replicas: adoptedReplicas(s)}
+	p := plan{create: withoutFooMachine(s.members), propagate: propagation(s), failures: s.last.failures}
+	p.desired = ptr.To(wantedReplicas(s))
 	if p.wait = missing(s); p.wait.reason != "" {
 		return p
 	}
-	p.ensure = poolOrder(s)
-	p.secret = types.NamespacedName{
-		Namespace: s.pool.Namespace, Name: ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
+	d := disrupt(s.members, policyOf(s))
+	p.replicas = adoptedReplicas(s)
+	if !announced(s) {
+		p.ensure = poolOrder(s, s.cloudPool.Size)
+		if len(d.victims) > 0 || d.size > int(s.cloudPool.Size) {
+			p.wait.retry = announceRetry
+		}
+		return p
 	}
+	p.ensure = poolOrder(s, int32(d.size))
+	p.victims, p.failures, p.next = d.victims, d.failures, d.next
 	return p
 }
+
+// announced reports whether members may be replaced. The size of a pool that is scaled elsewhere changes while that goes on, so
+// the status must hold what it is to be before it begins.
+func announced(s *scope) bool { return !scaledElsewhere(s) || s.last.replacing }
+
+// announceRetry is when to go on after the status says that members are replaced, which wakes nobody.
+const announceRetry = 100 * time.Millisecond
 
 // decideDeletion deletes what stands for the instances, so that each goes in the order that Cluster API wants, and then
 // the pool, with instances that nothing stands for.
@@ -95,7 +109,7 @@ func decideDeletion(s *scope) plan {
 		}
 		left = true
 		if !m.leaving() {
-			p.delete = append(p.delete, m)
+			p.victims = append(p.victims, victim{member: m, why: causePoolDeleted})
 		}
 	}
 	p.deletePool = !left
@@ -123,129 +137,19 @@ func missing(s *scope) waiting {
 			reason:  infrav1.FooMachinePoolWaitingForBootstrapDataReason,
 			message: "waiting for spec.template.spec.bootstrap.dataSecretName of the MachinePool",
 		}
-	case s.secretVersion == "":
+	case s.bootstrap.problem != "":
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForBootstrapDataReason,
-			message: "the Secret that spec.template.spec.bootstrap.dataSecretName of the MachinePool names does not exist",
+			message: s.bootstrap.problem,
 			retry:   secretRetry,
+		}
+	case wantedReplicas(s) > infrav1.MaxPoolReplicas:
+		return waiting{
+			reason: infrav1.CloudInvalidReason,
+			message: fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed: at most %d; nothing is changed until then",
+				wantedReplicas(s), infrav1.MaxPoolReplicas),
 		}
 	default:
 		return waiting{}
 	}
-}
-
-func withoutFooMachine(members []member) []cloud.Instance {
-	var instances []cloud.Instance
-	for _, m := range members {
-		if m.fooMachine == nil && m.live() {
-			instances = append(instances, *m.instance)
-		}
-	}
-	return instances
-}
-
-// unwanted are members whose instance is lost, and those that are too many. Before all instances have a FooMachine
-// nothing is too many: the choice would fall on those that have one, however well they work.
-func unwanted(s *scope) []member {
-	var members []member
-	live := 0
-	for _, m := range s.members {
-		if m.lost() {
-			members = append(members, m)
-		}
-		if m.live() {
-			live++
-		}
-	}
-	if annotations.ReplicasManagedByExternalAutoscaler(s.machinePool) || len(withoutFooMachine(s.members)) > 0 {
-		return members
-	}
-	return append(members, victims(s.members, live-int(wantedReplicas(s)))...)
-}
-
-// wantedReplicas is the size that the pool is to have: what the MachinePool says, unless somebody else manages it.
-func wantedReplicas(s *scope) int32 {
-	if s.machinePool == nil {
-		return 0
-	}
-	if s.cloudPool != nil && annotations.ReplicasManagedByExternalAutoscaler(s.machinePool) {
-		return s.cloudPool.Size
-	}
-	return ptr.Deref(s.machinePool.Spec.Replicas, 1)
-}
-
-// adoptedReplicas is the pool's size where somebody else manages it and the MachinePool does not know it yet.
-func adoptedReplicas(s *scope) *int32 {
-	if s.cloudPool == nil || !annotations.ReplicasManagedByExternalAutoscaler(s.machinePool) {
-		return nil
-	}
-	if s.machinePool.Spec.Replicas != nil && *s.machinePool.Spec.Replicas == s.cloudPool.Size {
-		return nil
-	}
-	return &s.cloudPool.Size
-}
-
-// poolOrder returns the order for the pool, and nil while the pool is as it should be. While the pool has more instances
-// than wanted, each deletion makes its size smaller by itself; an order in between could only make it grow again.
-func poolOrder(s *scope) *cloud.PoolSpec {
-	want := poolSpec(s)
-	have := s.cloudPool
-	switch {
-	case have == nil:
-		return &want
-	case have.Deleting:
-		return nil
-	case have.Instances > want.Size:
-		if have.Size <= have.Instances {
-			return nil
-		}
-		want.Size = have.Instances
-		return &want
-	case have.Size == want.Size && sameTemplate(have.PoolSpec, want):
-		return nil
-	default:
-		return &want
-	}
-}
-
-func sameTemplate(a, b cloud.PoolSpec) bool {
-	return a.Revision == b.Revision && slices.Equal(a.Zones, b.Zones) && a.Template.Type == b.Template.Type &&
-		a.Template.KubernetesVersion == b.Template.KubernetesVersion && a.Template.Tags.Equal(b.Template.Tags)
-}
-
-// poolSpec is the pool as it should be, without user data.
-func poolSpec(s *scope) cloud.PoolSpec {
-	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
-	template := s.machinePool.Spec.Template.Spec
-	tags := maps.Clone(s.owner().InstanceTags(cluster, ownertags.RoleWorker))
-	tags[secretVersionKey] = s.secretVersion
-	return cloud.PoolSpec{
-		Name:           s.owner().CloudName(),
-		HostnamePrefix: s.pool.Name,
-		Tags:           s.owner().Tags(cluster),
-		Size:           wantedReplicas(s),
-		Zones:          slices.Sorted(slices.Values(s.machinePool.Spec.FailureDomains)),
-		Revision:       revision(s),
-		Template: cloud.InstanceTemplate{
-			Type:              s.pool.Spec.Template.InstanceTypeOrDefault(),
-			KubernetesVersion: template.Version,
-			Tags:              tags,
-		},
-	}
-}
-
-// revision names what instances are made from. The bootstrap data itself is not part of it: a renewed token makes no
-// other instance.
-func revision(s *scope) string {
-	template := s.machinePool.Spec.Template.Spec
-	bootstrap := template.Bootstrap.ConfigRef.Name
-	if bootstrap == "" {
-		bootstrap = ptr.Deref(template.Bootstrap.DataSecretName, "")
-	}
-	hash := sha256.New()
-	for _, part := range []string{s.pool.Spec.Template.InstanceTypeOrDefault(), template.Version, bootstrap} {
-		hash.Write([]byte(part))
-		hash.Write([]byte{0})
-	}
-	return hex.EncodeToString(hash.Sum(nil))[:revisionLength]
 }

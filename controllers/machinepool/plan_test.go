@@ -48,10 +48,11 @@ func newScope(replicas int32, members ...member) *scope {
 				}},
 			},
 		},
-		secretVersion: "7", members: members, membersKnown: true,
+		bootstrap: bootstrapData{version: "7", digest: "digest"}, revision: current, members: members, membersKnown: true,
+		now: epoch.Add(time.Hour),
 	}
 	s.cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
-	s.cloudPool = &cloud.Pool{PoolSpec: poolSpec(s)}
+	s.cloudPool = &cloud.Pool{PoolSpec: poolSpec(s, 0)}
 	for _, m := range members {
 		if m.instance != nil && m.instance.State != cloud.InstanceDeleting {
 			s.cloudPool.Instances++
@@ -82,9 +83,13 @@ func TestPoolOrder(t *testing.T) {
 			newScope(1, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](2),
 		},
 		"down to what is wanted": {newScope(4, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](4)},
-		"for a renewed token":    {newScope(2, two...), func(s *scope) { s.secretVersion = "8" }, ptr.To[int32](2)},
+		"for a renewed token":    {newScope(2, two...), func(s *scope) { s.bootstrap.version = "8" }, ptr.To[int32](2)},
 		"for another version": {newScope(2, two...), func(s *scope) {
 			s.machinePool.Spec.Template.Spec.Version = "v1.37.0"
+		}, ptr.To[int32](2)},
+		"for another revision": {newScope(2, two...), func(s *scope) { s.revision = "next" }, ptr.To[int32](2)},
+		"for the zones of the cluster": {newScope(2, two...), func(s *scope) {
+			s.cluster.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "z2"}, {Name: "z1"}}
 		}, ptr.To[int32](2)},
 		"for another type": {newScope(2, two...), func(s *scope) {
 			s.pool.Spec.Template.InstanceType = "large"
@@ -98,7 +103,7 @@ func TestPoolOrder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			test.change(test.scope)
-			order := poolOrder(test.scope)
+			order := poolOrder(test.scope, int32(disrupt(test.scope.members, policyOf(test.scope)).size))
 			if test.wantSize == nil {
 				g.Expect(order).To(BeNil())
 				return
@@ -109,13 +114,33 @@ func TestPoolOrder(t *testing.T) {
 	}
 }
 
-func TestRevisionIgnoresTheToken(t *testing.T) {
-	g := NewWithT(t)
-	before, after := newScope(1), newScope(1)
-	after.secretVersion = "8"
-	g.Expect(revision(after)).To(Equal(revision(before)))
-	after.machinePool.Spec.Template.Spec.Version = "v1.37.0"
-	g.Expect(revision(after)).NotTo(Equal(revision(before)))
+func TestRevision(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(s *scope)
+		same   bool
+	}{
+		"a renewed token":      {func(s *scope) { s.bootstrap.version = "8" }, true},
+		"the default by name":  {func(s *scope) { s.pool.Spec.Template.InstanceType = infrav1.DefaultInstanceType }, true},
+		"another size":         {func(s *scope) { s.machinePool.Spec.Replicas = ptr.To[int32](9) }, true},
+		"another strategy":     {func(s *scope) { s.pool.Spec.Strategy.DeletePolicy = infrav1.NewestDeletePolicy }, true},
+		"another label":        {func(s *scope) { s.machinePool.Spec.Template.Labels = map[string]string{"a": "b"} }, true},
+		"another version":      {func(s *scope) { s.machinePool.Spec.Template.Spec.Version = "v1.37.0" }, false},
+		"another type":         {func(s *scope) { s.pool.Spec.Template.InstanceType = "large" }, false},
+		"another config":       {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }, false},
+		"other bootstrap data": {func(s *scope) { s.bootstrap.digest = "other" }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScope(1)
+			before := revisionOf(s)
+			test.change(s)
+			if test.same {
+				g.Expect(revisionOf(s)).To(Equal(before))
+			} else {
+				g.Expect(revisionOf(s)).NotTo(Equal(before))
+			}
+		})
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -141,7 +166,7 @@ func TestDecide(t *testing.T) {
 			p := decide(test.scope)
 			g.Expect(p.wait.reason).To(Equal(test.wait))
 			g.Expect(p.create).To(HaveLen(test.create))
-			g.Expect(namesOf(p.delete)).To(ConsistOf(test.delete))
+			g.Expect(namesOf(p.victims)).To(ConsistOf(test.delete))
 			g.Expect(p.deletePool).To(Equal(test.deletePool))
 		})
 	}
@@ -167,7 +192,7 @@ func TestMissing(t *testing.T) {
 			s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil
 			conditions.Set(s.cluster, metav1.Condition{Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue})
 		}, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
-		"the Secret": {func(s *scope) { s.secretVersion = "" }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
+		"the Secret": {func(s *scope) { s.bootstrap = bootstrapData{problem: "it does not exist"} }, infrav1.FooMachinePoolWaitingForBootstrapDataReason},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -183,10 +208,14 @@ func TestPlansConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
 		s := newScope(int32(rapid.IntRange(0, 9).Draw(t, "wanted")), anyMembers(t)...)
-		for range 30 {
+		for range 100 {
 			p := decide(s)
-			settled := len(p.create)+len(p.delete) == 0 && p.ensure == nil
+			settled := len(p.create)+len(p.victims) == 0 && p.ensure == nil
 			leaving := carryOut(s, p)
+			if settled && !leaving && !p.next.IsZero() {
+				s.now = p.next
+				continue
+			}
 			if settled && !leaving {
 				live, _ := counts(s.members)
 				g.Expect(live).To(Equal(int(wantedReplicas(s))))
@@ -197,12 +226,12 @@ func TestPlansConverge(t *testing.T) {
 	})
 }
 
-// carryOut does what a plan says, finishes one deletion, and reports whether there was one.
-func carryOut(s *scope, p plan) bool {
+// carryOut does what a plan says, finishes one deletion, and reports whether there was one, or anything else on its own.
+func carryOut(s *scope, p plan) (changed bool) {
 	if p.ensure != nil {
 		s.cloudPool.PoolSpec = *p.ensure
 	}
-	for _, m := range p.delete {
+	for _, m := range p.victims {
 		now := metav1.Now()
 		m.fooMachine.DeletionTimestamp = &now
 	}
@@ -217,22 +246,32 @@ func carryOut(s *scope, p plan) bool {
 		s.members = append(s.members[:i:i], s.members[i+1:]...)
 		return true
 	}
+	for i := range s.members { // Nodes that had joined recover in time
+		if m := s.members[i]; m.live() && m.joined() && !m.unhealthy() && !m.available() && m.instance.State == cloud.InstanceRunning {
+			changed = true
+			m.machine.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue}}
+		}
+	}
 	for s.cloudPool.Instances < s.cloudPool.Size {
 		s.cloudPool.Instances++
-		s.members = append(s.members, working(fmt.Sprintf("new%02d", s.cloudPool.Instances), "z1", 9))
+		changed = true
+		m := working(fmt.Sprintf("new%02d-%d", s.cloudPool.Instances, len(s.members)), "z1", 9)
+		m.instance.Revision = s.cloudPool.Revision
+		s.members = append(s.members, m)
 	}
-	return false
+	return changed
 }
 
 func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
 	g := NewWithT(t)
+	lost := with(working("d", "z1", 0), gone)
 	members := []member{
 		working("c", "z1", 0),
 		with(working("b", "z1", 0), deleted),
 		with(with(working("a", "z1", 0), deleted), gone), // has left the pool, but its FooMachine still waits for its end
-		with(working("d", "z1", 0), gone),                // lost
+		lost, // its Machine goes within the budget, and its Node with it
 	}
-	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c"}))
+	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c", "foo:///z1/d"}))
 }
 
 func TestProvisionedIsNeverTakenBack(t *testing.T) {

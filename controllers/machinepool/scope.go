@@ -46,6 +46,9 @@ var errNoOwner = errors.New("no owner yet")
 // scope is what one reconcile knows: what was observed before the plan, and what the cloud answered after it.
 type scope struct {
 	pool *infrav1.FooMachinePool
+	// last is what the last reconcile decided.
+	last decision
+	now  time.Time
 	// machinePool and cluster are nil only while the FooMachinePool is deleted after they are gone.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
@@ -56,13 +59,17 @@ type scope struct {
 	membersKnown bool
 	// cloudPool is nil while the cloud has none.
 	cloudPool *cloud.Pool
-	// secretVersion is the resource version of the bootstrap data's Secret; empty while there is none.
-	secretVersion string
+	// bootstrap is what is known of the bootstrap data.
+	bootstrap bootstrapData
+	// revision names what instances are made from now; empty while that is not known.
+	revision string
 	// size is the size of the pool's instances; nil where it was not asked for, since it is known.
 	size *cloud.InstanceType
 
 	fault cloudfault.Fault
 	wait  waiting
+	// decided is what the plan says of members, for the status.
+	decided plan
 	// gone says that nothing is left in the cloud.
 	gone bool
 }
@@ -93,13 +100,17 @@ func (s *scope) result() (ctrl.Result, error) {
 	if !s.fault.IsZero() {
 		return s.fault.Result()
 	}
-	return ctrl.Result{RequeueAfter: s.wait.retry}, nil
+	after := s.wait.retry
+	if next := s.decided.next; !next.IsZero() && after == 0 {
+		after = max(next.Sub(s.now), time.Second)
+	}
+	return ctrl.Result{RequeueAfter: after}, nil
 }
 
 // owners reads the MachinePool and the Cluster. It returns errNoOwner while a FooMachinePool that is not being deleted
 // lacks one of them.
 func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, error) {
-	s := &scope{pool: pool}
+	s := &scope{pool: pool, last: r.expected.last(pool), now: r.clock.Now()}
 	var err error
 	s.machinePool, err = util.GetOwnerMachinePool(ctx, r.client, pool.ObjectMeta)
 	if client.IgnoreNotFound(err) != nil {
@@ -121,46 +132,70 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 
 // observe reads what stands for the instances, and then the instances. In this order, an instance that is missing from
 // the cloud's list is gone for sure, since it was there before its FooMachine.
-func (r *reconciler) observe(ctx context.Context, s *scope, reader client.Reader) error {
+func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	fooMachines, machines := &infrav1.FooMachineList{}, &clusterv1.MachineList{}
 	if s.machinePool != nil {
-		options := []client.ListOption{
-			client.InNamespace(s.pool.Namespace), client.MatchingLabels(s.poolLabels()), client.UnsafeDisableDeepCopy,
-		}
-		if err := reader.List(ctx, fooMachines, options...); err != nil {
+		if err := from.List(ctx, fooMachines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the FooMachines of the pool: %w", err)
 		}
-		if err := reader.List(ctx, machines, options...); err != nil {
+		if err := from.List(ctx, machines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the Machines of the pool: %w", err)
-		}
-		if err := r.observeSecret(ctx, s); err != nil {
-			return err
 		}
 	}
 	instances, err := r.observeCloud(ctx, s)
 	s.fault = cloudfault.Of(err)
-	s.membersKnown = err == nil
-	if s.membersKnown {
-		s.members = membersOf(instances, fooMachines.Items, machines.Items)
+	if s.fault.IsZero() {
+		s.fault = poolLost(s, fooMachines.Items)
 	}
-	return nil
+	s.membersKnown = s.fault.IsZero()
+	if !s.membersKnown {
+		return nil
+	}
+	s.members = membersOf(instances, fooMachines.Items, machines.Items)
+	r.expected.mark(s)
+	return r.observeBootstrap(ctx, s)
+}
+
+// poolLost says that the cloud has no pool, though one was ordered and its instances are still in use. It may be the wrong cloud
+// or tenant that says so, hence nothing is taken for lost.
+func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
+	if s.cloudPool != nil || s.pool.Spec.ProviderID == "" || s.deleting() {
+		return cloudfault.Fault{}
+	}
+	inUse := 0
+	for i := range fooMachines {
+		if fooMachines[i].DeletionTimestamp.IsZero() {
+			inUse++
+		}
+	}
+	if inUse == 0 {
+		return cloudfault.Fault{}
+	}
+	fault := cloudfault.Of(&cloud.NotFoundError{Kind: "pool", Name: s.owner().CloudName()})
+	fault.Message += fmt.Sprintf(", though %d FooMachines stand for its instances: check the endpoint and the tenant of the cloud; "+
+		"if the pool is gone for good, delete the pool's Machines, and it is made anew", inUse)
+	return fault
 }
 
 func (r *reconciler) observeCloud(ctx context.Context, s *scope) ([]cloud.Instance, error) {
 	name := s.owner().CloudName()
 	cloudPool, err := r.cloud.GetPool(ctx, name)
-	if cloud.IsNotFound(err) {
-		s.cloudPool = nil
-		return nil, nil
-	}
 	if err != nil {
-		return nil, err
+		s.cloudPool = nil
+		return nil, ignoreNotFound(err)
 	}
 	s.cloudPool = &cloudPool
 	if err := r.observeSize(ctx, s); err != nil {
 		return nil, err
 	}
 	return r.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: name})
+}
+
+func ignoreNotFound(err error) error {
+	if cloud.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 // observeSize asks for the size of an instance once for each generation of the spec.
@@ -180,21 +215,50 @@ func (r *reconciler) observeSize(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// observeSecret reads the metadata of the Secret only: its resource version tells whether its data must be read.
-func (r *reconciler) observeSecret(ctx context.Context, s *scope) error {
-	name := ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "")
-	if name == "" || s.deleting() {
+// observeBootstrap reads the metadata of the Secret, and its data only where the cloud's template does not have it yet.
+func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
+	if s.machinePool == nil || s.deleting() {
 		return nil
 	}
+	bootstrap := s.machinePool.Spec.Template.Spec.Bootstrap
+	name := ptr.Deref(bootstrap.DataSecretName, "")
+	if name == "" {
+		return nil
+	}
+	key := client.ObjectKey{Namespace: s.pool.Namespace, Name: name}
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := r.client.Get(ctx, client.ObjectKey{Namespace: s.pool.Namespace, Name: name}, secret)
+	err := r.client.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
+		s.bootstrap.problem = "the Secret that spec.template.spec.bootstrap.dataSecretName of the MachinePool names does not exist"
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("get the metadata of the Secret %s with the bootstrap data: %w", name, err)
+		return fmt.Errorf("get the metadata of the Secret %s with the bootstrap data: %w", key, err)
 	}
-	s.secretVersion = secret.ResourceVersion
+	if config := controlledBy(secret, bootstrap.ConfigRef.Kind); config != "" && config != bootstrap.ConfigRef.Name {
+		s.bootstrap.problem = fmt.Sprintf("the Secret %s has the bootstrap data of %s %s, not yet that of %s",
+			name, bootstrap.ConfigRef.Kind, config, bootstrap.ConfigRef.Name)
+		return nil
+	}
+	if err := r.knowBootstrap(ctx, s, secret); err != nil {
+		return err
+	}
+	s.revision = revisionOf(s)
+	return nil
+}
+
+func (r *reconciler) knowBootstrap(ctx context.Context, s *scope, metadata *metav1.PartialObjectMetadata) error {
+	if s.cloudPool != nil && s.cloudPool.Template.Tags[secretVersionKey] == metadata.ResourceVersion {
+		s.bootstrap = bootstrapData{version: metadata.ResourceVersion, digest: s.cloudPool.Template.Tags[bootstrapDigestKey]}
+	}
+	if s.bootstrap.digest != "" {
+		return nil
+	}
+	secret := &corev1.Secret{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(metadata), secret); err != nil {
+		return fmt.Errorf("get the Secret %s with the bootstrap data: %w", metadata.Name, err)
+	}
+	s.bootstrap = readBootstrap(secret)
 	return nil
 }

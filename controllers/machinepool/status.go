@@ -19,8 +19,6 @@ package machinepool
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -29,11 +27,9 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/nodecapacity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
-
-// maxProviderIDs is how many the API accepts.
-const maxProviderIDs = 10000
 
 // setSpec sets what the contract wants in the spec. It keeps the list as it was while the cloud can not be asked.
 //
@@ -57,7 +53,7 @@ func providerIDs(members []member) []string {
 		}
 	}
 	slices.Sort(ids)
-	return ids[:min(len(ids), maxProviderIDs)]
+	return ids[:min(len(ids), infrav1.MaxPoolReplicas)]
 }
 
 // setStatus sets the whole status from the scope, always all conditions.
@@ -70,13 +66,13 @@ func setStatus(s *scope) {
 	status := &s.pool.Status
 	status.ObservedGeneration = s.pool.Generation
 	status.InfrastructureMachineKind = infrav1.InfrastructureMachineKind
-	status.Replicas = ptr.To(int32(len(s.pool.Spec.ProviderIDList)))
 	if s.membersKnown {
+		setCounts(s)
 		status.Instances = instanceStatuses(s.members)
+		status.FailedReplacements = s.decided.failures
 	}
 	if s.size != nil {
-		status.Capacity = capacity(*s.size)
-		status.NodeInfo.OperatingSystem = operatingSystem
+		status.Capacity, status.NodeInfo = nodecapacity.Of(*s.size)
 	}
 	for _, c := range conditionsOf(s) {
 		conditions.Set(s.pool, c)
@@ -88,12 +84,34 @@ func setStatus(s *scope) {
 	}
 }
 
-// operatingSystem is what all instances of a Foo cloud run.
-const operatingSystem = "linux"
+// setCounts counts what is there. An instance counts until it is gone, as in the list of provider IDs; that of a member that is
+// lost is gone, though its ID is still listed.
+func setCounts(s *scope) {
+	status := &s.pool.Status
+	replicas, updated, available := int32(0), int32(0), int32(0)
+	for _, m := range s.members {
+		if !m.lost() {
+			replicas++
+		}
+		if m.available() {
+			available++
+		}
+		if m.live() && s.revision != "" && m.instance.Revision == s.revision {
+			updated++
+		}
+	}
+	status.Replicas, status.AvailableReplicas = &replicas, &available
+	if s.revision != "" {
+		status.Revision, status.UpdatedReplicas = s.revision, &updated
+	}
+	if s.decided.desired != nil {
+		status.DesiredReplicas = s.decided.desired
+	}
+}
 
 // provisioned reports whether the pool is there with at least one instance, or is to have none.
 func provisioned(s *scope) bool {
-	return s.cloudPool != nil && !s.deleting() && (len(s.pool.Spec.ProviderIDList) > 0 || wantedReplicas(s) == 0)
+	return s.cloudPool != nil && !s.deleting() && (len(s.pool.Spec.ProviderIDList) > 0 || s.desired() == 0)
 }
 
 // instanceStatuses are for users; Cluster API does not read them.
@@ -111,6 +129,7 @@ func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
 			Addresses:     addresses(*m.instance),
 			FailureDomain: m.instance.Zone,
 			Version:       m.instance.KubernetesVersion,
+			Revision:      m.instance.Revision,
 			State:         infrav1.InstanceState(m.instance.State),
 			Ready:         ptr.To(m.ready()),
 		})
@@ -126,13 +145,6 @@ func addresses(instance cloud.Instance) []clusterv1.MachineAddress {
 	return all
 }
 
-func capacity(size cloud.InstanceType) corev1.ResourceList {
-	return corev1.ResourceList{
-		corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),
-		corev1.ResourceMemory: *resource.NewQuantity(size.MemoryBytes, resource.BinarySI),
-	}
-}
-
 // ownedConditions are those that nobody else sets.
 var ownedConditions = []string{
 	infrav1.FooMachinePoolReadyCondition,
@@ -140,6 +152,8 @@ var ownedConditions = []string{
 	infrav1.FooMachinePoolInstancesReadyCondition,
 	infrav1.FooMachinePoolScalingUpCondition,
 	infrav1.FooMachinePoolScalingDownCondition,
+	infrav1.FooMachinePoolRollingOutCondition,
+	infrav1.FooMachinePoolStalledCondition,
 	infrav1.DeletingCondition,
 }
 

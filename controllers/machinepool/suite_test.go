@@ -21,12 +21,8 @@ package machinepool
 import (
 	"context"
 	"testing"
-	"time"
 
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
@@ -36,17 +32,7 @@ import (
 var suite *infratest.Suite
 
 func TestMachinePool(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "FooMachinePool")
-}
-
-var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(10 * time.Second)
-	var err error
-	suite, err = infratest.Start(ctx, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
+	infratest.Run(t, "FooMachinePool", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
 		return SetupWithManager(ctx, mgr, Options{Cloud: c, Events: events})
 	})
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(suite.Stop()).To(Succeed()) })
-})
+}

@@ -20,73 +20,36 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
-
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// rank orders members by how little is lost with them; the lowest goes first.
-type rank int
-
-const (
-	// rankMarked is a member that a user or the cluster autoscaler has marked for deletion.
-	rankMarked rank = iota
-	// rankBroken is a member that can never work again.
-	rankBroken
-	// rankUnfinished is a member that does not work yet.
-	rankUnfinished
-	// rankWorking is a member that works.
-	rankWorking
-)
-
-func rankOf(m member) rank {
-	switch {
-	case m.hasAnnotation(clusterv1.DeleteMachineAnnotation):
-		return rankMarked
-	case m.instance.State.Terminal() || m.instance.Bootstrap.State == cloud.BootstrapFailed:
-		return rankBroken
-	case !m.ready():
-		return rankUnfinished
-	default:
-		return rankWorking
+// victims chooses up to count candidates: by rank, then from the zone that has the most members left, so that what is left
+// stays spread, then in the order of compare. The same candidates always give the same victims. The members left in each zone
+// are not changed.
+func victims(candidates []candidate, zones map[string]int, count int, compare func(a, b candidate) int) []candidate {
+	left := maps.Clone(zones)
+	byRank := map[rank][]candidate{}
+	for _, c := range candidates {
+		byRank[c.rank()] = append(byRank[c.rank()], c)
 	}
-}
-
-// victims chooses which members go so that count fewer are left: by rank, then from the zone that has the most, so that
-// what is left stays spread, then the oldest, then by name. The same members always give the same victims.
-func victims(members []member, count int) []member {
-	left := map[string]int{}
-	byRank := map[rank][]member{}
-	for _, m := range members {
-		if !m.live() {
-			continue
-		}
-		left[m.zone()]++
-		if m.fooMachine != nil {
-			byRank[rankOf(m)] = append(byRank[rankOf(m)], m)
-		}
-	}
-	var chosen []member
-	for r := rankMarked; r <= rankWorking && len(chosen) < count; r++ {
-		chosen = append(chosen, fromFullestZones(byRank[r], left, count-len(chosen))...)
+	var chosen []candidate
+	for r := rankMarked; r <= lastRank && len(chosen) < count; r++ {
+		chosen = append(chosen, fromFullestZones(byRank[r], left, count-len(chosen), compare)...)
 	}
 	return chosen
 }
 
 // fromFullestZones chooses up to count candidates, one after the other from the zone that has the most members left, and
 // counts left down. It costs as much per choice as there are zones, however many candidates there are.
-func fromFullestZones(candidates []member, left map[string]int, count int) []member {
-	slices.SortFunc(candidates, compareByAge)
-	queues := map[string][]member{}
-	for _, m := range candidates {
-		queues[m.zone()] = append(queues[m.zone()], m)
+func fromFullestZones(candidates []candidate, left map[string]int, count int, compare func(a, b candidate) int) []candidate {
+	slices.SortFunc(candidates, compare)
+	queues := map[string][]candidate{}
+	for _, c := range candidates {
+		queues[c.zone()] = append(queues[c.zone()], c)
 	}
 	count = min(count, len(candidates))
-	chosen := make([]member, 0, max(count, 0))
+	chosen := make([]candidate, 0, max(count, 0))
 	for len(chosen) < count {
-		zone := fullest(queues, left)
+		zone := fullest(queues, left, compare)
 		chosen = append(chosen, queues[zone][0])
 		left[zone]--
 		if queues[zone] = queues[zone][1:]; len(queues[zone]) == 0 {
@@ -96,13 +59,9 @@ func fromFullestZones(candidates []member, left map[string]int, count int) []mem
 	return chosen
 }
 
-// fullest returns the zone with the most members left; of equal ones, that with the oldest candidate.
-func fullest(queues map[string][]member, left map[string]int) string {
+// fullest returns the zone with the most members left; of equal ones, that whose first candidate comes first.
+func fullest(queues map[string][]candidate, left map[string]int, compare func(a, b candidate) int) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(queues)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(left[b], left[a]), compareByAge(queues[a][0], queues[b][0]))
+		return cmp.Or(cmp.Compare(left[b], left[a]), compare(queues[a][0], queues[b][0]))
 	})
-}
-
-func compareByAge(a, b member) int {
-	return cmp.Or(a.createdAt().Compare(b.createdAt()), strings.Compare(a.name, b.name))
 }

@@ -18,7 +18,6 @@ package machinepool
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -32,6 +31,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
+// current and earlier are revisions.
+const current, earlier = "current", "earlier"
+
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // working is a member that works, made so many minutes after the first.
@@ -41,6 +43,14 @@ func working(name, zone string, minutes int) member {
 		instance: &cloud.Instance{
 			ID: name, Hostname: name, Zone: zone, ProviderID: cloud.ProviderID(zone, name), State: cloud.InstanceRunning,
 			Bootstrap: cloud.Bootstrap{State: cloud.BootstrapSucceeded}, CreatedAt: epoch.Add(time.Duration(minutes) * time.Minute),
+			Revision: current,
+		},
+		machine: &clusterv1.Machine{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Status: clusterv1.MachineStatus{
+				NodeRef:    clusterv1.MachineNodeReference{Name: name},
+				Conditions: []metav1.Condition{{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue}},
+			},
 		},
 		fooMachine: &infrav1.FooMachine{
 			ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -55,56 +65,93 @@ func with(m member, change func(m *member)) member {
 }
 
 func marked(m *member) {
-	m.machine = &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
-		Name: m.name, Annotations: map[string]string{clusterv1.DeleteMachineAnnotation: ""},
-	}}
+	m.machine.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
 }
+
+func outdated(m *member) { m.instance.Revision = earlier }
+
+func notAvailable(m *member) { m.machine.Status.Conditions = nil }
 
 func stopped(m *member) { m.instance.State = cloud.InstanceStopped }
 
-func booting(m *member) { m.instance.Bootstrap.State = cloud.BootstrapRunning }
+// booting is a member that has not joined; whether it still may depends on the time.
+func booting(m *member) {
+	m.instance.Bootstrap.State = cloud.BootstrapRunning
+	m.machine.Status = clusterv1.MachineStatus{}
+}
 
-func bootstrapFailed(m *member) { m.instance.Bootstrap.State = cloud.BootstrapFailed }
+func bootstrapFailed(m *member) {
+	booting(m)
+	m.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
+}
+
+func unhealthy(m *member) {
+	m.machine.Status.Conditions = []metav1.Condition{
+		{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse},
+		{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse},
+	}
+}
 
 func deleted(m *member) { now := metav1.Now(); m.fooMachine.DeletionTimestamp = &now }
 
 func gone(m *member) { m.instance = nil }
 
-func namesOf(members []member) []string {
+func namesOf(victims []victim) []string {
 	names := []string{}
-	for _, m := range members {
+	for _, m := range victims {
 		names = append(names, m.name)
 	}
 	return names
 }
 
-func TestVictims(t *testing.T) {
+// policyFor is the policy of a pool with default strategy at an hour after the epoch.
+func policyFor(replicas int) policy {
+	return policy{
+		replicas: replicas, maxSurge: 1, deletePolicy: infrav1.OldestDeletePolicy, revision: current, rollout: rolloutRuns,
+		scaling: scalingHere, joinTimeout: 10 * time.Minute, maxFailed: 3, now: epoch.Add(time.Hour),
+	}
+}
+
+func TestScaleDown(t *testing.T) {
 	for name, test := range map[string]struct {
 		members []member
-		count   int
+		policy  infrav1.DeletePolicy
+		left    int
 		want    []string
 	}{
-		"none too many":          {[]member{working("a", "z1", 0)}, 0, []string{}},
-		"fewer than wanted":      {[]member{working("a", "z1", 0)}, -2, []string{}},
-		"the oldest":             {[]member{working("a", "z1", 2), working("b", "z1", 1)}, 1, []string{"b"}},
-		"by name when equal":     {[]member{working("b", "z1", 1), working("a", "z1", 1)}, 1, []string{"a"}},
-		"from the fullest zone":  {[]member{working("a", "z1", 0), working("b", "z2", 1), working("c", "z2", 2)}, 1, []string{"b"}},
-		"zones stay even":        {[]member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z2", 2), working("d", "z2", 3)}, 2, []string{"a", "c"}},
-		"the marked one first":   {[]member{working("a", "z1", 0), with(working("b", "z1", 9), marked)}, 1, []string{"b"}},
-		"the stopped one before": {[]member{working("a", "z1", 0), with(working("b", "z2", 9), stopped)}, 1, []string{"b"}},
-		"the failed one before":  {[]member{working("a", "z1", 0), with(working("b", "z2", 9), bootstrapFailed)}, 1, []string{"b"}},
-		"broken before booting":  {[]member{with(working("a", "z1", 0), booting), with(working("b", "z1", 9), stopped)}, 1, []string{"b"}},
-		"booting before working": {[]member{working("a", "z1", 0), with(working("b", "z1", 9), booting)}, 1, []string{"b"}},
-		"not one that is leaving": {
-			[]member{with(working("a", "z1", 0), deleted), working("b", "z1", 9)}, 1, []string{"b"},
-		},
-		"not one that is lost": {[]member{with(working("a", "z1", 0), gone), working("b", "z1", 9)}, 1, []string{"b"}},
+		"none too many":       {members: []member{working("a", "z1", 0)}, left: 1, want: []string{}},
+		"fewer than wanted":   {members: []member{working("a", "z1", 0)}, left: 3, want: []string{}},
+		"the oldest":          {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, left: 1, want: []string{"b"}},
+		"the newest":          {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, policy: infrav1.NewestDeletePolicy, left: 1, want: []string{"a"}},
+		"by name when equal":  {members: []member{working("b", "z1", 1), working("a", "z1", 1)}, left: 1, want: []string{"a"}},
+		"the fullest zone":    {members: []member{working("a", "z1", 0), working("b", "z2", 1), working("c", "z2", 2)}, left: 2, want: []string{"b"}},
+		"zones stay even":     {members: []member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z2", 2), working("d", "z2", 3)}, left: 2, want: []string{"a", "c"}},
+		"the marked first":    {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), marked)}, left: 1, want: []string{"b"}},
+		"not working first":   {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), notAvailable)}, left: 1, want: []string{"b"}},
+		"outdated first":      {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), outdated), with(working("c", "z1", 9), outdated)}, left: 1, want: []string{"b", "c"}},
+		"not one that leaves": {members: []member{with(working("a", "z1", 0), deleted), working("b", "z1", 9), working("c", "z1", 9)}, left: 1, want: []string{"b"}},
+		"all":                 {members: []member{working("a", "z1", 0), working("b", "z2", 9)}, left: 0, want: []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			g.Expect(namesOf(victims(test.members, test.count))).To(Equal(test.want))
+			p := policyFor(test.left)
+			if test.policy != "" {
+				p.deletePolicy = test.policy
+			}
+			g.Expect(namesOf(disrupt(test.members, p).victims)).To(Equal(test.want))
 		})
 	}
+}
+
+func TestRandomIsTheSameAtEveryLook(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		p := policyFor(3)
+		p.deletePolicy = infrav1.RandomDeletePolicy
+		members := anyMembers(t)
+		chosen := namesOf(disrupt(members, p).victims)
+		g.Expect(namesOf(disrupt(rapid.Permutation(members).Draw(t, "order"), p).victims)).To(Equal(chosen))
+	})
 }
 
 // anyMembers draws pools of all kinds of members.
@@ -112,46 +159,20 @@ func anyMembers(t *rapid.T) []member {
 	count := rapid.IntRange(0, 12).Draw(t, "count")
 	members := make([]member, 0, count)
 	for i := range count {
-		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 3).Draw(t, "age"))
-		if change := rapid.SampledFrom([]func(*member){nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone}).Draw(t, "change"); change != nil {
-			change(&m)
+		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable}
+		for range 2 {
+			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
+				change(&m)
+			}
 		}
 		members = append(members, m)
 	}
 	return members
 }
 
-// Victims are exactly as many as asked for, all of them live, and the same whatever the order in which members come.
-func TestVictimsProperties(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		g := NewWithT(t)
-		members := anyMembers(t)
-		count := rapid.IntRange(0, 14).Draw(t, "victims")
-		live := 0
-		for _, m := range members {
-			if m.live() {
-				live++
-			}
-		}
-		chosen := victims(members, count)
-		g.Expect(chosen).To(HaveLen(min(count, live)))
-		lowestLeft := rankWorking
-		for _, m := range members {
-			isChosen := slices.ContainsFunc(chosen, func(c member) bool { return c.name == m.name })
-			g.Expect(isChosen && !m.live()).To(BeFalse(), "%s is not live", m.name)
-			if m.live() && !isChosen {
-				lowestLeft = min(lowestLeft, rankOf(m))
-			}
-		}
-		for _, m := range chosen {
-			g.Expect(rankOf(m)).To(BeNumerically("<=", lowestLeft), "%s went before one of a lower rank", m.name)
-		}
-		g.Expect(namesOf(victims(rapid.Permutation(members).Draw(t, "order"), count))).To(Equal(namesOf(chosen)))
-	})
-}
-
 // The cost per member must not grow with the pool.
-func BenchmarkVictims(b *testing.B) {
+func BenchmarkDisrupt(b *testing.B) {
 	for _, size := range []int{100, 1000, 10000} {
 		members := make([]member, 0, size)
 		for i := range size {
@@ -159,7 +180,7 @@ func BenchmarkVictims(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
 			for b.Loop() {
-				victims(members, size/2)
+				disrupt(members, policyFor(size/2))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/member")
 		})

@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
@@ -140,6 +141,9 @@ func (s *Suite) CreateMachineFor(ctx context.Context, cluster *clusterv1.Cluster
 	machine.Labels = fooMachine.Labels
 	machine.Finalizers = []string{clusterv1.MachineFinalizer}
 	machine.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: ptr.To("")}
+	if err := s.setMachinePool(ctx, machine); err != nil {
+		return nil, err
+	}
 	if err := s.Client.Create(ctx, machine); err != nil {
 		return nil, fmt.Errorf("create a Machine for a FooMachine: %w", err)
 	}
@@ -151,6 +155,33 @@ func (s *Suite) CreateMachineFor(ctx context.Context, cluster *clusterv1.Cluster
 		return nil, fmt.Errorf("make the Machine the controller of the FooMachine: %w", err)
 	}
 	return machine, nil
+}
+
+// setMachinePool makes the MachinePool that the label names the controller of a Machine.
+func (s *Suite) setMachinePool(ctx context.Context, machine *clusterv1.Machine) error {
+	name, ok := machine.Labels[clusterv1.MachinePoolNameLabel]
+	if !ok {
+		return nil
+	}
+	machinePool := &clusterv1.MachinePool{}
+	if err := s.Client.Get(ctx, client.ObjectKey{Namespace: machine.Namespace, Name: name}, machinePool); err != nil {
+		return fmt.Errorf("get the MachinePool of a Machine: %w", err)
+	}
+	machine.OwnerReferences = []metav1.OwnerReference{
+		*metav1.NewControllerRef(machinePool, clusterv1.GroupVersion.WithKind("MachinePool")),
+	}
+	return nil
+}
+
+// SetMachineAvailable does what Cluster API does for a Machine whose Node is ready, and for one whose Node is not any more.
+func (s *Suite) SetMachineAvailable(ctx context.Context, machine *clusterv1.Machine, status metav1.ConditionStatus) error {
+	before := machine.DeepCopy()
+	machine.Status.NodeRef = clusterv1.MachineNodeReference{Name: machine.Name}
+	conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineAvailableCondition, Status: status, Reason: "Test"})
+	if err := s.Client.Status().Patch(ctx, machine, client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("set whether Machine %s is available: %w", machine.Name, err)
+	}
+	return nil
 }
 
 func infraRef(kind, name string) clusterv1.ContractVersionedObjectReference {

@@ -24,11 +24,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"testing"
 	"time"
 
+	"github.com/onsi/ginkgo/v2"
+	"github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
@@ -53,6 +57,23 @@ type Suite struct {
 
 // SetupFunc adds the controllers that a test is about.
 type SetupFunc func(ctx context.Context, mgr ctrl.Manager, cloud *fake.Cloud, events *cloudevents.Events) error
+
+// eventuallyTimeout is how long a controller may take for what a test waits for, on a busy machine.
+const eventuallyTimeout = 10 * time.Second
+
+// Run runs the specs of a package against a suite of their own, which stands in suite while they run.
+func Run(t *testing.T, name string, suite **Suite, setup SetupFunc) {
+	gomega.RegisterFailHandler(ginkgo.Fail)
+	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
+		ctrl.SetLogger(zap.New(zap.WriteTo(ginkgo.GinkgoWriter), zap.UseDevMode(true)))
+		gomega.SetDefaultEventuallyTimeout(eventuallyTimeout)
+		started, err := Start(ctx, setup)
+		gomega.Expect(err).NotTo(gomega.HaveOccurred())
+		*suite = started
+		ginkgo.DeferCleanup(func() { gomega.Expect(started.Stop()).To(gomega.Succeed()) })
+	})
+	ginkgo.RunSpecs(t, name)
+}
 
 // Start starts an API server, a manager and what setup adds to it. The caller must Stop the suite.
 func Start(ctx context.Context, setup SetupFunc) (*Suite, error) {

@@ -42,10 +42,6 @@ const (
 	FooClusterReadyCondition = clusterv1.ReadyCondition
 	// FooClusterReadyReason says that all is ready.
 	FooClusterReadyReason = clusterv1.ReadyReason
-	// FooClusterNotReadyReason says that something is not; the message says what.
-	FooClusterNotReadyReason = clusterv1.NotReadyReason
-	// FooClusterReadyUnknownReason says that it could not be told.
-	FooClusterReadyUnknownReason = clusterv1.ReadyUnknownReason
 	// FooClusterDeletingReason says that the FooCluster is being deleted.
 	FooClusterDeletingReason = clusterv1.DeletingReason
 )
@@ -81,8 +77,6 @@ const (
 	FooMachineReadyCondition = clusterv1.ReadyCondition
 	// FooMachineReadyReason says that all is ready.
 	FooMachineReadyReason = clusterv1.ReadyReason
-	// FooMachineNotReadyReason says that something is not; the message says what.
-	FooMachineNotReadyReason = clusterv1.NotReadyReason
 	// FooMachineReadyUnknownReason says that it could not be told.
 	FooMachineReadyUnknownReason = clusterv1.ReadyUnknownReason
 	// FooMachineDeletingReason says that the FooMachine is being deleted.
@@ -136,10 +130,6 @@ const (
 	FooMachinePoolReadyCondition = clusterv1.ReadyCondition
 	// FooMachinePoolReadyReason says that all is ready.
 	FooMachinePoolReadyReason = clusterv1.ReadyReason
-	// FooMachinePoolNotReadyReason says that something is not; the message says what.
-	FooMachinePoolNotReadyReason = clusterv1.NotReadyReason
-	// FooMachinePoolReadyUnknownReason says that it could not be told.
-	FooMachinePoolReadyUnknownReason = clusterv1.ReadyUnknownReason
 	// FooMachinePoolDeletingReason says that the FooMachinePool is being deleted.
 	FooMachinePoolDeletingReason = clusterv1.DeletingReason
 )
@@ -156,6 +146,9 @@ const (
 	FooMachinePoolWaitingForControlPlaneReason = clusterv1.WaitingForControlPlaneInitializedReason
 	// FooMachinePoolWaitingForBootstrapDataReason says that the bootstrap data is not there yet.
 	FooMachinePoolWaitingForBootstrapDataReason = clusterv1.WaitingForBootstrapDataReason
+	// FooMachinePoolPoolNotFoundReason says that the cloud does not have the pool that was ordered. Nothing is deleted for
+	// that: it may be another tenant's cloud that answers.
+	FooMachinePoolPoolNotFoundReason = "NotFound"
 	// FooMachinePoolPoolDeletingReason says that the pool is being deleted.
 	FooMachinePoolPoolDeletingReason = clusterv1.DeletingReason
 )
@@ -186,6 +179,31 @@ const (
 	FooMachinePoolScalingDownReason = clusterv1.ScalingDownReason
 	// FooMachinePoolNotScalingDownReason says that it has not.
 	FooMachinePoolNotScalingDownReason = clusterv1.NotScalingDownReason
+)
+
+// FooMachinePool's RollingOut condition and its reasons.
+const (
+	// FooMachinePoolRollingOutCondition is true while instances are being replaced.
+	FooMachinePoolRollingOutCondition = clusterv1.RollingOutCondition
+	// FooMachinePoolRollingOutReason says that instances of an earlier revision are being replaced.
+	FooMachinePoolRollingOutReason = clusterv1.RollingOutReason
+	// FooMachinePoolRepairingReason says that instances are being replaced that are lost, do not work or never joined, or that a
+	// MachineHealthCheck wants to have replaced.
+	FooMachinePoolRepairingReason = "Repairing"
+	// FooMachinePoolRolloutPausedReason says that instances of an earlier revision stay, as the strategy asks.
+	FooMachinePoolRolloutPausedReason = "RolloutPaused"
+	// FooMachinePoolNotRollingOutReason says that there is nothing to replace.
+	FooMachinePoolNotRollingOutReason = clusterv1.NotRollingOutReason
+)
+
+// FooMachinePool's Stalled condition and its reasons.
+const (
+	// FooMachinePoolStalledCondition is true while instances do not join, however often they are replaced.
+	FooMachinePoolStalledCondition = "Stalled"
+	// FooMachinePoolNodesDoNotJoinReason says that they do not join; the message says why the last of them did not.
+	FooMachinePoolNodesDoNotJoinReason = "NodesDoNotJoin"
+	// FooMachinePoolNotStalledReason says that they join, or that it is too early to tell.
+	FooMachinePoolNotStalledReason = "NotStalled"
 )
 
 // The Deleting condition of all kinds and its reasons.

@@ -27,6 +27,7 @@ import (
 	. "github.com/onsi/gomega"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,6 +53,11 @@ var _ = Describe("FooMachinePool", func() {
 				ProviderID:     "foo:///full",
 				ProviderIDList: []string{"foo:///zone-a/i1", "foo:///zone-b/i2"},
 				Template:       infrav1.FooMachinePoolMachineTemplate{InstanceType: "medium"},
+				Strategy: infrav1.FooMachinePoolStrategy{
+					MaxSurge: ptr.To(intstr.FromInt32(2)), MaxUnavailable: ptr.To(intstr.FromString("25%")),
+					DeletePolicy: infrav1.RandomDeletePolicy, RolloutPaused: ptr.To(false),
+					NodeJoinTimeoutSeconds: 60, MaxFailedReplacements: 5,
+				},
 			},
 		}
 		wantSpec := created.Spec.DeepCopy()
@@ -63,9 +69,16 @@ var _ = Describe("FooMachinePool", func() {
 				Type: infrav1.FooMachinePoolReadyCondition, Status: metav1.ConditionTrue, Reason: infrav1.FooMachinePoolReadyReason,
 				LastTransitionTime: metav1.NewTime(time.Now().Truncate(time.Second)),
 			}},
-			Initialization:            infrav1.FooMachinePoolInitializationStatus{Provisioned: ptr.To(true)},
-			Ready:                     ptr.To(true),
-			Replicas:                  ptr.To[int32](0),
+			Initialization:    infrav1.FooMachinePoolInitializationStatus{Provisioned: ptr.To(true)},
+			Ready:             ptr.To(true),
+			Replicas:          ptr.To[int32](0),
+			DesiredReplicas:   ptr.To[int32](0),
+			Revision:          "0123456789",
+			UpdatedReplicas:   ptr.To[int32](0),
+			AvailableReplicas: ptr.To[int32](0),
+			FailedReplacements: infrav1.FailedReplacements{
+				Revision: "0123456789", Count: 2, LastTime: metav1.NewTime(time.Now().Truncate(time.Second)), Message: "it did not join",
+			},
 			InfrastructureMachineKind: infrav1.InfrastructureMachineKind,
 			Instances: []infrav1.FooMachinePoolInstanceStatus{{
 				InstanceName:  "full-abcde",
@@ -73,6 +86,7 @@ var _ = Describe("FooMachinePool", func() {
 				Addresses:     []clusterv1.MachineAddress{{Type: clusterv1.MachineInternalIP, Address: "10.0.0.2"}},
 				FailureDomain: "zone-a",
 				Version:       "v1.36.3",
+				Revision:      "0123456789",
 				State:         "Running",
 				Ready:         ptr.To(false),
 			}},
@@ -83,6 +97,36 @@ var _ = Describe("FooMachinePool", func() {
 		Expect(env.Client.Status().Update(ctx, created)).To(Succeed())
 		Expect(created.Status).To(BeEquivalentTo(want))
 	})
+
+	DescribeTable("refuses a strategy that could do harm",
+		func(ctx context.Context, strategy infrav1.FooMachinePoolStrategy, message string) {
+			created := &infrav1.FooMachinePool{
+				ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "strategy-"},
+				Spec:       infrav1.FooMachinePoolSpec{Strategy: strategy},
+			}
+			err := env.Client.Create(ctx, created)
+			if message == "" {
+				Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+			Expect(err).To(MatchError(ContainSubstring(message)))
+		},
+		Entry("both zero", infrav1.FooMachinePoolStrategy{
+			MaxSurge: ptr.To(intstr.FromInt32(0)), MaxUnavailable: ptr.To(intstr.FromString("0%")),
+		}, "must not both be zero"),
+		Entry("no surge, and by default none unavailable", infrav1.FooMachinePoolStrategy{MaxSurge: ptr.To(intstr.FromString("0%"))},
+			"must not both be zero"),
+		Entry("less than none", infrav1.FooMachinePoolStrategy{MaxUnavailable: ptr.To(intstr.FromInt32(-1))},
+			"maxUnavailable must be a number of at least 0"),
+		Entry("more than all", infrav1.FooMachinePoolStrategy{MaxSurge: ptr.To(intstr.FromString("101%"))},
+			"a percentage from 0% to 100%"),
+		Entry("an unknown policy", infrav1.FooMachinePoolStrategy{DeletePolicy: "Tallest"}, "supported values"),
+		Entry("one at a time", infrav1.FooMachinePoolStrategy{
+			MaxSurge: ptr.To(intstr.FromInt32(0)), MaxUnavailable: ptr.To(intstr.FromInt32(1)),
+		}, ""),
+		Entry("all at once", infrav1.FooMachinePoolStrategy{MaxSurge: ptr.To(intstr.FromString("100%"))}, ""),
+	)
 
 	It("takes 10000 provider IDs and no more", func(ctx context.Context) {
 		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "large"}}

@@ -19,6 +19,7 @@ package infrastructure
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
@@ -32,6 +33,16 @@ const (
 
 	// MaxReportedInstances is how many instances status.instances holds at most; more would not fit into one object.
 	MaxReportedInstances = 1000
+
+	// MaxPoolReplicas is how many instances a pool has at most, as the contract bounds spec.providerIDList.
+	MaxPoolReplicas = 10000
+
+	// DefaultNodeJoinTimeoutSeconds is how long an instance may take until its Node has joined, where the strategy names no time.
+	DefaultNodeJoinTimeoutSeconds = 600
+
+	// DefaultMaxFailedReplacements is how many instances in a row may fail to join before replacing them is Stalled, where
+	// the strategy names no number.
+	DefaultMaxFailedReplacements = 3
 )
 
 // FooMachinePoolSpec is the desired state of a FooMachinePool.
@@ -55,6 +66,69 @@ type FooMachinePoolSpec struct {
 	// template is what the pool's instances are made from.
 	// +optional
 	Template FooMachinePoolMachineTemplate `json:"template,omitempty,omitzero"`
+
+	// strategy says how instances are replaced and removed. All of it may change at any time, and changes no instance by itself.
+	// +optional
+	Strategy FooMachinePoolStrategy `json:"strategy,omitempty,omitzero"`
+}
+
+// DeletePolicy is the order in which instances go that work equally well.
+// +kubebuilder:validation:Enum=Random;Newest;Oldest
+// +enum
+type DeletePolicy string
+
+const (
+	// RandomDeletePolicy takes them in an order that has nothing to do with their age; it is the same at every look.
+	RandomDeletePolicy DeletePolicy = "Random"
+	// NewestDeletePolicy takes the newest first.
+	NewestDeletePolicy DeletePolicy = "Newest"
+	// OldestDeletePolicy takes the oldest first. It is the default.
+	OldestDeletePolicy DeletePolicy = "Oldest"
+)
+
+// FooMachinePoolStrategy says how instances of a pool are replaced and removed. Scale down, rollout, repair and the
+// remediation that a MachineHealthCheck asks for draw on one budget: maxSurge and maxUnavailable.
+//
+// +kubebuilder:validation:MinProperties=1
+// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || (type(self.maxSurge) == int ? self.maxSurge >= 0 : self.maxSurge.matches('^(100|[1-9]?[0-9])%$'))",message="maxSurge must be a number of at least 0, or a percentage from 0% to 100%"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^(100|[1-9]?[0-9])%$'))",message="maxUnavailable must be a number of at least 0, or a percentage from 0% to 100%"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced"
+type FooMachinePoolStrategy struct {
+	// maxSurge is how many instances the pool may have above its replicas while instances are replaced: a number, or a
+	// percentage of the replicas that is rounded up. An instance counts until it is gone. Defaults to 1.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
+
+	// maxUnavailable is how many of the replicas may have no available Machine because others replace them: a number, or a
+	// percentage of the replicas that is rounded down. Defaults to 0. Where both round to zero, it counts as 1.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+
+	// deletePolicy is the order in which instances go that work equally well. Defaults to Oldest. Before it counts whether a
+	// Machine has the annotation cluster.x-k8s.io/delete-machine, how well it works, and which failure domain has the most.
+	// +optional
+	DeletePolicy DeletePolicy `json:"deletePolicy,omitempty"`
+
+	// rolloutPaused keeps instances of earlier revisions. Instances that are made meanwhile have the current revision, and
+	// scaling, repair and remediation go on. Defaults to false.
+	// +optional
+	RolloutPaused *bool `json:"rolloutPaused,omitempty"`
+
+	// nodeJoinTimeoutSeconds is how long an instance may take until its Node has joined the cluster, in seconds. Then it is
+	// replaced. Defaults to 600.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	NodeJoinTimeoutSeconds int32 `json:"nodeJoinTimeoutSeconds,omitempty"`
+
+	// maxFailedReplacements is how many instances of a revision, one after the other, may fail to join and be replaced.
+	// After that the condition Stalled says why they failed, and one is replaced every nodeJoinTimeoutSeconds. Defaults to 3.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxFailedReplacements int32 `json:"maxFailedReplacements,omitempty"`
 }
 
 // FooMachinePoolMachineTemplate is what the instances of a pool are made from.
@@ -83,7 +157,7 @@ func (t *FooMachinePoolMachineTemplate) InstanceTypeOrDefault() string {
 //contract:infra-machinepool/terminal-failures
 type FooMachinePoolStatus struct {
 	// conditions are the observations of the FooMachinePool's current state.
-	// Known types are Ready, PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, Deleting and Paused.
+	// Known types are Ready, PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, RollingOut, Stalled, Deleting and Paused.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -103,6 +177,33 @@ type FooMachinePoolStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"` // contract:infra-machinepool/replicas
+
+	// desiredReplicas is the number of instances that the pool is to have: what the MachinePool says, or the size that an
+	// external autoscaler gave the pool.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
+
+	// revision names what instances are made from now: the spec, the Kubernetes version and the bootstrap data but its token.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Revision string `json:"revision,omitempty"`
+
+	// updatedReplicas is the number of instances of the current revision that are to stay.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
+
+	// availableReplicas is the number of instances to stay whose Machine is available.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
+
+	// failedReplacements counts the instances of the current revision that were replaced since they did not join. It is empty
+	// again once one of them is available.
+	// +optional
+	FailedReplacements FailedReplacements `json:"failedReplacements,omitempty,omitzero"`
 
 	// infrastructureMachineKind is FooMachine, the kind of which one object stands for each instance.
 	// +optional
@@ -129,6 +230,31 @@ type FooMachinePoolStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// FailedReplacements counts instances that were replaced since they did not join.
+// +kubebuilder:validation:MinProperties=1
+type FailedReplacements struct {
+	// revision is that of the instances.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Revision string `json:"revision,omitempty"`
+
+	// count is the number of them in a row.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	Count int32 `json:"count,omitempty"`
+
+	// lastTime is when the last of them was replaced.
+	// +optional
+	LastTime metav1.Time `json:"lastTime,omitempty,omitzero"`
+
+	// message says why the last of them failed.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10240
+	Message string `json:"message,omitempty"`
 }
 
 // FooMachinePoolInitializationStatus says how far the first provisioning of a pool's infrastructure is.
@@ -171,6 +297,12 @@ type FooMachinePoolInstanceStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
+	// revision is that of the template that the instance was made from.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Revision string `json:"revision,omitempty"`
+
 	// state is the state in which the cloud last reported the instance.
 	// +optional
 	State InstanceState `json:"state,omitempty"`
@@ -193,6 +325,8 @@ type FooMachinePoolInstanceStatus struct {
 // +kubebuilder:printcolumn:name="MachinePool",type="string",JSONPath=`.metadata.ownerReferences[?(@.kind=="MachinePool")].name`,description="MachinePool that owns this FooMachinePool",priority=10
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the pool works"
 // +kubebuilder:printcolumn:name="Replicas",type="integer",JSONPath=".status.replicas",description="Number of instances"
+// +kubebuilder:printcolumn:name="Updated",type="integer",JSONPath=".status.updatedReplicas",description="Number of instances of the current revision"
+// +kubebuilder:printcolumn:name="Available",type="integer",JSONPath=".status.availableReplicas",description="Number of instances with an available Machine"
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".spec.template.instanceType",description="Instance type",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"

@@ -1,0 +1,105 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// replacement is what there is to replace, for the conditions about it.
+type replacement struct {
+	outdated, broken, lost, replacing int
+	stuck                             []string
+}
+
+func replacementOf(s *scope, p policy) replacement {
+	var r replacement
+	for _, m := range s.members {
+		c := p.assess(m)
+		switch {
+		case m.lost():
+			r.lost++
+		case !m.live():
+			if m.counted() {
+				r.replacing++
+			}
+			continue
+		case c.state == stateBroken:
+			r.broken++
+		case c.outdated:
+			r.outdated++
+		}
+		if !c.outdated && (c.state == stateBroken && c.failedToJoin() || c.state == stateUnavailable) {
+			r.stuck = append(r.stuck, m.name+" "+problemOf(c))
+		}
+	}
+	return r
+}
+
+func problemOf(c candidate) string {
+	if c.problem != "" {
+		return c.problem
+	}
+	return "has joined and is not available"
+}
+
+func rollingOutCondition(s *scope) metav1.Condition {
+	kind := infrav1.FooMachinePoolRollingOutCondition
+	if !s.membersKnown {
+		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
+	}
+	if s.deleting() || s.machinePool == nil {
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
+	}
+	p := policyOf(s)
+	r := replacementOf(s, p)
+	switch {
+	case r.outdated > 0 && p.rollout == rolloutPaused:
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason,
+			fmt.Sprintf("%d instances of earlier revisions stay while spec.strategy.rolloutPaused is true", r.outdated))
+	case r.outdated > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason,
+			fmt.Sprintf("%d instances of earlier revisions are to be replaced", r.outdated))
+	case r.broken+r.lost > 0 || (r.replacing > 0 && s.last.replacing):
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason,
+			fmt.Sprintf("%d instances are to be replaced, %d are being drained", r.broken+r.lost, r.replacing))
+	default:
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
+	}
+}
+
+func stalledCondition(s *scope) metav1.Condition {
+	kind := infrav1.FooMachinePoolStalledCondition
+	if !s.membersKnown {
+		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
+	}
+	failures := s.decided.failures
+	if s.deleting() || s.machinePool == nil || failures.Count == 0 {
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+	}
+	p := policyOf(s)
+	if r := replacementOf(s, p); int(failures.Count) >= p.maxFailed && len(r.stuck) > 0 {
+		message := fmt.Sprintf("%d instances in a row did not join; the next is replaced %s after the last at %s",
+			failures.Count, p.joinTimeout, failures.LastTime.UTC().Format("15:04:05Z")) + named(r.stuck)
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, message)
+	}
+	return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+}

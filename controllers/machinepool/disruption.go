@@ -1,0 +1,233 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// cause is why a member has to go.
+type cause string
+
+const (
+	causeScaleDown   cause = "ScaleDown"
+	causeRollout     cause = "Rollout"
+	causeRepair      cause = "Repair"
+	causeRemediation cause = "Remediation"
+	causePoolDeleted cause = "PoolDeleted"
+)
+
+// victim is a member that has to go, and why.
+type victim struct {
+	member
+
+	why cause
+}
+
+// disruption is what is done to the members of a pool now. It is the only decision about members to go while the pool stays.
+type disruption struct {
+	victims []victim
+	// size is how many instances the pool is to have in the cloud, those included that are being drained.
+	size int
+	// failures counts the members that did not join, those included that go now.
+	failures infrav1.FailedReplacements
+	// next is when to decide again though nothing happens; zero for never.
+	next time.Time
+}
+
+// budget counts the members while some of them are chosen to go. No choice looks at a member twice, so the whole decision
+// takes as long for each member in a large pool as in a small one, but for sorting.
+type budget struct {
+	policy
+	candidates []candidate
+	// live members are to stay; available of them work, and updated of them have the current revision.
+	live, available, updated, updatedAvailable int
+	// leaving members are on their way out; draining of them still count in the cloud.
+	leaving, draining int
+	// starting members may still become available in time.
+	starting int
+	zones    map[string]int
+	result   disruption
+}
+
+// disrupt decides which members go now and how many instances the pool is to have. At no time has it
+//   - fewer available members than replicas less maxUnavailable because of what it decides, but for a shrink that was asked for,
+//   - or more instances than replicas and maxSurge because of what it decides.
+//
+// Members that do not work go first, and not more at a time than maxUnavailable and at least one, counting those on their
+// way in: so that who can not see the instances, though they are there, never takes them all away.
+func disrupt(members []member, p policy) disruption {
+	b := newBudget(members, p)
+	b.repair()
+	b.scaleDown()
+	b.rollOut()
+	b.resize()
+	return b.result
+}
+
+func newBudget(members []member, p policy) *budget {
+	b := &budget{policy: p, zones: map[string]int{}, result: disruption{failures: p.failures}}
+	for _, m := range members {
+		c := p.assess(m)
+		switch {
+		case m.leaving():
+			b.leaving++
+			if m.counted() {
+				b.draining++
+			}
+			continue
+		case m.live():
+			b.count(c, 1)
+			b.look(c.deadline)
+		}
+		if m.fooMachine != nil && m.machine != nil {
+			b.candidates = append(b.candidates, c)
+		}
+	}
+	return b
+}
+
+// count adds a live member to all counts it belongs to, or takes it away.
+func (b *budget) count(c candidate, by int) {
+	b.live += by
+	b.zones[c.zone()] += by
+	if c.state == stateStarting {
+		b.starting += by
+	}
+	if c.state == stateAvailable {
+		b.available += by
+	}
+	if c.outdated {
+		return
+	}
+	b.updated += by
+	if c.state == stateAvailable {
+		b.updatedAvailable += by
+	}
+}
+
+func (b *budget) look(at time.Time) {
+	if !at.IsZero() && (b.result.next.IsZero() || at.Before(b.result.next)) {
+		b.result.next = at
+	}
+}
+
+// remove chooses a member to go.
+func (b *budget) remove(c candidate, why cause) {
+	b.result.victims = append(b.result.victims, victim{member: c.member, why: why})
+	b.leaving++
+	if !c.live() {
+		return
+	}
+	b.count(c, -1)
+	b.draining++
+}
+
+// repair takes away what does not work: first what is lost, then by age.
+func (b *budget) repair() {
+	broken, rest := split(b.candidates, func(c candidate) bool { return c.state == stateBroken })
+	b.candidates = rest
+	slices.SortFunc(broken, b.compare)
+	failed, retry := b.failedBudget()
+	for _, c := range broken {
+		if b.leaving+b.starting >= b.repairLimit() {
+			break
+		}
+		if c.failedToJoin() && failed == 0 {
+			b.look(retry)
+			continue
+		}
+		if c.failedToJoin() {
+			failed--
+			b.result.failures = infrav1.FailedReplacements{
+				Revision: b.revision, Count: b.result.failures.Count + 1, LastTime: metav1.NewTime(b.now), Message: c.name + " " + c.problem,
+			}
+		}
+		b.remove(c, c.why)
+	}
+}
+
+// scaleDown takes away what is too many. While a rollout runs, the surge is not too many.
+func (b *budget) scaleDown() {
+	if b.scaling != scalingHere {
+		return
+	}
+	allowed := b.replicas
+	if b.rollsOut() {
+		allowed += b.maxSurge
+	}
+	b.take(b.candidates, b.live-allowed, causeScaleDown)
+}
+
+// rollOut takes away outdated members, as many as members of the current revision have become available in their place.
+func (b *budget) rollOut() {
+	if !b.rollsOut() {
+		return
+	}
+	outdated, _ := split(b.candidates, func(c candidate) bool { return c.outdated })
+	count := b.live - b.minAvailable() - (b.updated - b.updatedAvailable)
+	b.take(outdated, count, causeRollout)
+}
+
+// rollsOut reports whether there are outdated members to replace.
+func (b *budget) rollsOut() bool { return b.rollout == rolloutRuns && b.live > b.updated }
+
+// take takes up to count of the members away, and none that works where that leaves too few.
+func (b *budget) take(from []candidate, count int, why cause) {
+	if count <= 0 {
+		return
+	}
+	gone := map[string]bool{}
+	for _, c := range victims(from, b.zones, len(from), b.compare) {
+		if len(gone) == count {
+			break
+		}
+		if c.state == stateAvailable && b.available <= b.minAvailable() {
+			continue
+		}
+		b.remove(c, why)
+		gone[c.name] = true
+	}
+	_, b.candidates = split(b.candidates, func(c candidate) bool { return gone[c.name] })
+}
+
+// resize orders what is missing, with room for what is not gone yet.
+func (b *budget) resize() {
+	counted := b.live + b.draining
+	missing := b.replicas - b.live
+	if b.rollsOut() {
+		missing = b.replicas - b.updated
+	}
+	room := b.replicas + b.maxSurge - counted
+	b.result.size = counted + max(min(missing, room), 0)
+}
+
+func split(all []candidate, matches func(candidate) bool) (matching, others []candidate) {
+	for _, c := range all {
+		if matches(c) {
+			matching = append(matching, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	return matching, others
+}

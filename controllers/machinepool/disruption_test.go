@@ -1,0 +1,236 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"pgregory.net/rapid"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// whys are the victims with why each goes.
+func whys(victims []victim) map[string]cause {
+	found := map[string]cause{}
+	for _, v := range victims {
+		found[v.name] = v.why
+	}
+	return found
+}
+
+func TestRollout(t *testing.T) {
+	old := func(name string) member { return with(working(name, "z1", 0), outdated) }
+	starting := func(name string) member { return with(working(name, "z1", 59), booting) }
+	for name, test := range map[string]struct {
+		members            []member
+		surge, unavailable int
+		change             func(p *policy)
+		want               map[string]cause
+		size               int
+	}{
+		"1/0 makes one more first":        {members: []member{old("a"), old("b"), old("c")}, surge: 1, size: 4},
+		"1/0 waits for it":                {members: []member{old("a"), old("b"), old("c"), starting("d")}, surge: 1, size: 4},
+		"1/0 then takes one away":         {members: []member{old("a"), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"a": causeRollout}, size: 4},
+		"1/0 waits until that is gone":    {members: []member{with(old("a"), deleted), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
+		"1/0 and goes on":                 {members: []member{old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
+		"0/1 takes one away first":        {members: []member{old("a"), old("b"), old("c")}, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 3},
+		"0/1 waits until that is gone":    {members: []member{with(old("a"), deleted), old("b"), old("c")}, unavailable: 1, size: 3},
+		"0/1 makes another":               {members: []member{old("b"), old("c")}, unavailable: 1, size: 3},
+		"0/1 waits for it":                {members: []member{old("b"), old("c"), starting("d")}, unavailable: 1, size: 3},
+		"2/1 does both at once":           {members: []member{old("a"), old("b"), old("c")}, surge: 2, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 5},
+		"takes away what does not work":   {members: []member{old("a"), with(old("b"), notAvailable), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
+		"keeps what works for that":       {members: []member{old("a"), with(old("b"), notAvailable), old("c")}, surge: 1, size: 4},
+		"the marked first":                {members: []member{old("a"), with(old("b"), marked), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
+		"nothing while paused":            {members: []member{old("a"), old("b"), old("c")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
+		"grows while paused":              {members: []member{old("a"), old("b")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
+		"nothing that nobody can replace": {members: []member{old("a"), with(old("b"), func(m *member) { m.machine = nil })}, unavailable: 3, want: map[string]cause{"a": causeRollout}, size: 4 - 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := policyFor(3)
+			p.maxSurge, p.maxUnavailable = test.surge, test.unavailable
+			if test.change != nil {
+				test.change(&p)
+			}
+			d := disrupt(test.members, p)
+			if test.want == nil {
+				test.want = map[string]cause{}
+			}
+			g.Expect(whys(d.victims)).To(Equal(test.want))
+			g.Expect(d.size).To(Equal(test.size))
+		})
+	}
+}
+
+func TestRepair(t *testing.T) {
+	now := epoch.Add(time.Hour)
+	for name, test := range map[string]struct {
+		members     []member
+		unavailable int
+		failures    infrav1.FailedReplacements
+		want        map[string]cause
+		failed      int32
+	}{
+		"stopped":       {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
+		"lost":          {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
+		"remediation":   {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
+		"boot failed":   {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"did not join":  {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"may join":      {members: []member{with(working("a", "z1", 55), booting)}},
+		"not available": {members: []member{with(working("a", "z1", 0), notAvailable)}},
+		"not too many at once, though all are lost": {
+			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), with(working("c", "z1", 0), gone)},
+			want:    map[string]cause{"a": causeRepair},
+		},
+		"more where more may be unavailable": {
+			members:     []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), unhealthy), with(working("c", "z1", 0), stopped)},
+			unavailable: 2, want: map[string]cause{"a": causeRepair, "b": causeRemediation},
+		},
+		"not while another is on its way out": {members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), deleted)}},
+		"not while another is on its way in":  {members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 55), booting)}},
+		"not again and again": {
+			members:  []member{with(working("a", "z1", 55), bootstrapFailed)},
+			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now.Add(-time.Minute))}, failed: 3,
+		},
+		"again after a while": {
+			members:  []member{with(working("a", "z1", 55), bootstrapFailed)},
+			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now.Add(-11 * time.Minute))},
+			want:     map[string]cause{"a": causeRepair}, failed: 4,
+		},
+		"what joined once is repaired without limit": {
+			members:  []member{with(working("a", "z1", 0), stopped)},
+			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now)},
+			want:     map[string]cause{"a": causeRepair}, failed: 3,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			p := policyFor(len(test.members))
+			p.maxUnavailable, p.failures = test.unavailable, test.failures
+			d := disrupt(test.members, p)
+			if test.want == nil {
+				test.want = map[string]cause{}
+			}
+			g.Expect(whys(d.victims)).To(Equal(test.want))
+			g.Expect(d.failures.Count).To(Equal(test.failed))
+		})
+	}
+}
+
+// Whatever the members are and whatever the strategy says, one decision keeps the budget.
+func TestDisruptionKeepsTheBudget(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		members := anyMembers(t)
+		p := policyFor(rapid.IntRange(0, 12).Draw(t, "replicas"))
+		p.maxSurge = rapid.IntRange(0, 4).Draw(t, "surge")
+		p.maxUnavailable = rapid.IntRange(0, 4).Draw(t, "unavailable")
+		p.rollout = rapid.SampledFrom([]rollout{rolloutRuns, rolloutPaused, rolloutWaits}).Draw(t, "rollout")
+		p.scaling = rapid.SampledFrom([]scaling{scalingHere, scalingElsewhere, scalingWaits}).Draw(t, "scaling")
+		d := disrupt(members, p)
+		chosen := whys(d.victims)
+		g.Expect(d.victims).To(HaveLen(len(chosen)), "each goes once")
+
+		before, after, counted, onTheWay, repaired := 0, 0, 0, 0, 0
+		for _, m := range members {
+			why, goes := chosen[m.name]
+			if m.counted() {
+				counted++
+			}
+			if m.leaving() || (m.live() && p.assess(m).state == stateStarting) {
+				onTheWay++
+			}
+			if m.available() {
+				before++
+			}
+			if m.available() && !goes {
+				after++
+			}
+			if !goes {
+				continue
+			}
+			g.Expect(m.leaving()).To(BeFalse())
+			g.Expect(m.machine).NotTo(BeNil(), "a Machine is drained, an instance is not")
+			switch why {
+			case causeRepair, causeRemediation:
+				repaired++
+				g.Expect(p.assess(m).state).To(Equal(stateBroken))
+			case causeRollout:
+				g.Expect(p.rollout).To(Equal(rolloutRuns))
+				g.Expect(m.instance.Revision).To(Equal(earlier))
+			default:
+				g.Expect(p.scaling).To(Equal(scalingHere))
+			}
+		}
+		g.Expect(after).To(BeNumerically(">=", min(before, p.minAvailable())), "available members")
+		g.Expect(d.size).To(BeNumerically("<=", max(counted, p.replicas+p.maxSurge)), "instances")
+		g.Expect(d.size).To(BeNumerically(">=", counted), "the order never takes instances away")
+		if repaired > 0 {
+			g.Expect(onTheWay+repaired).To(BeNumerically("<=", p.repairLimit()), "repaired at once")
+		}
+		again := disrupt(rapid.Permutation(members).Draw(t, "order"), p)
+		g.Expect(whys(again.victims)).To(Equal(chosen), "the order of the members does not matter")
+	})
+}
+
+func TestPortion(t *testing.T) {
+	for name, test := range map[string]struct {
+		value     *intstr.IntOrString
+		direction rounding
+		want      int
+	}{
+		"the default":        {nil, up, 1},
+		"a number":           {ptr.To(intstr.FromInt32(3)), up, 3},
+		"a percentage, up":   {ptr.To(intstr.FromString("25%")), up, 3},
+		"a percentage, down": {ptr.To(intstr.FromString("25%")), down, 2},
+		"all":                {ptr.To(intstr.FromString("100%")), up, 10},
+		"none":               {ptr.To(intstr.FromString("0%")), up, 0},
+		"not one":            {ptr.To(intstr.FromString("many")), up, 1},
+		"out of range":       {ptr.To(intstr.FromString("900%")), up, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(portion(test.value, 1, 10, test.direction)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestBothRoundedToZeroIsOneUnavailable(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(3)
+	s.pool.Spec.Strategy.MaxSurge = ptr.To(intstr.FromInt32(0))
+	s.pool.Spec.Strategy.MaxUnavailable = ptr.To(intstr.FromString("10%"))
+	g.Expect(policyOf(s).maxUnavailable).To(Equal(1))
+}
+
+func TestFailuresEndWithOneThatJoins(t *testing.T) {
+	g := NewWithT(t)
+	failures := infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(epoch.Add(10 * time.Minute))}
+	s := newScope(2, working("a", "z1", 5))
+	s.last.failures = failures
+	g.Expect(currentFailures(s)).To(Equal(failures))
+	s.members = append(s.members, working("b", "z1", 20))
+	g.Expect(currentFailures(s)).To(BeZero())
+
+	s.members, s.revision = nil, "next"
+	g.Expect(currentFailures(s)).To(BeZero(), "another revision begins anew")
+}

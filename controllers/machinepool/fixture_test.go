@@ -1,0 +1,227 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
+)
+
+// userData is bootstrap data of which the token may change, and what is made of it.
+func userData(token, command string) string {
+	return "#cloud-config\nruncmd: [" + command + "]\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: " + token + "\n"
+}
+
+// story is one pool, and what the controllers of Cluster API and of FooMachines do for it.
+type story struct {
+	ctx         context.Context
+	namespace   string
+	cluster     *clusterv1.Cluster
+	machinePool *clusterv1.MachinePool
+	pool        *infrav1.FooMachinePool
+
+	// fails says which instances fail to boot; nil for none.
+	fails func(i cloud.Instance) bool
+	// drained are the Machines that ended, in order.
+	drained []string
+	// fewest and most are the lowest number of available Machines and the highest of instances since the last watch.
+	fewest, most int
+}
+
+func newStory(replicas int32, strategy infrav1.FooMachinePoolStrategy) *story {
+	GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	DeferCleanup(cancel)
+	suite.Cloud.SetMode(fake.Instant)
+	namespace, err := suite.Namespace(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	s := &story{ctx: ctx, namespace: namespace, cluster: infratest.NewCluster(namespace, "one")}
+	Expect(suite.Client.Create(ctx, s.cluster)).To(Succeed())
+	Expect(suite.SetInfrastructureProvisioned(ctx, s.cluster)).To(Succeed())
+	Expect(suite.Client.Create(ctx, infratest.NewSecret(namespace, "workers", userData("abcdef.0123456789abcdef", "a")))).To(Succeed())
+	s.machinePool = infratest.NewMachinePool(s.cluster, "workers", replicas)
+	Expect(suite.Client.Create(ctx, s.machinePool)).To(Succeed())
+	s.pool = infratest.NewFooMachinePool(s.machinePool)
+	s.pool.Spec.Strategy = strategy
+	Expect(suite.Client.Create(ctx, s.pool)).To(Succeed())
+	return s
+}
+
+func (s *story) cloudName() string { return s.namespace + ".workers" }
+
+func (s *story) get(g Gomega) *infrav1.FooMachinePool {
+	current := &infrav1.FooMachinePool{}
+	g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(s.pool), current)).To(Succeed())
+	return current
+}
+
+func (s *story) instances(g Gomega) []cloud.Instance {
+	all, err := suite.Cloud.ListInstances(s.ctx, cloud.InstanceFilter{Pool: s.cloudName()})
+	g.Expect(err).NotTo(HaveOccurred())
+	return all
+}
+
+func (s *story) machines(g Gomega) []clusterv1.Machine {
+	list := &clusterv1.MachineList{}
+	g.Expect(suite.Client.List(s.ctx, list, client.InNamespace(s.namespace))).To(Succeed())
+	return list.Items
+}
+
+func (s *story) fooMachines(g Gomega) []infrav1.FooMachine {
+	list := &infrav1.FooMachineList{}
+	g.Expect(suite.Client.List(s.ctx, list, client.InNamespace(s.namespace))).To(Succeed())
+	return list.Items
+}
+
+// change changes the MachinePool.
+func (s *story) change(how func(m *clusterv1.MachinePool)) {
+	GinkgoHelper()
+	Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(s.machinePool), s.machinePool)).To(Succeed())
+	before := s.machinePool.DeepCopy()
+	how(s.machinePool)
+	Expect(suite.Client.Patch(s.ctx, s.machinePool, client.MergeFrom(before))).To(Succeed())
+}
+
+// changePool changes the FooMachinePool.
+func (s *story) changePool(how func(p *infrav1.FooMachinePool)) {
+	GinkgoHelper()
+	current := s.get(Default)
+	before := current.DeepCopy()
+	how(current)
+	Expect(suite.Client.Patch(s.ctx, current, client.MergeFrom(before))).To(Succeed())
+}
+
+// step does what others do next for every Machine: it boots instances, makes Machines, lets Nodes join, and ends one Machine
+// that is being deleted.
+func (s *story) step(g Gomega) {
+	instances := map[string]cloud.Instance{}
+	for _, i := range s.instances(g) {
+		if i.State == cloud.InstanceRunning && i.Bootstrap.State == cloud.BootstrapPending {
+			i.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapSucceeded}
+			if s.fails != nil && s.fails(i) {
+				i.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
+			}
+			suite.Cloud.SetBootstrap(i.Name, i.Bootstrap)
+		}
+		instances[i.Hostname] = i
+	}
+	machines := map[string]clusterv1.Machine{}
+	available := 0
+	for _, m := range s.machines(g) {
+		machines[m.Name] = m
+		if m.DeletionTimestamp.IsZero() && conditions.IsTrue(&m, clusterv1.MachineAvailableCondition) {
+			available++
+		}
+	}
+	s.fewest, s.most = min(s.fewest, available), max(s.most, len(instances))
+	ended := false
+	for _, fooMachine := range s.fooMachines(g) {
+		machine, ok := machines[fooMachine.Name]
+		instance, there := instances[fooMachine.Name]
+		switch {
+		case !ok && fooMachine.DeletionTimestamp.IsZero():
+			_, err := suite.CreateMachineFor(s.ctx, s.cluster, &fooMachine)
+			g.Expect(err).NotTo(HaveOccurred())
+		case ok && !machine.DeletionTimestamp.IsZero() && !ended:
+			ended = true
+			s.end(g, &machine, &fooMachine)
+		case ok && there && instance.Bootstrap.State == cloud.BootstrapSucceeded && !machine.Status.NodeRef.IsDefined():
+			g.Expect(suite.SetMachineAvailable(s.ctx, &machine, metav1.ConditionTrue)).To(Succeed())
+		}
+	}
+}
+
+// end drains a Machine, and does what the controllers of Machine and FooMachine then do.
+func (s *story) end(g Gomega, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) {
+	s.drained = append(s.drained, machine.Name)
+	id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(suite.Client.Delete(s.ctx, fooMachine)).To(Succeed())
+	g.Expect(suite.Cloud.DeleteInstance(s.ctx, id)).To(Or(Succeed(), MatchError(cloud.IsNotFound, "not found")))
+	for object, finalizer := range map[client.Object]string{fooMachine: infrav1.FooMachineFinalizer, machine: clusterv1.MachineFinalizer} {
+		g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+		controllerutil.RemoveFinalizer(object, finalizer)
+		g.Expect(suite.Client.Update(s.ctx, object)).To(Succeed())
+	}
+}
+
+// watch begins to watch the budget.
+func (s *story) watch() {
+	s.fewest, s.most = 1000, 0
+	s.drained = nil
+}
+
+// settles steps until a pool has so many instances, all available and of the current revision.
+func (s *story) settles(replicas int) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		s.step(g)
+		pool := s.get(g)
+		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
+		g.Expect(s.instances(g)).To(HaveLen(replicas))
+		g.Expect(pool.Spec.ProviderIDList).To(HaveLen(replicas))
+		g.Expect(pool.Status.Replicas).To(HaveValue(BeEquivalentTo(replicas)))
+		g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(replicas)))
+		g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(replicas)))
+		g.Expect(s.machines(g)).To(HaveLen(replicas))
+		g.Expect(conditions.IsFalse(pool, infrav1.FooMachinePoolRollingOutCondition)).To(BeTrue())
+	}, "30s", "20ms").Should(Succeed(), "the pool comes to rest")
+}
+
+// has steps until the pool has a condition, and returns its message.
+func (s *story) has(kind string, status metav1.ConditionStatus, reason string) string {
+	GinkgoHelper()
+	message := ""
+	Eventually(func(g Gomega) {
+		s.step(g)
+		c := conditions.Get(s.get(g), kind)
+		g.Expect(c).NotTo(BeNil())
+		g.Expect(c.Status).To(Equal(status), c.Message)
+		g.Expect(c.Reason).To(Equal(reason), c.Message)
+		message = c.Message
+	}, "20s", "20ms").Should(Succeed(), "the controller reports the condition")
+	return message
+}
+
+// stays steps for a while and expects that no Machine ends.
+func (s *story) stays() {
+	GinkgoHelper()
+	before := len(s.drained)
+	Consistently(func(g Gomega) {
+		s.step(g)
+		g.Expect(s.drained).To(HaveLen(before))
+		for _, machine := range s.machines(g) {
+			g.Expect(machine.DeletionTimestamp.IsZero()).To(BeTrue())
+		}
+	}, "1s", "50ms").Should(Succeed(), "nothing goes")
+}

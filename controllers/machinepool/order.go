@@ -1,0 +1,199 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"sigs.k8s.io/cluster-api/util/annotations"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// Tags of the template of a pool. They tell whether renewed bootstrap data has reached the template, and what it is but for its
+// token, so that it is read only when it changed.
+const (
+	secretVersionKey   = "infrastructure.cluster.x-k8s.io/bootstrap-data-version"
+	bootstrapDigestKey = "infrastructure.cluster.x-k8s.io/bootstrap-data-digest"
+)
+
+// revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
+const revisionLength = 10
+
+func withoutFooMachine(members []member) []cloud.Instance {
+	var instances []cloud.Instance
+	for _, m := range members {
+		if m.fooMachine == nil && m.live() {
+			instances = append(instances, *m.instance)
+		}
+	}
+	return instances
+}
+
+// unregistered reports whether an instance has no FooMachine yet. Nothing is too many before: the choice would fall on those
+// that have one, however well they work.
+func unregistered(members []member) bool {
+	return slices.ContainsFunc(members, func(m member) bool { return m.fooMachine == nil && m.live() })
+}
+
+// scaledElsewhere reports whether an external autoscaler changes the size of the pool in the cloud.
+func scaledElsewhere(s *scope) bool {
+	return s.cloudPool != nil && s.machinePool != nil && annotations.ReplicasManagedByExternalAutoscaler(s.machinePool)
+}
+
+// wantedReplicas is the size that the pool is to have: what the MachinePool says, unless an external autoscaler manages it.
+// Then it is the pool's own size, but while members are replaced, which changes the pool's size for a while.
+func wantedReplicas(s *scope) int32 {
+	switch {
+	case s.machinePool == nil:
+		return 0
+	case !scaledElsewhere(s):
+		return ptr.Deref(s.machinePool.Spec.Replicas, 1)
+	case s.last.replacing && s.last.desired != nil:
+		return *s.last.desired
+	default:
+		return s.cloudPool.Size - drainingIn(s.members)
+	}
+}
+
+// desired is what was decided on, also after the cloud changed the size of the pool as ordered.
+func (s *scope) desired() int32 {
+	if s.decided.desired != nil {
+		return *s.decided.desired
+	}
+	return wantedReplicas(s)
+}
+
+// drainingIn counts the members on their way out that the cloud still counts.
+func drainingIn(members []member) int32 {
+	var count int32
+	for _, m := range members {
+		if m.leaving() && m.counted() {
+			count++
+		}
+	}
+	return count
+}
+
+// adoptedReplicas is the pool's size where somebody else manages it and the MachinePool does not know it yet.
+func adoptedReplicas(s *scope) *int32 {
+	if !scaledElsewhere(s) {
+		return nil
+	}
+	wanted := wantedReplicas(s)
+	if s.machinePool.Spec.Replicas != nil && *s.machinePool.Spec.Replicas == wanted {
+		return nil
+	}
+	return &wanted
+}
+
+// poolOrder returns the order for the pool, and nil while the pool is as it should be. Instances that go make the pool smaller
+// by themselves, so an order is made smaller than the pool only where the pool wants to grow though it should not.
+func poolOrder(s *scope, size int32) *cloud.PoolSpec {
+	want := poolSpec(s, size)
+	have := s.cloudPool
+	switch {
+	case have == nil:
+		return &want
+	case have.Deleting:
+		return nil
+	case scaledElsewhere(s):
+		want.Size = max(size, have.Size)
+	}
+	want.Size = max(want.Size, have.Instances)
+	if have.Size == want.Size && sameTemplate(have.PoolSpec, want) {
+		return nil
+	}
+	return &want
+}
+
+func sameTemplate(a, b cloud.PoolSpec) bool {
+	return a.Revision == b.Revision && slices.Equal(a.Zones, b.Zones) && a.Template.Type == b.Template.Type &&
+		a.Template.KubernetesVersion == b.Template.KubernetesVersion && a.Template.Tags.Equal(b.Template.Tags)
+}
+
+// poolSpec is the pool as it should be, without user data.
+func poolSpec(s *scope, size int32) cloud.PoolSpec {
+	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
+	tags := maps.Clone(s.owner().InstanceTags(cluster, ownertags.RoleWorker))
+	tags[secretVersionKey] = s.bootstrap.version
+	tags[bootstrapDigestKey] = s.bootstrap.digest
+	return cloud.PoolSpec{
+		Name:           s.owner().CloudName(),
+		HostnamePrefix: s.pool.Name,
+		Tags:           s.owner().Tags(cluster),
+		Size:           size,
+		Zones:          zones(s),
+		Revision:       s.revision,
+		Template: cloud.InstanceTemplate{
+			Type:              s.pool.Spec.Template.InstanceTypeOrDefault(),
+			KubernetesVersion: s.machinePool.Spec.Template.Spec.Version,
+			Tags:              tags,
+		},
+	}
+}
+
+// zones are the failure domains over which the cloud spreads the instances: those of the MachinePool, or all of the cluster.
+func zones(s *scope) []string {
+	if len(s.machinePool.Spec.FailureDomains) > 0 {
+		return slices.Compact(slices.Sorted(slices.Values(s.machinePool.Spec.FailureDomains)))
+	}
+	names := make([]string, 0, len(s.cluster.Status.FailureDomains))
+	for _, domain := range s.cluster.Status.FailureDomains {
+		names = append(names, domain.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// revisionOf names what instances are made from: the template, the version, the name of the bootstrap config, and the bootstrap
+// data but for its token, so that a renewed token makes no other instance. It is empty while the bootstrap data is not known.
+func revisionOf(s *scope) string {
+	if s.machinePool == nil || s.bootstrap.digest == "" {
+		return ""
+	}
+	template := s.pool.Spec.Template
+	template.InstanceType = template.InstanceTypeOrDefault()
+	machine := s.machinePool.Spec.Template.Spec
+	config := machine.Bootstrap.ConfigRef.Name
+	if config == "" {
+		config = ptr.Deref(machine.Bootstrap.DataSecretName, "")
+	}
+	encoded, err := json.Marshal([]any{template, machine.Version, config, s.bootstrap.digest})
+	if err != nil { // can not happen: all of it came from JSON
+		return ""
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])[:revisionLength]
+}
+
+// controlledBy returns the name of the object of a kind that controls another, or empty.
+func controlledBy(object metav1.Object, kind string) string {
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == kind {
+		return owner.Name
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const (
+	// pacePerMember is how long a pool rests between two looks at it, for each member. One look takes time for each member, and
+	// each member causes events: without a rest that grows with the pool, its cost would grow with the square of its size.
+	pacePerMember = 500 * time.Microsecond
+	// paceMax bounds the rest.
+	paceMax = 5 * time.Second
+)
+
+// pace says when a pool may be looked at again.
+type pace struct {
+	lock  sync.Mutex
+	pools map[types.NamespacedName]time.Time
+}
+
+func newPace() *pace { return &pace{pools: map[types.NamespacedName]time.Time{}} }
+
+// rest returns how long to wait before the next look, or zero.
+func (p *pace) rest(key types.NamespacedName, now time.Time) time.Duration {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	return max(p.pools[key].Sub(now), 0)
+}
+
+// looked sets when the next look may be.
+func (p *pace) looked(key types.NamespacedName, members int, now time.Time) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	p.pools[key] = now.Add(min(time.Duration(members)*pacePerMember, paceMax))
+}
+
+func (p *pace) forget(key types.NamespacedName) {
+	p.lock.Lock()
+	defer p.lock.Unlock()
+	delete(p.pools, key)
+}

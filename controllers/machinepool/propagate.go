@@ -1,0 +1,205 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+const (
+	// settingsManager is the field manager of what Machines get of their MachinePool's template besides what Cluster API gives them.
+	settingsManager = "foo-machinepool-settings"
+	// metadataManager is the field manager of the labels and annotations that FooMachines get of their MachinePool's template.
+	metadataManager = "foo-machinepool-metadata"
+	// appliedAnnotation names what was applied last, so that a settled pool is not written, and what is not wanted any more goes.
+	appliedAnnotation = "infrastructure.cluster.x-k8s.io/applied-from-pool"
+)
+
+// application is the fields of one manager on one object, for server-side apply.
+type application struct {
+	manager string
+	object  *unstructured.Unstructured
+}
+
+// settings are the fields of a Machine that Cluster API does not copy from the template of a MachinePool.
+type settings struct {
+	MinReadySeconds *int32                           `json:"minReadySeconds,omitempty"`
+	ReadinessGates  []clusterv1.MachineReadinessGate `json:"readinessGates,omitempty"`
+	Deletion        clusterv1.MachineDeletionSpec    `json:"deletion,omitempty,omitzero"`
+}
+
+// metadata are the labels and annotations of a FooMachine.
+type metadata struct {
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// propagation returns what Machines and FooMachines lack of the MachinePool's template. Machines that are being deleted get it
+// too, since a deletion timeout is what may help them to end.
+func propagation(s *scope) []application {
+	wantSettings, wantMetadata := settingsOf(s.machinePool), metadataOf(s.machinePool)
+	settingsName, metadataName := nameOf(wantSettings), nameOf(wantMetadata)
+	var missing []application
+	for _, m := range s.members {
+		if m.machine != nil && (m.machine.Annotations[appliedAnnotation] != settingsName || !wantSettings.holdFor(m.machine)) {
+			missing = append(missing, wantSettings.applyTo(m.machine, settingsName))
+		}
+		if m.fooMachine == nil || !m.fooMachine.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if m.fooMachine.Annotations[appliedAnnotation] != metadataName || !wantMetadata.holdsFor(m.fooMachine) {
+			missing = append(missing, wantMetadata.applyTo(m.fooMachine, metadataName))
+		}
+	}
+	return missing
+}
+
+func settingsOf(machinePool *clusterv1.MachinePool) settings {
+	template := machinePool.Spec.Template.Spec
+	return settings{MinReadySeconds: template.MinReadySeconds, ReadinessGates: template.ReadinessGates, Deletion: template.Deletion}
+}
+
+// metadataOf leaves out the labels by which objects are found.
+func metadataOf(machinePool *clusterv1.MachinePool) metadata {
+	template := machinePool.Spec.Template
+	want := metadata{Labels: map[string]string{}, Annotations: template.Annotations}
+	for key, value := range template.Labels {
+		if key != clusterv1.ClusterNameLabel && key != clusterv1.MachinePoolNameLabel && key != clusterv1.WatchLabel {
+			want.Labels[key] = value
+		}
+	}
+	return want
+}
+
+// nameOf names what is applied, and is empty for nothing, as it is where nothing was ever applied.
+func nameOf(want any) string {
+	encoded, err := json.Marshal(want)
+	if err != nil || string(encoded) == "{}" {
+		return ""
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:])[:revisionLength]
+}
+
+func (s settings) holdFor(machine *clusterv1.Machine) bool {
+	return holds(s.MinReadySeconds, machine.Spec.MinReadySeconds) &&
+		holds(s.Deletion.NodeDrainTimeoutSeconds, machine.Spec.Deletion.NodeDrainTimeoutSeconds) &&
+		holds(s.Deletion.NodeVolumeDetachTimeoutSeconds, machine.Spec.Deletion.NodeVolumeDetachTimeoutSeconds) &&
+		holds(s.Deletion.NodeDeletionTimeoutSeconds, machine.Spec.Deletion.NodeDeletionTimeoutSeconds) &&
+		!slices.ContainsFunc(s.ReadinessGates, func(gate clusterv1.MachineReadinessGate) bool {
+			return !slices.Contains(machine.Spec.ReadinessGates, gate)
+		})
+}
+
+// holds reports whether what is wanted is there; where nothing is wanted, anything may be there.
+func holds(want, have *int32) bool { return want == nil || ptr.Equal(want, have) }
+
+func (s settings) applyTo(machine *clusterv1.Machine, name string) application {
+	applied := newApplication(settingsManager, clusterv1.GroupVersion.WithKind("Machine"), machine)
+	spec := map[string]any{}
+	put(spec, "minReadySeconds", s.MinReadySeconds)
+	deletion := map[string]any{}
+	put(deletion, "nodeDrainTimeoutSeconds", s.Deletion.NodeDrainTimeoutSeconds)
+	put(deletion, "nodeVolumeDetachTimeoutSeconds", s.Deletion.NodeVolumeDetachTimeoutSeconds)
+	put(deletion, "nodeDeletionTimeoutSeconds", s.Deletion.NodeDeletionTimeoutSeconds)
+	if len(deletion) > 0 {
+		spec["deletion"] = deletion
+	}
+	gates := make([]any, 0, len(s.ReadinessGates))
+	for _, gate := range s.ReadinessGates {
+		encoded := map[string]any{"conditionType": gate.ConditionType}
+		if gate.Polarity != "" {
+			encoded["polarity"] = string(gate.Polarity)
+		}
+		gates = append(gates, encoded)
+	}
+	if len(gates) > 0 {
+		spec["readinessGates"] = gates
+	}
+	if len(spec) > 0 {
+		applied.object.Object["spec"] = spec
+	}
+	if name != "" {
+		applied.object.SetAnnotations(map[string]string{appliedAnnotation: name})
+	}
+	return applied
+}
+
+func (m metadata) holdsFor(fooMachine *infrav1.FooMachine) bool {
+	return contains(fooMachine.Labels, m.Labels) && contains(fooMachine.Annotations, m.Annotations)
+}
+
+func (m metadata) applyTo(fooMachine *infrav1.FooMachine, name string) application {
+	applied := newApplication(metadataManager, infrav1.GroupVersion.WithKind(infrav1.InfrastructureMachineKind), fooMachine)
+	annotations := maps.Clone(m.Annotations)
+	if name != "" {
+		annotations = withAnnotation(annotations, appliedAnnotation, name)
+	}
+	if len(m.Labels) > 0 {
+		applied.object.SetLabels(m.Labels)
+	}
+	if len(annotations) > 0 {
+		applied.object.SetAnnotations(annotations)
+	}
+	return applied
+}
+
+func withAnnotation(annotations map[string]string, key, value string) map[string]string {
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[key] = value
+	return annotations
+}
+
+// newApplication is an application of nothing yet. The UID keeps it from making an object anew that is gone by now.
+func newApplication(manager string, kind schema.GroupVersionKind, to client.Object) application {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	object.SetNamespace(to.GetNamespace())
+	object.SetName(to.GetName())
+	object.SetUID(to.GetUID())
+	return application{manager: manager, object: object}
+}
+
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if got, ok := have[key]; !ok || got != value {
+			return false
+		}
+	}
+	return true
+}
+
+func put(object map[string]any, key string, value *int32) {
+	if value != nil {
+		object[key] = int64(*value)
+	}
+}

@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/labels/format"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// poolIndex finds the FooMachines and Machines of a pool in the cache, however many others the namespace has.
+const poolIndex = "foo-pool"
+
+// source is where FooMachines and Machines are read from.
+type source struct {
+	client.Reader
+	// options select those of the pool.
+	options func(s *scope) []client.ListOption
+}
+
+// fromCache reads without asking the API server.
+func fromCache(reader client.Reader) source {
+	return source{Reader: reader, options: func(s *scope) []client.ListOption {
+		key := poolKey(s.machinePool.Spec.ClusterName, format.MustFormatValue(s.machinePool.Name))
+		return []client.ListOption{
+			client.InNamespace(s.pool.Namespace), client.MatchingFields{poolIndex: key}, client.UnsafeDisableDeepCopy,
+		}
+	}}
+}
+
+// fromServer reads what is true now.
+func fromServer(reader client.Reader) source {
+	return source{Reader: reader, options: func(s *scope) []client.ListOption {
+		return []client.ListOption{client.InNamespace(s.pool.Namespace), client.MatchingLabels(s.poolLabels())}
+	}}
+}
+
+func addPoolIndex(ctx context.Context, indexer client.FieldIndexer) error {
+	for _, object := range []client.Object{&infrav1.FooMachine{}, &clusterv1.Machine{}} {
+		if err := indexer.IndexField(ctx, object, poolIndex, poolKeys); err != nil {
+			return fmt.Errorf("index %T by pool: %w", object, err)
+		}
+	}
+	return nil
+}
+
+func poolKeys(object client.Object) []string {
+	labels := object.GetLabels()
+	if labels[clusterv1.MachinePoolNameLabel] == "" {
+		return nil
+	}
+	return []string{poolKey(labels[clusterv1.ClusterNameLabel], labels[clusterv1.MachinePoolNameLabel])}
+}
+
+func poolKey(cluster, pool string) string { return cluster + "/" + pool }

@@ -1,0 +1,332 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"slices"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+)
+
+func strategy(surge, unavailable int32) infrav1.FooMachinePoolStrategy {
+	return infrav1.FooMachinePoolStrategy{MaxSurge: ptr.To(intstr.FromInt32(surge)), MaxUnavailable: ptr.To(intstr.FromInt32(unavailable))}
+}
+
+func version(to string) func(m *clusterv1.MachinePool) {
+	return func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = to }
+}
+
+var _ = Describe("The life of a pool", func() {
+	AfterEach(func() {
+		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallGetPool, fake.CallListInstances} {
+			suite.Cloud.Heal(call)
+		}
+	})
+
+	DescribeTable("rolls out a version within its budget", Label("contract:infra-machinepool.machine-pool-machines"),
+		func(surge, unavailable int32) {
+			s := newStory(3, strategy(surge, unavailable))
+			s.settles(3)
+			before := s.get(Default).Status.Revision
+			s.watch()
+			s.change(version("v1.35.4"))
+			s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+			s.settles(3)
+			Expect(s.fewest).To(BeNumerically(">=", 3-int(unavailable)), "available Machines")
+			Expect(s.most).To(BeNumerically("<=", 3+int(surge)), "instances")
+			Expect(s.drained).To(HaveLen(3), "all Machines went, none twice")
+			pool := s.get(Default)
+			Expect(pool.Status.Revision).NotTo(Equal(before))
+			for _, i := range pool.Status.Instances {
+				Expect(i.Version).To(Equal("v1.35.4"))
+				Expect(i.Revision).To(Equal(pool.Status.Revision))
+			}
+		},
+		Entry("1/0", int32(1), int32(0)), Entry("0/1", int32(0), int32(1)), Entry("2/1", int32(2), int32(1)),
+	)
+
+	It("keeps what is there when the cloud does not have the version", func() {
+		s := newStory(2, strategy(0, 1))
+		s.settles(2)
+		s.change(version("v9.9.9"))
+		s.has(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
+		s.stays()
+		s.change(version("v1.35.4"))
+		s.settles(2)
+	})
+
+	It("keeps what is there when more is asked for than a pool may have", func() {
+		s := newStory(2, infrav1.FooMachinePoolStrategy{})
+		s.settles(2)
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](10001) })
+		message := s.has(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
+		Expect(message).To(ContainSubstring("at most 10000"))
+		s.stays()
+		Expect(s.instances(Default)).To(HaveLen(2))
+	})
+
+	It("rolls out other bootstrap data, and not another token", func() {
+		s := newStory(2, infrav1.FooMachinePoolStrategy{})
+		s.settles(2)
+		before := s.get(Default).Status.Revision
+		secret := infratest.NewSecret(s.namespace, "workers", userData("fedcba.0123456789abcdef", "a"))
+		Expect(suite.Client.Update(s.ctx, secret)).To(Succeed())
+		Eventually(func() string {
+			data, _ := suite.Cloud.PoolUserData(s.cloudName())
+			return string(data)
+		}).Should(ContainSubstring("fedcba"), "the Secret is watched")
+		s.stays()
+		Expect(s.get(Default).Status.Revision).To(Equal(before))
+
+		secret = infratest.NewSecret(s.namespace, "workers", userData("fedcba.0123456789abcdef", "b"))
+		Expect(suite.Client.Update(s.ctx, secret)).To(Succeed())
+		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.settles(2)
+		Expect(s.drained).To(HaveLen(2))
+	})
+
+	It("pauses a rollout, and scales meanwhile", func() {
+		paused := strategy(1, 0)
+		paused.RolloutPaused = ptr.To(true)
+		s := newStory(2, paused)
+		s.settles(2)
+		s.change(version("v1.35.4"))
+		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason)
+		s.stays()
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](3) })
+		Eventually(func(g Gomega) {
+			s.step(g)
+			g.Expect(s.get(g).Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(3)))
+			g.Expect(s.get(g).Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(1)))
+		}).Should(Succeed(), "the new one has the new revision")
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Strategy.RolloutPaused = nil })
+		s.settles(3)
+		Expect(s.drained).To(HaveLen(2))
+	})
+
+	It("stalls when Nodes do not join, says why, and recovers", func() {
+		hasty := strategy(1, 0)
+		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 3, 2
+		s := newStory(2, hasty)
+		s.settles(2)
+		s.watch()
+		s.fails = func(i cloud.Instance) bool { return i.KubernetesVersion == "v1.35.4" }
+		s.change(version("v1.35.4"))
+		message := s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason)
+		Expect(message).To(ContainSubstring("kubeadm join: exit code 1"))
+		Expect(s.get(Default).Status.FailedReplacements.Count).To(BeEquivalentTo(2))
+		s.stays()
+		Expect(s.fewest).To(Equal(2), "what works stays")
+		s.fails = nil
+		s.settles(2)
+		s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason)
+		Expect(s.get(Default).Status.FailedReplacements).To(BeZero())
+		Expect(s.fewest).To(Equal(2))
+	})
+
+	It("takes away nothing when another tenant's cloud answers", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		suite.Cloud.Fail(fake.CallGetPool, &cloud.NotFoundError{Kind: "pool", Name: s.cloudName()})
+		suite.Cloud.DropWatches()
+		message := s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, infrav1.FooMachinePoolPoolNotFoundReason)
+		Expect(message).To(ContainSubstring("check the endpoint and the tenant"))
+		s.stays()
+		Expect(s.get(Default).Spec.ProviderIDList).To(HaveLen(3), "Cluster API deletes the Nodes of IDs that leave the list")
+		suite.Cloud.Heal(fake.CallGetPool)
+		suite.Cloud.DropWatches()
+		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+	})
+
+	It("repairs one after the other when all instances are lost", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		for _, i := range s.instances(Default) {
+			Expect(suite.Cloud.LoseInstance(i.Name)).To(BeTrue())
+		}
+		deleting := func(g Gomega) int {
+			return len(slices.DeleteFunc(s.machines(g), func(m clusterv1.Machine) bool { return m.DeletionTimestamp.IsZero() }))
+		}
+		Eventually(deleting).Should(Equal(1), "the first Machine goes")
+		Consistently(deleting, "1s").Should(Equal(1), "and no other before it is gone")
+		Expect(s.get(Default).Spec.ProviderIDList).To(HaveLen(3))
+		Eventually(func(g Gomega) {
+			s.step(g)
+			suite.Cloud.GrowPools()
+			g.Expect(s.get(g).Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(3)))
+			g.Expect(s.drained).To(HaveLen(3))
+		}, "20s", "50ms").Should(Succeed(), "all are replaced")
+		s.settles(3)
+	})
+
+	It("replaces a stopped instance", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		stopped := s.instances(Default)[1]
+		Expect(suite.Cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
+		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason)
+		s.settles(3)
+		Expect(s.drained).To(Equal([]string{stopped.Hostname}))
+	})
+
+	It("replaces what a MachineHealthCheck wants to be replaced", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		machine := s.machines(Default)[0]
+		before := machine.DeepCopy()
+		for _, kind := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+			conditions.Set(&machine, metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: "Test"})
+		}
+		Expect(suite.Client.Status().Patch(s.ctx, &machine, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) {
+			s.step(g)
+			g.Expect(s.drained).To(Equal([]string{machine.Name}))
+		}).Should(Succeed(), "its owner remediates it")
+		s.settles(3)
+		Expect(s.drained).To(HaveLen(1))
+	})
+
+	It("gives Machines and FooMachines what the MachinePool's template has, and takes it back", func() {
+		s := newStory(2, infrav1.FooMachinePoolStrategy{})
+		s.settles(2)
+		s.change(func(m *clusterv1.MachinePool) {
+			m.Spec.Template.Labels = map[string]string{"tier": "front"}
+			m.Spec.Template.Annotations = map[string]string{"note": "one"}
+			m.Spec.Template.Spec.MinReadySeconds = ptr.To[int32](7)
+			m.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](30)
+			m.Spec.Template.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Mine"}}
+		})
+		Eventually(func(g Gomega) {
+			for _, machine := range s.machines(g) {
+				g.Expect(machine.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(7)))
+				g.Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(BeEquivalentTo(30)))
+				g.Expect(machine.Spec.ReadinessGates).To(HaveLen(1))
+			}
+			for _, fooMachine := range s.fooMachines(g) {
+				g.Expect(fooMachine.Labels).To(HaveKeyWithValue("tier", "front"))
+				g.Expect(fooMachine.Labels).To(HaveKey(clusterv1.MachinePoolNameLabel))
+				g.Expect(fooMachine.Annotations).To(HaveKeyWithValue("note", "one"))
+			}
+		}).Should(Succeed(), "in place")
+		s.change(func(m *clusterv1.MachinePool) {
+			m.Spec.Template.Labels, m.Spec.Template.Annotations = nil, nil
+			m.Spec.Template.Spec.MinReadySeconds = nil
+			m.Spec.Template.Spec.Deletion = clusterv1.MachineDeletionSpec{}
+			m.Spec.Template.Spec.ReadinessGates = nil
+		})
+		Eventually(func(g Gomega) {
+			for _, machine := range s.machines(g) {
+				g.Expect(machine.Spec.MinReadySeconds).To(BeNil())
+				g.Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(BeNil())
+				g.Expect(machine.Spec.ReadinessGates).To(BeEmpty())
+			}
+			for _, fooMachine := range s.fooMachines(g) {
+				g.Expect(fooMachine.Labels).NotTo(HaveKey("tier"))
+				g.Expect(fooMachine.Labels).To(HaveKey(clusterv1.MachinePoolNameLabel))
+				g.Expect(fooMachine.Annotations).NotTo(HaveKey("note"))
+			}
+		}).Should(Succeed(), "what is not wanted any more goes")
+		Expect(s.drained).To(BeEmpty())
+	})
+
+	It("stays spread over the failure domains of the MachinePool", func() {
+		s := newStory(4, infrav1.FooMachinePoolStrategy{})
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.FailureDomains = []string{"zone-b", "zone-a"} })
+		s.settles(4)
+		zones := func() map[string]int {
+			count := map[string]int{}
+			for _, i := range s.instances(Default) {
+				count[i.Zone]++
+			}
+			return count
+		}
+		s.change(version("v1.35.4"))
+		s.settles(4)
+		Expect(zones()).To(Equal(map[string]int{"zone-a": 2, "zone-b": 2}))
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](2) })
+		s.settles(2)
+		Expect(zones()).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1}))
+	})
+
+	It("keeps the size that an external autoscaler gave the pool, also while it rolls out", func() {
+		s := newStory(2, strategy(0, 1))
+		s.change(func(m *clusterv1.MachinePool) {
+			m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "autoscaler"}
+		})
+		s.settles(2)
+		scale := func(size int32) {
+			GinkgoHelper()
+			pool, err := suite.Cloud.GetPool(s.ctx, s.cloudName())
+			Expect(err).NotTo(HaveOccurred())
+			data, _ := suite.Cloud.PoolUserData(s.cloudName())
+			pool.Size, pool.Template.UserData = size, data
+			_, err = suite.Cloud.EnsurePool(s.ctx, pool.PoolSpec)
+			Expect(err).NotTo(HaveOccurred())
+		}
+		scale(4)
+		s.settles(4)
+		replicas := func() *int32 {
+			Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(s.machinePool), s.machinePool)).To(Succeed())
+			return s.machinePool.Spec.Replicas
+		}
+		Eventually(replicas).Should(HaveValue(BeEquivalentTo(4)), "the MachinePool follows its pool")
+		s.watch()
+		s.change(version("v1.35.4"))
+		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.settles(4)
+		Expect(s.drained).To(HaveLen(4))
+		Expect(s.most).To(Equal(4))
+		Expect(replicas()).To(HaveValue(BeEquivalentTo(4)))
+	})
+
+	It("writes nothing while all is well", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+		versions := func(g Gomega) []string {
+			found := []string{s.get(g).ResourceVersion}
+			for _, m := range s.machines(g) {
+				found = append(found, m.ResourceVersion)
+			}
+			for _, m := range s.fooMachines(g) {
+				found = append(found, m.ResourceVersion)
+			}
+			return found
+		}
+		before, orders := versions(Default), suite.Cloud.Calls(fake.CallEnsurePool)
+		for range 5 {
+			suite.Cloud.GrowPools() // an event, after which the controller looks at all
+		}
+		Consistently(versions, "1s").Should(Equal(before))
+		Expect(suite.Cloud.Calls(fake.CallEnsurePool)).To(Equal(orders))
+	})
+})

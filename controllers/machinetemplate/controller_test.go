@@ -1,0 +1,68 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinetemplate
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+)
+
+var suite *infratest.Suite
+
+func TestMachineTemplate(t *testing.T) {
+	infratest.Run(t, "FooMachineTemplate", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, _ *cloudevents.Events) error {
+		return SetupWithManager(ctx, mgr, Options{Cloud: c})
+	})
+}
+
+var _ = Describe("FooMachineTemplate", func() {
+	It("says what its nodes will have", Label("contract:infra-machine.autoscaling-from-zero"), func(ctx SpecContext) {
+		namespace, err := suite.Namespace(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		template := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "workers"}}
+		Expect(suite.Client.Create(ctx, template)).To(Succeed())
+		get := func(g Gomega) infrav1.FooMachineTemplateStatus {
+			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(template), template)).To(Succeed())
+			return template.Status
+		}
+		Eventually(func(g Gomega) {
+			status := get(g)
+			g.Expect(status.Capacity.Cpu().String()).To(Equal("2"))
+			g.Expect(status.Capacity.Memory().String()).To(Equal("4Gi"))
+			g.Expect(status.NodeInfo).To(Equal(infrav1.NodeInfo{Architecture: "amd64", OperatingSystem: "linux"}))
+		}).Should(Succeed(), "the size is the default's")
+
+		By("taking it back when the cloud does not have the type")
+		before := template.DeepCopy()
+		template.Spec.Template.Spec.InstanceType = "huge"
+		Expect(suite.Client.Patch(ctx, template, client.MergeFrom(before))).To(Succeed())
+		Eventually(get).Should(BeZero(), "the change of the spec is noticed")
+	})
+})

@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package machinepoolrules says what is wrong with a FooMachinePool that its schema lets pass, and how a FooMachinePool may change.
+// It is what a webhook calls.
+//
+// Limits: it looks at one object, and asks no cloud: an instance type that does not exist is reported in a condition.
+package machinepoolrules
+
+import (
+	"fmt"
+	"regexp"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// percentage is one from 0% to 100%.
+var percentage = regexp.MustCompile(`^(100|[1-9]?[0-9])%$`)
+
+// Validate returns what is wrong with the spec of a FooMachinePool, or of a FooMachinePoolTemplate at another path.
+func Validate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
+	errs := validateStrategy(&spec.Strategy, path.Child("strategy"))
+	if len(spec.ProviderIDList) > infrav1.MaxPoolReplicas {
+		errs = append(errs, field.TooMany(path.Child("providerIDList"), len(spec.ProviderIDList), infrav1.MaxPoolReplicas))
+	}
+	return errs
+}
+
+// ValidateTemplate returns what is wrong with a spec that FooMachinePools are made from.
+func ValidateTemplate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
+	errs := Validate(spec, path)
+	if spec.ProviderID != "" {
+		errs = append(errs, field.Forbidden(path.Child("providerID"), "every pool has its own"))
+	}
+	if len(spec.ProviderIDList) > 0 {
+		errs = append(errs, field.Forbidden(path.Child("providerIDList"), "every pool has its own"))
+	}
+	return errs
+}
+
+// ValidateUpdate returns what is wrong with a change of the spec, besides what is wrong with the new spec itself.
+func ValidateUpdate(before, after *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
+	if before.ProviderID != "" && after.ProviderID != before.ProviderID {
+		return field.ErrorList{field.Invalid(path.Child("providerID"), after.ProviderID,
+			fmt.Sprintf("it names the pool in the cloud and must stay %q", before.ProviderID))}
+	}
+	return nil
+}
+
+func validateStrategy(strategy *infrav1.FooMachinePoolStrategy, path *field.Path) field.ErrorList {
+	errs := validatePortion(strategy.MaxSurge, path.Child("maxSurge"))
+	errs = append(errs, validatePortion(strategy.MaxUnavailable, path.Child("maxUnavailable"))...)
+	if len(errs) == 0 && strategy.MaxSurge != nil && isZero(strategy.MaxSurge) &&
+		(strategy.MaxUnavailable == nil || isZero(strategy.MaxUnavailable)) {
+		errs = append(errs, field.Invalid(path.Child("maxSurge"), strategy.MaxSurge.String(),
+			"must not be zero while maxUnavailable is, which is its default: nothing could ever be replaced"))
+	}
+	switch strategy.DeletePolicy {
+	case "", infrav1.RandomDeletePolicy, infrav1.NewestDeletePolicy, infrav1.OldestDeletePolicy:
+	default:
+		errs = append(errs, field.NotSupported(path.Child("deletePolicy"), strategy.DeletePolicy,
+			[]infrav1.DeletePolicy{infrav1.RandomDeletePolicy, infrav1.NewestDeletePolicy, infrav1.OldestDeletePolicy}))
+	}
+	if strategy.NodeJoinTimeoutSeconds < 0 {
+		errs = append(errs, field.Invalid(path.Child("nodeJoinTimeoutSeconds"), strategy.NodeJoinTimeoutSeconds, "must be at least 1"))
+	}
+	if strategy.MaxFailedReplacements < 0 {
+		errs = append(errs, field.Invalid(path.Child("maxFailedReplacements"), strategy.MaxFailedReplacements, "must be at least 1"))
+	}
+	return errs
+}
+
+func validatePortion(value *intstr.IntOrString, path *field.Path) field.ErrorList {
+	switch {
+	case value == nil:
+		return nil
+	case value.Type == intstr.Int && value.IntVal >= 0, value.Type == intstr.String && percentage.MatchString(value.StrVal):
+		return nil
+	default:
+		return field.ErrorList{field.Invalid(path, value.String(), "must be a number of at least 0, or a percentage from 0% to 100%")}
+	}
+}
+
+func isZero(value *intstr.IntOrString) bool {
+	return *value == intstr.FromInt32(0) || *value == intstr.FromString("0%")
+}

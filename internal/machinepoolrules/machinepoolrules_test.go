@@ -1,0 +1,72 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepoolrules
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+func TestValidate(t *testing.T) {
+	number := func(n int32) *intstr.IntOrString { return ptr.To(intstr.FromInt32(n)) }
+	percent := func(p string) *intstr.IntOrString { return ptr.To(intstr.FromString(p)) }
+	for name, test := range map[string]struct {
+		strategy infrav1.FooMachinePoolStrategy
+		wrong    string
+	}{
+		"nothing said":           {strategy: infrav1.FooMachinePoolStrategy{}},
+		"numbers":                {strategy: infrav1.FooMachinePoolStrategy{MaxSurge: number(0), MaxUnavailable: number(1)}},
+		"percentages":            {strategy: infrav1.FooMachinePoolStrategy{MaxSurge: percent("100%"), MaxUnavailable: percent("0%")}},
+		"both zero":              {infrav1.FooMachinePoolStrategy{MaxSurge: number(0), MaxUnavailable: percent("0%")}, "spec.strategy.maxSurge"},
+		"zero with the default":  {infrav1.FooMachinePoolStrategy{MaxSurge: percent("0%")}, "spec.strategy.maxSurge"},
+		"below zero":             {infrav1.FooMachinePoolStrategy{MaxSurge: number(-1)}, "spec.strategy.maxSurge"},
+		"more than all":          {infrav1.FooMachinePoolStrategy{MaxUnavailable: percent("101%")}, "spec.strategy.maxUnavailable"},
+		"no percentage":          {infrav1.FooMachinePoolStrategy{MaxUnavailable: percent("some")}, "spec.strategy.maxUnavailable"},
+		"an unknown policy":      {infrav1.FooMachinePoolStrategy{DeletePolicy: "Tallest"}, "spec.strategy.deletePolicy"},
+		"a timeout below zero":   {infrav1.FooMachinePoolStrategy{NodeJoinTimeoutSeconds: -1}, "spec.strategy.nodeJoinTimeoutSeconds"},
+		"a limit below zero":     {infrav1.FooMachinePoolStrategy{MaxFailedReplacements: -1}, "spec.strategy.maxFailedReplacements"},
+		"one unavailable, alone": {strategy: infrav1.FooMachinePoolStrategy{MaxUnavailable: number(1)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			errs := Validate(&infrav1.FooMachinePoolSpec{Strategy: test.strategy}, field.NewPath("spec"))
+			if test.wrong == "" {
+				g.Expect(errs).To(BeEmpty())
+				return
+			}
+			g.Expect(errs).To(HaveLen(1))
+			g.Expect(errs[0].Field).To(Equal(test.wrong))
+		})
+	}
+}
+
+func TestProviderIDs(t *testing.T) {
+	g := NewWithT(t)
+	path := field.NewPath("spec")
+	spec := &infrav1.FooMachinePoolSpec{ProviderID: "foo:///a", ProviderIDList: make([]string, infrav1.MaxPoolReplicas+1)}
+	g.Expect(Validate(spec, path)).To(HaveLen(1))
+	g.Expect(ValidateTemplate(spec, path)).To(HaveLen(3))
+	g.Expect(ValidateUpdate(&infrav1.FooMachinePoolSpec{}, spec, path)).To(BeEmpty())
+	g.Expect(ValidateUpdate(spec, spec, path)).To(BeEmpty())
+	g.Expect(ValidateUpdate(spec, &infrav1.FooMachinePoolSpec{ProviderID: "foo:///b"}, path)).To(HaveLen(1))
+}

@@ -1,0 +1,42 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package nodecapacity says what a node on an instance of a type will have, in the words of Kubernetes. Whoever reports it for
+// the cluster autoscaler asks here, so that a pool and a template of the same type say the same.
+//
+// Limits: it tells CPUs and memory. What the kubelet keeps for itself is not taken off.
+package nodecapacity
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// operatingSystem is what all instances of a Foo cloud run.
+const operatingSystem = "linux"
+
+// Of returns the capacity of a node on an instance of the type, and what else is known of it.
+func Of(size cloud.InstanceType) (corev1.ResourceList, infrav1.NodeInfo) {
+	return corev1.ResourceList{
+			corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),
+			corev1.ResourceMemory: *resource.NewQuantity(size.MemoryBytes, resource.BinarySI),
+		}, infrav1.NodeInfo{
+			Architecture: infrav1.Architecture(size.Architecture), OperatingSystem: operatingSystem,
+		}
+}
