@@ -18,9 +18,11 @@ package controlplane
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,6 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/collections"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -46,11 +49,13 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next decision) error {
 	log.Info("Acting", "action", next.Action, "reason", next.Reason, "message", next.Message)
 	switch next.Action {
 	case actionInitialize:
-		return r.createMachine(ctx, s, roleInit, next.FailureDomain)
-	case actionScaleUp:
-		return r.createMachine(ctx, s, roleJoin, next.FailureDomain)
-	case actionScaleDown:
-		return r.deleteMachine(ctx, s, next.Machine)
+		return r.createMachine(ctx, s, roleInit, next)
+	case actionCreate:
+		return r.createMachine(ctx, s, roleJoin, next)
+	case actionDelete, actionRemediate:
+		return r.deleteMachine(ctx, s, next)
+	case actionRemoveMember:
+		return r.removeMember(ctx, s, next)
 	case actionRelease:
 		return r.releaseMachine(ctx, s, next)
 	case actionDeleteMachines:
@@ -64,27 +69,44 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next decision) error {
 }
 
 // createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine, which ties them together.
-func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, failureDomain string) error {
+func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next decision) error {
 	if err := r.checkFresh(ctx, s); err != nil {
 		return err
 	}
 	if err := r.deleteLeftovers(ctx, s); err != nil {
 		return err
 	}
-	desired, err := s.desiredMachine(as, failureDomain)
+	desired, err := s.desiredMachine(as, next)
 	if err != nil {
+		return err
+	}
+	if err := r.prepareJoin(ctx, s, as); err != nil {
 		return err
 	}
 	var created []client.Object
 	for _, object := range []client.Object{desired.infra, desired.config, desired.machine} {
-		if err := r.client.Create(ctx, object); err != nil {
+		if err := r.client.Create(ctx, object, client.FieldOwner(creatorManager)); err != nil {
 			failed := fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
 			return errors.Join(failed, r.deleteAll(ctx, created))
 		}
 		created = append(created, object)
 	}
-	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", failureDomain)
+	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", next.FailureDomain)
+	// From here on the Machine itself says what it replaces.
+	delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
 	return nil
+}
+
+// prepareJoin has what kubeadm reads from the cluster say the same as the KubeadmConfig of the Machine that is to join.
+func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role) error {
+	if as != roleJoin {
+		return nil
+	}
+	version, err := semver.ParseTolerant(s.controlPlane.Spec.Version)
+	if err != nil {
+		return fmt.Errorf("spec.version %q: %w", s.controlPlane.Spec.Version, err)
+	}
+	return r.workload.PrepareUpgrade(ctx, s.key(), s.controlPlane.Spec.KubeadmConfigSpec.DeepCopy(), version)
 }
 
 // checkFresh compares what was observed with the API server itself. A Machine that the cache does not show yet would
@@ -116,30 +138,72 @@ func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) err
 	return errors.Join(failed...)
 }
 
-func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, name string) error {
+// deleteMachine deletes one Machine, after etcd is led by another one. A remediation is taken down first: what is deleted
+// and then forgotten would be tried without end.
+func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next decision) error {
 	if err := r.checkFresh(ctx, s); err != nil {
 		return err
 	}
-	machine, ok := s.machineCollection()[name]
+	machine, ok := s.machineCollection()[next.Machine]
 	if !ok {
-		return fmt.Errorf("scaling down: there is no Machine %q", name)
+		return fmt.Errorf("deleting: there is no Machine %q", next.Machine)
+	}
+	if err := r.moveLeader(ctx, s, next); err != nil {
+		return err
+	}
+	if next.Action == actionRemediate {
+		if err := r.recordRemediation(ctx, s, next.Remediation); err != nil {
+			return err
+		}
 	}
 	return r.deleteAll(ctx, []client.Object{machine})
+}
+
+func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *remediation) error {
+	value, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("encoding a remediation: %w", err)
+	}
+	before := s.controlPlane.DeepCopy()
+	annotations.AddAnnotations(s.controlPlane, map[string]string{controlplanev1.RemediationInProgressAnnotation: string(value)})
+	if err := r.client.Patch(ctx, s.controlPlane.DeepCopy(), client.MergeFrom(before)); err != nil {
+		return fmt.Errorf("recording the remediation of Machine %s: %w", record.Machine, err)
+	}
+	return nil
+}
+
+// moveLeader has another member lead etcd before the leader goes. Where the leader's machine is broken it may be unable to
+// hand over; then etcd elects another one when it is gone.
+func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next decision) error {
+	change := next.Etcd
+	if !change.MoveLeader {
+		return nil
+	}
+	err := r.workload.MoveEtcdLeader(ctx, s.key(), change.Leaving, change.Via)
+	machine, ok := s.machineCollection()[next.Machine]
+	if err != nil && (!ok || len(s.unhealthy(machine)) > 0) {
+		ctrl.LoggerFrom(ctx).Error(err, "The leader of etcd goes without handing over", "member", change.Leaving.Name)
+		return nil
+	}
+	return err
+}
+
+// removeMember takes a member out of etcd, after another one leads.
+func (r *Reconciler) removeMember(ctx context.Context, s *scope, next decision) error {
+	if next.Etcd.Leaving.ID == 0 {
+		return nil
+	}
+	if err := r.moveLeader(ctx, s, next); err != nil {
+		return err
+	}
+	return r.workload.RemoveEtcdMember(ctx, s.key(), next.Etcd.Leaving, next.Etcd.Via)
 }
 
 // releaseMachine takes the Machine's member out of etcd, and then the hook off the Machine, upon which Cluster API
 // deletes its infrastructure. Each step may be repeated.
 func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next decision) error {
-	change := next.Etcd
-	if change.MoveLeader {
-		if err := r.workload.MoveEtcdLeader(ctx, s.key(), change.Remove, change.Via); err != nil {
-			return err
-		}
-	}
-	if change.Remove.ID != 0 {
-		if err := r.workload.RemoveEtcdMember(ctx, s.key(), change.Remove, change.Via); err != nil {
-			return err
-		}
+	if err := r.removeMember(ctx, s, next); err != nil {
+		return err
 	}
 	machine, ok := s.machineCollection()[next.Machine]
 	if !ok {

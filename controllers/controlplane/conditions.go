@@ -23,7 +23,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/collections"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -52,22 +51,24 @@ func conditionTypes() []string {
 }
 
 // setConditions sets all conditions but Paused, whatever way the reconcile took.
-func (s *scope) setConditions(next decision, failure error) {
+func (s *scope) setConditions(result outcome) {
 	set := func(condition metav1.Condition) { conditions.Set(s.controlPlane, condition) }
 	set(s.initializedCondition())
 	set(s.certificatesCondition())
 	if s.etcdMode() == workload.EtcdStacked {
-		set(s.etcdCondition())
+		set(s.etcdCondition(result.state))
+	} else {
+		conditions.Delete(s.controlPlane, controlplanev1.EtcdClusterHealthyCondition)
 	}
-	set(s.componentsCondition())
+	set(s.componentsCondition(result.state))
 	set(s.machinesReadyCondition())
 	set(s.machinesUpToDateCondition())
-	set(s.rollingOutCondition())
-	set(s.scalingUpCondition(next, failure))
-	set(s.scalingDownCondition(next, failure))
-	set(s.remediatingCondition())
-	set(s.deletingCondition(next, failure))
-	set(s.availableCondition())
+	set(s.rollingOutCondition(result))
+	set(s.scalingUpCondition(result.next, result.failure))
+	set(s.scalingDownCondition(result.next, result.failure))
+	set(s.remediatingCondition(result))
+	set(s.deletingCondition(result.next, result.failure))
+	set(s.availableCondition(result.state))
 }
 
 // is returns a condition without a message.
@@ -95,7 +96,7 @@ func (s *scope) certificatesCondition() metav1.Condition {
 	case s.deleting() && before != nil:
 		return *before
 	case problem == nil:
-		return is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason)
+		return says(is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason), "%s", s.foundation.notice)
 	case problem.Reason == controlplanev1.CertificatesInternalErrorReason:
 		return says(is(conditionType, metav1.ConditionUnknown, problem.Reason), "%s", problem.Message)
 	default:
@@ -103,51 +104,37 @@ func (s *scope) certificatesCondition() metav1.Condition {
 	}
 }
 
-func (s *scope) etcdCondition() metav1.Condition {
+func (s *scope) etcdCondition(seen state) metav1.Condition {
 	conditionType := controlplanev1.EtcdClusterHealthyCondition
 	if s.observation == nil {
 		return s.unseen(conditionType, controlplanev1.EtcdClusterInspectionFailedReason)
 	}
-	if s.observation.Etcd.Problem != "" {
-		return says(is(conditionType, metav1.ConditionUnknown, controlplanev1.EtcdClusterHealthUnknownReason),
-			"etcd could not be asked: %s", s.observation.Etcd.Problem)
+	if problem := seen.etcdUnknown(); problem != "" {
+		return says(is(conditionType, metav1.ConditionUnknown, controlplanev1.EtcdClusterHealthUnknownReason), "%s", problem)
 	}
-	if problem := etcdProblem(state{Etcd: s.observation.Etcd, Machines: s.machinesWithNode()}); problem != "" {
+	seen.Machines = filter(seen.Machines, machineState.joined)
+	if problem := etcdProblem(seen, machineState{}); problem != "" {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.EtcdClusterNotHealthyReason), "%s", problem)
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.EtcdClusterHealthyReason)
 }
 
-// machinesWithNode leaves out Machines that can have no member yet.
-func (s *scope) machinesWithNode() []machineState {
-	var result []machineState
-	for _, machine := range s.machines {
-		if machine.Status.NodeRef.Name != "" {
-			result = append(result, s.machineState(machine))
-		}
-	}
-	return result
-}
-
-func (s *scope) componentsCondition() metav1.Condition {
+func (s *scope) componentsCondition(seen state) metav1.Condition {
 	conditionType := controlplanev1.ControlPlaneComponentsHealthyCondition
 	if s.observation == nil {
 		return s.unseen(conditionType, controlplanev1.ControlPlaneComponentsInspectionFailedReason)
 	}
-	var problems []string
-	for _, machine := range s.machinesWithNode() {
-		for _, problem := range machine.Unhealthy {
-			problems = append(problems, "* Machine "+machine.Name+": "+problem)
-		}
-	}
-	if len(problems) > 0 {
-		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.ControlPlaneComponentsNotHealthyReason), "%s", strings.Join(problems, "\n"))
+	if problems := allProblems(filter(seen.Machines, machineState.joined)); len(problems) > 0 {
+		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.ControlPlaneComponentsNotHealthyReason), "* %s", strings.Join(problems, "\n* "))
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.ControlPlaneComponentsHealthyReason)
 }
 
-// unseen says that the workload cluster could not be looked at.
+// unseen says that the workload cluster could not be looked at, once what was known before is too old to be shown.
 func (s *scope) unseen(conditionType, reason string) metav1.Condition {
+	if before := conditions.Get(s.controlPlane, conditionType); before != nil && s.stillShown() {
+		return *before
+	}
 	return says(is(conditionType, metav1.ConditionUnknown, reason), "%s", s.workloadProblem)
 }
 
@@ -180,35 +167,4 @@ func (s *scope) machinesUpToDateCondition() metav1.Condition {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.MachinesNotUpToDateReason), "%s", strings.Join(outdated, "\n"))
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.MachinesUpToDateReason)
-}
-
-func (s *scope) outdated() []string {
-	var result []string
-	for _, machine := range s.machines {
-		for _, difference := range s.differences(machine) {
-			result = append(result, "* Machine "+machine.Name+": "+difference)
-		}
-	}
-	return result
-}
-
-// rollingOutCondition is never true, but says so where a rollout would be due.
-func (s *scope) rollingOutCondition() metav1.Condition {
-	condition := is(controlplanev1.RollingOutCondition, metav1.ConditionFalse, controlplanev1.NotRollingOutReason)
-	outdated := s.outdated()
-	if len(outdated) == 0 {
-		return condition
-	}
-	condition.Reason = reasonRolloutNotImplemented
-	return says(condition, "Rollout is not implemented in this version, these Machines stay as they are:\n%s", strings.Join(outdated, "\n"))
-}
-
-// remediatingCondition is never true, but says so where a remediation would be due.
-func (s *scope) remediatingCondition() metav1.Condition {
-	condition := is(controlplanev1.RemediatingCondition, metav1.ConditionFalse, controlplanev1.NotRemediatingReason)
-	unhealthy := s.machineCollection().Filter(collections.IsUnhealthyAndOwnerRemediated).Names()
-	if len(unhealthy) == 0 {
-		return condition
-	}
-	return says(condition, "Remediation is not implemented in this version, these Machines stay as they are: %s", strings.Join(unhealthy, ", "))
 }

@@ -52,7 +52,7 @@ func obstacle(next decision, failure error) string {
 	switch {
 	case failure != nil:
 		return " is held up by an error: " + failure.Error()
-	case next.Action == actionWait:
+	case next.Action == actionWait && next.Message != "":
 		return fmt.Sprintf(" waits (%s): %s", next.Reason, next.Message)
 	}
 	return ""
@@ -69,7 +69,7 @@ func (s *scope) deletingCondition(next decision, failure error) metav1.Condition
 }
 
 // availableCondition is true if one Machine's components are healthy and etcd has its quorum.
-func (s *scope) availableCondition() metav1.Condition {
+func (s *scope) availableCondition(seen state) metav1.Condition {
 	notAvailable := is(controlplanev1.AvailableCondition, metav1.ConditionFalse, controlplanev1.NotAvailableReason)
 	switch {
 	case s.deleting():
@@ -79,17 +79,14 @@ func (s *scope) availableCondition() metav1.Condition {
 	case s.foundation.certificates != nil:
 		return says(notAvailable, "%s", s.foundation.certificates.Message)
 	case s.observation == nil:
-		return says(is(controlplanev1.AvailableCondition, metav1.ConditionUnknown, controlplanev1.AvailableInspectionFailedReason), "%s", s.workloadProblem)
+		return s.unseen(controlplanev1.AvailableCondition, controlplanev1.AvailableInspectionFailedReason)
 	}
-	machines := s.machinesWithNode()
-	serves := func(machine machineState) bool { return len(machine.Unhealthy) == 0 }
-	if !slices.ContainsFunc(machines, serves) {
-		return says(notAvailable, "No Machine has healthy components: %s", strings.Join(allProblems(machines), "; "))
+	joined := filter(seen.Machines, machineState.joined)
+	if !slices.ContainsFunc(joined, machineState.healthy) {
+		return says(notAvailable, "No Machine has healthy components: %s", strings.Join(allProblems(joined), "; "))
 	}
-	if s.etcdMode() == workload.EtcdStacked {
-		if problem := s.quorumProblem(machines); problem != "" {
-			return says(notAvailable, "%s", problem)
-		}
+	if problem := seen.quorumProblem(); problem != "" {
+		return says(notAvailable, "%s", problem)
 	}
 	return is(controlplanev1.AvailableCondition, metav1.ConditionTrue, controlplanev1.AvailableReason)
 }
@@ -105,10 +102,15 @@ func allProblems(machines []machineState) []string {
 }
 
 // quorumProblem says why etcd is not known to have its quorum; empty if it is.
-func (s *scope) quorumProblem(machines []machineState) string {
-	if s.observation.Etcd.Problem != "" {
-		return "etcd could not be asked: " + s.observation.Etcd.Problem
+func (s state) quorumProblem() string {
+	if !s.EtcdManaged {
+		return ""
 	}
-	_, problem := quorumWithout(state{Etcd: s.observation.Etcd, Machines: machines}, workload.Member{})
-	return problem
+	if problem := s.etcdUnknown(); problem != "" {
+		return problem
+	}
+	if all := s.votes(func(workload.Member) bool { return true }); all.healthy < all.quorum() {
+		return fmt.Sprintf("%d of %d voting members of etcd are healthy, and %d are needed", all.healthy, all.voters, all.quorum())
+	}
+	return ""
 }

@@ -43,6 +43,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -69,6 +70,10 @@ type Reconciler struct {
 	certificates *certs.Store
 	kubeconfigs  *kubeconfig.Store
 	workload     workload.Access
+	addons       *addonsMemory
+	metrics      *metrics
+	fields       *ownedfields.Store
+	seen         *sightings
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
 	watchFilter  string
@@ -88,16 +93,19 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+// The diagnostics endpoint asks the API server who its caller is, and what that one may read:
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
 
 // Reconcile brings one FooControlPlane a step nearer to its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	controlPlane := &controlplanev1.FooControlPlane{}
 	if err := r.client.Get(ctx, request.NamespacedName, controlPlane); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+		return ctrl.Result{}, r.gone(request.NamespacedName, err)
 	}
 	cluster, err := r.gate(ctx, controlPlane)
 	if err != nil || cluster == nil {
@@ -110,28 +118,35 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 
 	s, err := r.observe(ctx, controlPlane, cluster)
+	if errors.Is(err, errStale) {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	failure := r.ensureFoundation(ctx, s)
 	r.observeWorkload(ctx, s)
-	next := plan(s.state(ctx))
-	applyErr := r.apply(ctx, s, next)
+	seen := s.state()
+	next := plan(seen)
+	applyErr := errors.Join(r.propagate(ctx, s), r.apply(ctx, s, next))
 	if errors.Is(applyErr, errStale) {
 		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
 	failure = kerrors.NewAggregate([]error{failure, applyErr})
 
-	s.setStatus(next, failure)
+	result := outcome{state: seen, next: next, failure: failure}
+	rolling := rollingSince(controlPlane)
+	s.setStatus(result)
+	r.metrics.record(s, next, failure, rolling)
 	errs := []error{failure, r.patch(ctx, helper, controlPlane, failure)}
 	if next.Action != actionFinish {
-		errs = append(errs, r.setMachineConditions(ctx, s), r.watchWorkload(ctx, s))
+		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s), r.settle(ctx, s, next))
 	}
 	announce(r.recorder, controlPlane, next, failure)
 	if err := kerrors.NewAggregate(errs); err != nil {
 		return ctrl.Result{}, err
 	}
-	return s.requeue(), nil
+	return s.requeue(next), nil
 }
 
 // gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
@@ -175,7 +190,7 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 }
 
 // requeue says when to look again though nothing is reported to have changed.
-func (s *scope) requeue() ctrl.Result {
+func (s *scope) requeue(next decision) ctrl.Result {
 	switch {
 	case s.deleting():
 		return ctrl.Result{}
@@ -184,7 +199,13 @@ func (s *scope) requeue() ctrl.Result {
 	case s.unwatched() || s.initialized && s.anythingUnhealthy():
 		return ctrl.Result{RequeueAfter: unsettledInterval}
 	}
-	return ctrl.Result{}
+	var result ctrl.Result
+	for _, at := range []time.Time{next.Recheck, s.nextDue()} {
+		if wait := at.Sub(s.now); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
+			result.RequeueAfter = wait
+		}
+	}
+	return result
 }
 
 // unwatched says whether something is missing whose arrival no watch reports.

@@ -17,6 +17,7 @@ limitations under the License.
 package controlplane
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -55,7 +56,7 @@ type newMachine struct {
 // desiredMachine computes a Machine with its KubeadmConfig and its infrastructure machine.
 //
 //contract:control-plane/machines
-func (s *scope) desiredMachine(as role, failureDomain string) (newMachine, error) {
+func (s *scope) desiredMachine(as role, next decision) (newMachine, error) {
 	name, err := machineName(s.controlPlane, s.cluster.Name)
 	if err != nil {
 		return newMachine{}, err
@@ -74,7 +75,7 @@ func (s *scope) desiredMachine(as role, failureDomain string) (newMachine, error
 		Spec: clusterv1.MachineSpec{
 			ClusterName:       s.cluster.Name,
 			Version:           s.controlPlane.Spec.Version,
-			FailureDomain:     failureDomain,
+			FailureDomain:     next.FailureDomain,
 			InfrastructureRef: referenceTo(infra.GroupVersionKind().Group, infra.GetKind(), name),
 			Bootstrap: clusterv1.Bootstrap{
 				ConfigRef: referenceTo(bootstrapv1.GroupVersion.Group, "KubeadmConfig", name),
@@ -90,7 +91,27 @@ func (s *scope) desiredMachine(as role, failureDomain string) (newMachine, error
 	}
 	machine.OwnerReferences = []metav1.OwnerReference{controllerReference(s.controlPlane)}
 	machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation] = ""
+	if err := s.record(machine, next); err != nil {
+		return newMachine{}, err
+	}
 	return newMachine{machine: machine, config: config, infra: infra}, nil
+}
+
+// record writes on a Machine what it is made from, and what for.
+func (s *scope) record(machine *clusterv1.Machine, next decision) error {
+	var err error
+	if machine.Annotations[controlplanev1.MadeFromAnnotation], err = s.madeFrom.annotation(); err != nil {
+		return err
+	}
+	if next.Remediation == nil {
+		return nil
+	}
+	encoded, err := json.Marshal(next.Remediation)
+	if err != nil {
+		return fmt.Errorf("encoding a remediation: %w", err)
+	}
+	machine.Annotations[controlplanev1.RemediationForAnnotation] = string(encoded)
+	return nil
 }
 
 func referenceTo(group, kind, name string) clusterv1.ContractVersionedObjectReference {

@@ -103,7 +103,7 @@ func TestConfigDifference(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(spec.ClusterConfiguration.FeatureGates).To(HaveKeyWithValue("ControlPlaneKubeletLocalMode", true), "kubeadm before 1.36 needs it")
 			machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "m"}}
-			s := &scope{controlPlane: controlPlane, configs: map[string]*bootstrapv1.KubeadmConfig{"m": {Spec: spec}}}
+			s := &scope{controlPlane: controlPlane, madeFrom: madeFrom{Outcome: "something"}, configs: map[string]*bootstrapv1.KubeadmConfig{"m": {Spec: spec}}}
 			filled := &s.configs["m"].Spec
 			filled.ClusterConfiguration.ControlPlaneEndpoint = "10.0.0.1:6443"
 			filled.Format = bootstrapv1.CloudConfig

@@ -25,9 +25,22 @@ limitations under the License.
 // first Machine is created as soon as its place is known, since Machine, KubeadmConfig and infrastructure machine each
 // wait by themselves for what they need.
 //
-// Safety: one Machine is created or removed at a time, and only while all the others are healthy; a member leaves etcd
-// before its machine goes, and only if the rest keeps quorum; what can not be seen counts as not healthy.
+// The plan asks its rules in one order (plan.go): what has begun is finished, what never joined and is out of date is given
+// up, what is broken is repaired, what is out of date is replaced, and last the number of Machines is changed.
 //
-// Limits: Machines are not rolled out, remediated or adopted, and what is changed in spec.machineTemplate does not reach
-// Machines that exist. Where that matters a condition says so, and nothing is done.
+// Safety: one Machine is created or removed at a time, and only while all the others are healthy; the one that goes is left
+// out of that check, so that what is broken can be replaced. The leadership of etcd moves before its Machine is deleted, and
+// a member leaves etcd after its machine is drained, and only if the rest keeps quorum; what can not be seen counts as not
+// healthy. A Machine that was remediated may be replaced while others are broken, if etcd bears that the new one fails.
+// Where nothing is safe, the conditions and status.plan say exactly why.
+//
+// The rollout guard (guard.go): each Machine records what it was made from. One that is out of date though the user has
+// changed neither spec nor template since is not replaced until the user confirms it, with the annotation
+// controlplane.cluster.x-k8s.io/confirm-rollout and the digest that the RollingOut condition names. A Machine without a
+// record, which was adopted, is held if only its configuration differs. What spec.rollout.after and
+// spec.rollout.before ask for is never held. An infrastructure template that is changed in place is not noticed: Cluster API
+// has templates replaced instead.
+//
+// Limits: a control plane that has lost all its Machines, its only Machine or etcd's quorum is not recovered; certificate
+// authorities are not rotated; Machines are not updated in place beyond their metadata and settings.
 package controlplane

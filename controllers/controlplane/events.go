@@ -23,15 +23,18 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
+// maxNote is how long the note of an event may be, in bytes.
+const maxNote = 1024
+
 // announce makes one event of what was done, or of what failed. Waiting makes none: the conditions say it.
 func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next decision, failure error) {
-	idle := next.Action == actionWait || next.Action == actionNone
+	idle := !next.acts()
 	switch {
 	case failure != nil && idle:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%v", failure)
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%.*s", maxNote, failure.Error())
 	case failure != nil:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%s: %v", next.Message, failure)
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%.*s", maxNote, next.Message+": "+failure.Error())
 	case !idle && next.Action != actionFinish:
-		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%s", next.Message)
+		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%.*s", maxNote, next.Message)
 	}
 }

@@ -21,11 +21,18 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
+	"github.com/blang/semver/v4"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
+
+// fakeExpiry is when the certificates of API servers expire, unless a test wants something else.
+var fakeExpiry = time.Date(2040, time.January, 2, 3, 4, 5, 0, time.UTC)
 
 // fakeWorkload is workload clusters as a test wants them to be seen.
 type fakeWorkload struct {
@@ -38,6 +45,13 @@ type fakeCluster struct {
 	observation workload.Observation
 	unreachable bool
 	calls       []string
+	// lastMember is the ID of the member that joined last.
+	lastMember uint64
+	// addons are what UpdateAddons was last asked for, and addonsErr what it answers.
+	addons    workload.Addons
+	addonsErr error
+	// expiries are those of the API servers' certificates, by node.
+	expiries map[string]time.Time
 }
 
 var _ workload.Access = &fakeWorkload{}
@@ -70,8 +84,9 @@ func (f *fakeWorkload) addNode(key client.ObjectKey, name string) {
 			pods[component] = workload.Pod{State: workload.PodRunning}
 		}
 		seen := &cluster.observation
+		cluster.lastMember++
 		seen.Nodes = append(seen.Nodes, workload.Node{Name: name, Ready: true, Pods: pods})
-		seen.Etcd.Members = append(seen.Etcd.Members, workload.Member{ID: uint64(100 + len(seen.Etcd.Members)), Name: name})
+		seen.Etcd.Members = append(seen.Etcd.Members, workload.Member{ID: cluster.lastMember, Name: name})
 		seen.Etcd.Leader = seen.Etcd.Members[0].ID
 	})
 }
@@ -116,6 +131,27 @@ func (f *fakeWorkload) RemoveEtcdMember(_ context.Context, key client.ObjectKey,
 		cluster.observation.Etcd.Members = staying
 	})
 	return nil
+}
+
+func (f *fakeWorkload) PrepareUpgrade(_ context.Context, key client.ObjectKey, _ *bootstrapv1.KubeadmConfigSpec, version semver.Version) error {
+	f.change(key, func(cluster *fakeCluster) { cluster.calls = append(cluster.calls, "prepare "+version.String()) })
+	return nil
+}
+
+func (f *fakeWorkload) UpdateAddons(_ context.Context, addons workload.Addons) error {
+	var err error
+	f.change(addons.Cluster, func(cluster *fakeCluster) { cluster.addons, err = addons, cluster.addonsErr })
+	return err
+}
+
+func (f *fakeWorkload) CertificateExpiry(_ context.Context, endpoint workload.APIServerEndpoint) (time.Time, error) {
+	expiry := fakeExpiry
+	f.change(endpoint.Cluster, func(cluster *fakeCluster) {
+		if other, ok := cluster.expiries[endpoint.Node]; ok {
+			expiry = other
+		}
+	})
+	return expiry, nil
 }
 
 func (f *fakeWorkload) Watch(context.Context, workload.Watch) error { return workload.ErrNotConnected }

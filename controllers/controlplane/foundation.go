@@ -20,7 +20,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,10 +34,17 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
 
-const reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
+const (
+	reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
+	reasonSpecRefused            = "SpecRefused"
+	// authorityExpiryNotice is how long before its end the expiry of a certificate authority is shown. Replacing one takes
+	// time: every machine and every client that trusts it is concerned.
+	authorityExpiryNotice = 90 * 24 * time.Hour
+)
 
 // ensureFoundation writes the certificates at once and the kubeconfig as soon as an endpoint is known, neither of which
 // waits for the infrastructure to be provisioned: Cluster API's ClusterCache connects the moment that it is.
@@ -47,6 +57,7 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil
 	}
+	s.foundation.spec = r.specProblem(s)
 	authority, err := r.ensureCertificates(ctx, s)
 	if err != nil || s.foundation.certificates != nil {
 		return err
@@ -72,8 +83,10 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		Authority: authority,
 		Algorithm: configuration.EncryptionAlgorithm,
 		Owner:     controllerReference(s.controlPlane),
+		Now:       s.now,
 	})
-	if errors.Is(err, kubeconfig.ErrNoKey) {
+	var invalid *kubeconfig.InvalidError
+	if errors.Is(err, kubeconfig.ErrNoKey) || errors.As(err, &invalid) {
 		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
 		return nil
 	}
@@ -90,15 +103,17 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 		Cluster: s.key(),
 		Config:  s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
 		Owner:   controllerReference(s.controlPlane),
+		Now:     s.now,
 	}
 	ensure := r.certificates.LookupOrGenerate
-	if s.initialized {
+	if s.certificatesUsed() {
 		ensure = r.certificates.Lookup
 	}
-	authority, err := ensure(ctx, request)
+	found, err := ensure(ctx, request)
 	if err == nil {
 		s.foundation.certificates = nil
-		return authority, nil
+		s.foundation.notice = expiryNotice(found.Expiries, s.now)
+		return found.Authority, nil
 	}
 	var missing *certs.MissingError
 	var invalid *certs.InvalidError
@@ -112,6 +127,49 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 		Message: "certificate secrets could not be read or written, see the logs of the manager",
 	}
 	return certs.Authority{}, err
+}
+
+// certificatesUsed says whether a Machine may have used the certificates, from when on none is generated. The status does
+// not tell alone: it is lost when the FooControlPlane is restored from a backup or its Machines are adopted.
+func (s *scope) certificatesUsed() bool {
+	return s.initialized || clusterInitialized(s.cluster) || len(s.machines) > 0 || len(s.foreign) > 0
+}
+
+// expiryNotice says which certificates expire soon. It names times and not periods, so that it stays the same.
+func expiryNotice(expiries []certs.Expiry, now time.Time) string {
+	var soon []string
+	for _, expiry := range expiries {
+		if expiry.At.Sub(now) < authorityExpiryNotice {
+			soon = append(soon, fmt.Sprintf("secret %s: its certificate expires at %s", expiry.Secret, expiry.At.UTC().Format(time.RFC3339)))
+		}
+	}
+	return strings.Join(soon, "; ")
+}
+
+// specProblem says what is wrong with the FooControlPlane itself, which a webhook refuses where there is one. It keeps the
+// first Machine from being made. Once there are Machines they are looked after all the same: what the spec has to do with
+// it, the plan refuses by itself, and a rule that is newer than the control plane must not keep it from being repaired.
+func (r *Reconciler) specProblem(s *scope) *problem {
+	errs := controlplanerules.Validate(s.controlPlane)
+	if len(errs) == 0 {
+		return nil
+	}
+	refused := &problem{Reason: reasonSpecRefused, Message: errs.ToAggregate().Error()}
+	if len(s.machines) == 0 {
+		return refused
+	}
+	if s.controlPlane.Generation != s.controlPlane.Status.ObservedGeneration {
+		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonSpecRefused, "Validate", "%.*s", maxNote, refused.Message)
+	}
+	return nil
+}
+
+// absence says why the workload cluster can not be looked at.
+func (f foundation) absence() string {
+	if f.kubeconfig != nil && f.kubeconfig.Reason == reasonKubeconfigNotAvailable {
+		return f.kubeconfig.Message
+	}
+	return "the workload cluster is not there yet"
 }
 
 // ensureTemplateOwner has the Cluster own the template, so that clusterctl moves both together.

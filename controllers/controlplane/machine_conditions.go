@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,6 +35,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
+// machineOwnerRemediated is the condition by which the owner of a Machine tells the MachineHealthCheck what it does for it.
+const machineOwnerRemediated = clusterv1.MachineOwnerRemediatedCondition
+
 // podConditions are the Machine conditions that stand for the static pods.
 var podConditions = map[workload.Component]string{
 	workload.APIServer:         controlplanev1.MachineAPIServerPodHealthyCondition,
@@ -46,6 +50,7 @@ var podConditions = map[workload.Component]string{
 func machineConditionTypes() []string {
 	return []string{
 		clusterv1.MachineUpToDateCondition,
+		machineOwnerRemediated,
 		controlplanev1.MachineAPIServerPodHealthyCondition,
 		controlplanev1.MachineControllerManagerPodHealthyCondition,
 		controlplanev1.MachineSchedulerPodHealthyCondition,
@@ -57,20 +62,18 @@ func machineConditionTypes() []string {
 // setMachineConditions says on each Machine what was seen of it. Cluster API makes a Machine ready only if they are true,
 // by the readiness gates that the Machine was created with. Before the control plane is initialized there is nothing to
 // say, and each write would have the Machine reconciled by others, some of whom do so only once a second.
-func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope) error {
-	if !s.initialized {
+func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope, result outcome) error {
+	remediate := slices.ContainsFunc(result.state.Machines, func(m machineState) bool { return m.Remediate })
+	if !s.initialized && !remediate {
 		return nil
 	}
 	var failed []error
-	for _, machine := range s.machines {
+	for i, machine := range s.machines {
 		helper, err := patch.NewHelper(machine, r.client)
 		if err != nil {
 			return fmt.Errorf("preparing the patch of Machine %s: %w", machine.Name, err)
 		}
-		conditions.Set(machine, s.upToDateCondition(machine))
-		for _, condition := range s.healthConditions(machine) {
-			conditions.Set(machine, condition)
-		}
+		s.setOn(machine, result.state.Machines[i], result)
 		err = helper.Patch(ctx, machine, patch.WithOwnedConditions{Conditions: machineConditionTypes()})
 		if err = kerrors.FilterOut(err, apierrors.IsNotFound); err != nil {
 			failed = append(failed, fmt.Errorf("patching Machine %s: %w", machine.Name, err))
@@ -79,8 +82,29 @@ func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope) error {
 	return errors.Join(failed...)
 }
 
+// setOn sets the conditions of one Machine.
+func (s *scope) setOn(machine *clusterv1.Machine, seen machineState, result outcome) {
+	recovered := conditions.IsTrue(machine, clusterv1.MachineHealthCheckSucceededCondition)
+	switch {
+	case seen.Remediate:
+		conditions.Set(machine, ownerRemediated(seen, result))
+	case recovered && !seen.Deleting && conditions.IsFalse(machine, machineOwnerRemediated):
+		conditions.Delete(machine, machineOwnerRemediated)
+	}
+	if !s.initialized {
+		return
+	}
+	conditions.Set(machine, s.upToDateCondition(machine))
+	for _, condition := range s.healthConditions(machine) {
+		conditions.Set(machine, condition)
+	}
+}
+
 func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
-	differences := s.differences(machine)
+	differences := make([]string, 0, len(s.differences[machine.Name]))
+	for _, difference := range s.differences[machine.Name] {
+		differences = append(differences, difference.Text)
+	}
 	if len(differences) == 0 {
 		return metav1.Condition{
 			Type:   clusterv1.MachineUpToDateCondition,
@@ -113,7 +137,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 	if blind, is := s.blind(machine, condition); is {
 		return blind
 	}
-	node, _ := s.observation.Node(machine.Status.NodeRef.Name)
+	node, _ := s.observation.Node(s.nodeName(machine))
 	pod := node.Pods[component]
 	condition.Message = pod.Message
 	switch pod.State {
@@ -144,10 +168,10 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 		condition.Message = "etcd could not be asked: " + s.observation.Etcd.Problem
 		return condition
 	}
-	member, ok := s.observation.Etcd.Member(machine.Status.NodeRef.Name)
+	member, ok := s.observation.Etcd.Member(s.nodeName(machine))
 	problem := memberProblem(member)
 	if !ok {
-		problem = "etcd has no member of the name of Node " + machine.Status.NodeRef.Name
+		problem = "etcd has no member of the name of Node " + s.nodeName(machine)
 	}
 	if problem != "" {
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason
@@ -165,14 +189,14 @@ func (s *scope) blind(machine *clusterv1.Machine, condition metav1.Condition) (m
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineDeletingReason
 		condition.Message = "the Machine is being deleted"
 		return condition, true
-	case s.observation == nil && s.initialized && conditions.Has(machine, condition.Type):
+	case s.stillShown() && conditions.Has(machine, condition.Type):
 		return *conditions.Get(machine, condition.Type), true
 	case s.observation == nil:
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
 		condition.Message = s.workloadProblem
 		return condition, true
 	}
-	if _, ok := s.observation.Node(machine.Status.NodeRef.Name); !ok {
+	if _, ok := s.observation.Node(s.nodeName(machine)); !ok {
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
 		condition.Message = "waiting for the Machine's Node"
 		return condition, true

@@ -161,15 +161,18 @@ var _ = Describe("Machines", func() {
 		Eventually(f.condition(ctx, controlplanev1.ScalingDownCondition)).Should(HavePrefix("False"))
 	})
 
-	It("says that it does not roll out", Label("contract:control-plane.version", "contract:control-plane.min-ready-seconds-and-up-to-date"), func(ctx SpecContext) {
+	It("refuses to skip a minor version", Label("contract:control-plane.version", "contract:control-plane.min-ready-seconds-and-up-to-date"), func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
-		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.37.0" })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.38.0" })
 		Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(And(
-			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.37.0 required")))
-		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(ContainSubstring("not implemented"))
-		Expect(f.get(ctx).Status.UpToDateReplicas).To(HaveValue(BeZero()))
+			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.38.0 required")))
+		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(And(
+			HavePrefix("True"), ContainSubstring("more than one minor version above v1.36.3"), ContainSubstring("v1.37 first")))
+		Eventually(func() string { return f.get(ctx).Status.Plan.Reason }).Should(Equal(reasonVersionRefused))
+		Expect(f.controlPlane.Status.UpToDateReplicas).To(HaveValue(BeZero()))
+		Expect(f.machines(ctx)).To(HaveLen(1))
 	})
 
 	It("clears away what a manager that was killed has left half made", func(ctx SpecContext) {

@@ -17,59 +17,24 @@ limitations under the License.
 package controlplane
 
 import (
-	"bytes"
 	"fmt"
-	"strings"
-	"text/template"
 
 	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 
-const (
-	defaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
-	randomLength        = 5
-	// maxNameLength keeps the name usable as a host name and as a label value.
-	maxNameLength = validation.DNS1123LabelMaxLength
-)
+const randomLength = 5
 
-// machineName returns a new name by spec.machineNaming. A name that is too long is cut, and keeps its random part.
+// machineName returns a new name by spec.machineNaming.
 func machineName(controlPlane *controlplanev1.FooControlPlane, cluster string) (string, error) {
 	text := controlPlane.Spec.MachineNaming.Template
-	if text == "" {
-		text = defaultNameTemplate
-	}
-	if !strings.Contains(strings.ReplaceAll(text, " ", ""), "{{.random}}") {
-		return "", fmt.Errorf("spec.machineNaming.template %q: it must contain {{ .random }}", text)
-	}
-	parsed, err := template.New("machineNaming").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", fmt.Errorf("spec.machineNaming.template %q: %w", text, err)
-	}
-	random := rand.String(randomLength)
-	self := map[string]string{"name": controlPlane.Name}
-	var name bytes.Buffer
-	// The second name of the control plane lets a template of a KubeadmControlPlane be used as it is.
-	err = parsed.Execute(&name, map[string]any{
-		"cluster":             map[string]string{"name": cluster},
-		"fooControlPlane":     self,
-		"kubeadmControlPlane": self,
-		"random":              random,
+	name, err := controlplanerules.MachineName(text, controlplanerules.Names{
+		Cluster: cluster, ControlPlane: controlPlane.Name, Random: rand.String(randomLength),
 	})
 	if err != nil {
 		return "", fmt.Errorf("spec.machineNaming.template %q: %w", text, err)
-	}
-	return validName(name.String(), random, text)
-}
-
-func validName(name, random, text string) (string, error) {
-	if len(name) > maxNameLength {
-		name = name[:maxNameLength-randomLength] + random
-	}
-	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-		return "", fmt.Errorf("spec.machineNaming.template %q gives %q: %s", text, name, strings.Join(problems, ", "))
 	}
 	return name, nil
 }

@@ -19,6 +19,7 @@ package controlplane
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -34,12 +35,16 @@ const (
 	actionWait action = "Wait"
 	// actionInitialize creates the first Machine, which runs kubeadm init.
 	actionInitialize action = "Initialize"
-	// actionScaleUp creates one more Machine, which joins.
-	actionScaleUp action = "ScaleUp"
-	// actionScaleDown deletes one Machine.
-	actionScaleDown action = "ScaleDown"
+	// actionCreate creates one more Machine, which joins.
+	actionCreate action = "CreateMachine"
+	// actionDelete deletes one Machine, after the leadership of etcd has moved off it.
+	actionDelete action = "DeleteMachine"
+	// actionRemediate deletes one Machine that is not healthy, and takes down that it is to be replaced.
+	actionRemediate action = "RemediateMachine"
+	// actionRemoveMember takes a member out of etcd that belongs to no Machine.
+	actionRemoveMember action = "RemoveEtcdMember"
 	// actionRelease takes the etcd member of a Machine that is being deleted out of etcd, and lets the Machine go.
-	actionRelease action = "Release"
+	actionRelease action = "ReleaseMachine"
 	// actionDeleteMachines deletes all Machines at once, for the control plane goes.
 	actionDeleteMachines action = "DeleteMachines"
 	// actionFinish lets the FooControlPlane go.
@@ -50,12 +55,17 @@ const (
 const (
 	reasonSettled                   = "Settled"
 	reasonInitializing              = "Initializing"
-	reasonScalingUp                 = "ScalingUp"
-	reasonScalingDown               = "ScalingDown"
+	reasonScalingUp                 = controlplanev1.ScalingUpReason
+	reasonScalingDown               = controlplanev1.ScalingDownReason
+	reasonRollingOut                = controlplanev1.RollingOutReason
+	reasonRemediating               = controlplanev1.RemediatingReason
+	reasonAbandoningMachine         = "AbandoningMachine"
 	reasonReleasingMachine          = "ReleasingMachine"
+	reasonRemovingOrphan            = "RemovingOrphanedEtcdMember"
 	reasonWaitingForInitialization  = "WaitingForInitialization"
 	reasonWaitingForInfrastructure  = "WaitingForInfrastructure"
 	reasonWaitingForMachineDeletion = "WaitingForMachineDeletion"
+	reasonWaitingForTopology        = "WaitingForTopology"
 	reasonMachinesNotHealthy        = "MachinesNotHealthy"
 	reasonWorkloadUnknown           = "WorkloadClusterUnknown"
 	reasonEtcdNotHealthy            = "EtcdNotHealthy"
@@ -63,7 +73,8 @@ const (
 	reasonForeignMachines           = "ForeignMachines"
 	reasonTemplateUnusable          = "InfrastructureTemplateUnusable"
 	reasonReplicasRefused           = "ReplicasRefused"
-	reasonRolloutNotImplemented     = "RolloutNotImplemented"
+	reasonVersionRefused            = "VersionRefused"
+	reasonSurgeRefused              = "MaxSurgeRefused"
 	reasonMachinesLost              = "MachinesLost"
 )
 
@@ -78,15 +89,22 @@ type decision struct {
 	FailureDomain string
 	// Etcd is what has to happen in etcd first.
 	Etcd etcdChange
+	// Remediation is what is taken down of a Machine that is remediated, or that its replacement is made for.
+	Remediation *remediation
+	// Recheck is when to decide again though nothing is reported to have changed; zero if there is no such time.
+	Recheck time.Time
+
+	// yields says that a decision to wait leaves what comes later in the plan free to act.
+	yields bool
 }
 
-// etcdChange takes a member out of etcd.
+// etcdChange is about a member that leaves etcd.
 type etcdChange struct {
-	// Remove is the member that leaves. Without an ID none does.
-	Remove workload.Member
-	// Via is a member that stays; it leads afterwards if Remove leads now.
+	// Leaving is the member that leaves. Without an ID none does.
+	Leaving workload.Member
+	// Via is a member that stays; it leads afterwards if Leaving leads now.
 	Via workload.Member
-	// MoveLeader says that Remove leads now.
+	// MoveLeader says that Leaving leads now.
 	MoveLeader bool
 }
 
@@ -94,31 +112,55 @@ func wait(reason, format string, arguments ...any) decision {
 	return decision{Action: actionWait, Reason: reason, Message: fmt.Sprintf(format, arguments...)}
 }
 
+// yielding returns the decision as one that leaves what comes later free to act.
+func (d decision) yielding() decision {
+	d.yields = true
+	return d
+}
+
+func (d decision) acts() bool { return d.Action != actionWait && d.Action != actionNone }
+
+// rules in the order in which they are asked. What has begun is finished first, then what is broken is repaired, then
+// what is out of date is replaced, and last the number of Machines is changed.
+//
+// What may come later has its place here: the rotation of a certificate authority before scale, since it changes all
+// Machines; a snapshot as something that rollOut waits for; an update in place as another way of rollOut to make a
+// Machine as it should be; the recovery of a lost quorum in place of what remediate refuses.
+var rules = []func(state) (decision, bool){
+	refuseForeignMachines,
+	removeOrphan,
+	letGoFirst,
+	refuseReplicas,
+	needFoundation,
+	initialize,
+	abandon,
+	remediate,
+	rollOut,
+	scale,
+}
+
 // plan returns the next action. It depends on nothing but the state, and the same state always gives the same plan.
 func plan(s state) decision {
 	if s.Deleting {
 		return planDeletion(s)
 	}
-	for _, rule := range []func(state) (decision, bool){
-		refuseForeignMachines,
-		letGoFirst,
-		refuseReplicas,
-		needFoundation,
-		holdOtherVersions,
-		initialize,
-	} {
-		if next, decided := rule(s); decided {
+	var pending decision
+	for _, rule := range rules {
+		next, decided := rule(s)
+		switch {
+		case !decided:
+		case next.acts():
 			return next
+		case pending.Action == "":
+			pending = next
+			fallthrough
+		default:
+			if !next.yields {
+				return pending
+			}
 		}
 	}
-	switch {
-	case len(s.Machines) < s.Desired:
-		return planScaleUp(s)
-	case len(s.Machines) > s.Desired:
-		return planScaleDown(s)
-	default:
-		return decision{Action: actionNone, Reason: reasonSettled}
-	}
+	return pending
 }
 
 // planDeletion deletes workers first, which is for others to do, and then all of the control plane at once: etcd needs no
@@ -147,8 +189,7 @@ func refuseForeignMachines(s state) (decision, bool) {
 	if len(s.Foreign) == 0 {
 		return decision{}, false
 	}
-	return wait(reasonForeignMachines,
-		"control plane Machines that this FooControlPlane does not own are in the cluster: %s; delete them, adoption is not implemented in this version",
+	return wait(reasonForeignMachines, "control plane Machines that belong to another owner are in the cluster: %s; nothing is done until they are gone",
 		strings.Join(s.Foreign, ", ")), true
 }
 
@@ -170,84 +211,49 @@ func needFoundation(s state) (decision, bool) {
 	return wait(s.FoundationProblem.Reason, "%s", s.FoundationProblem.Message), true
 }
 
-// holdOtherVersions keeps versions apart: a Machine of another version must not join before there is a rollout that knows
-// the rules of version skew.
-func holdOtherVersions(s state) (decision, bool) {
-	others := s.otherVersions()
-	if len(others) == 0 {
-		return decision{}, false
-	}
-	return wait(reasonRolloutNotImplemented,
-		"spec.version is %s, but these Machines have another version: %s; rollout is not implemented in this version, set spec.version back",
-		s.Version, strings.Join(others, ", ")), true
-}
-
 // initialize makes the first Machine, and lets nothing else happen until it has initialized the control plane.
 func initialize(s state) (decision, bool) {
-	switch {
-	case len(s.Machines) == 0 && s.Initialized:
-		return wait(reasonMachinesLost,
-			"the control plane was initialized, but none of its Machines is left; a new one could not join, recovery is not implemented in this version"), true
-	case len(s.Machines) == 0 && !s.PlacementKnown:
-		return wait(reasonWaitingForInfrastructure, "waiting for the infrastructure cluster to name the control plane's endpoint and its failure domains"), true
-	case len(s.Machines) == 0 && s.TemplateProblem != "":
-		return wait(reasonTemplateUnusable, "%s", s.TemplateProblem), true
-	case len(s.Machines) == 0:
-		return decision{
-			Action: actionInitialize, Reason: reasonInitializing, FailureDomain: s.FailureDomain,
-			Message: "creating the first Machine",
-		}, true
-	case !s.Initialized:
-		return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", s.Machines[0].Name), true
+	if len(s.Machines) == 0 {
+		return planFirst(s), true
 	}
-	return decision{}, false
-}
-
-func planScaleUp(s state) decision {
-	if !s.ClusterInitialized {
-		return wait(reasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
-	}
-	if s.TemplateProblem != "" {
-		return wait(reasonTemplateUnusable, "%s", s.TemplateProblem)
-	}
-	if blocked, is := unstable(s); is {
-		return blocked
-	}
-	return decision{
-		Action: actionScaleUp, Reason: reasonScalingUp, FailureDomain: s.FailureDomain,
-		Message: fmt.Sprintf("creating Machine %d of %d", len(s.Machines)+1, s.Desired),
-	}
-}
-
-func planScaleDown(s state) decision {
-	if blocked, is := unstable(s); is {
-		return blocked
-	}
-	return decision{
-		Action: actionScaleDown, Reason: reasonScalingDown, Machine: s.Surplus,
-		Message: fmt.Sprintf("deleting Machine %s, %d of %d stay", s.Surplus, len(s.Machines)-1, len(s.Machines)),
-	}
-}
-
-// unstable says whether anything is wrong or unknown, in which case nothing is changed.
-func unstable(s state) (decision, bool) {
-	if s.WorkloadProblem != "" {
-		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem), true
-	}
-	var problems []string
-	for _, machine := range s.Machines {
-		for _, problem := range machine.Unhealthy {
-			problems = append(problems, "Machine "+machine.Name+": "+problem)
-		}
-	}
-	if len(problems) > 0 {
-		return wait(reasonMachinesNotHealthy, "%s", strings.Join(problems, "; ")), true
-	}
-	if !s.EtcdManaged {
+	if s.Initialized {
 		return decision{}, false
 	}
-	if problem := etcdProblem(s); problem != "" {
-		return wait(reasonEtcdNotHealthy, "%s", problem), true
+	if first := s.Machines[0]; first.Remediate {
+		return s.remediation(first), true
 	}
-	return decision{}, false
+	return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", s.Machines[0].Name), true
+}
+
+func planFirst(s state) decision {
+	if s.Initialized {
+		return wait(reasonMachinesLost, "the control plane was initialized, but none of its Machines is left, and a new one could not join; "+
+			"restore the cluster from a backup, or delete and create it again")
+	}
+	if !s.PlacementKnown {
+		return wait(reasonWaitingForInfrastructure, "waiting for the infrastructure cluster to name the control plane's endpoint and its failure domains")
+	}
+	if problem := s.creationProblem(); problem.exists() {
+		return wait(problem.Reason, "%s", problem.Message)
+	}
+	return decision{
+		Action: actionInitialize, Reason: reasonInitializing, FailureDomain: s.placement(), Remediation: s.Remediation,
+		Message: "creating the first Machine",
+	}
+}
+
+// scale changes the number of Machines, once nothing else is to be done.
+func scale(s state) (decision, bool) {
+	switch {
+	case len(s.Machines) < s.Desired && s.Remediation != nil:
+		return s.create(reasonRemediating), true
+	case len(s.Machines) < s.Desired:
+		return s.create(reasonScalingUp), true
+	case len(s.Machines) > s.Desired:
+		return s.remove(s.victim(), reasonScalingDown), true
+	}
+	if blocked, is := s.unstable(machineState{}); is {
+		return blocked, true
+	}
+	return decision{Action: actionNone, Reason: reasonSettled}, true
 }

@@ -20,17 +20,25 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// etcdProblem says why etcd is not one voting member without alarms for each Machine; empty if it is.
-func etcdProblem(s state) string {
-	if s.Etcd.Problem != "" {
-		return "etcd could not be asked: " + s.Etcd.Problem
+// orphanGrace is how long a Machine without a Node, or without its member, may be the owner of a member of etcd that seems
+// to belong to none. It counts from when the member was first seen so, since a machine may take long to boot.
+const orphanGrace = 10 * time.Minute
+
+// etcdProblem says why etcd is not one voting member without alarms for each Machine, the one aside; empty if it is.
+func etcdProblem(s state, except machineState) string {
+	if problem := s.etcdUnknown(); problem != "" {
+		return problem
 	}
 	var problems []string
 	for _, member := range s.Etcd.Members {
+		if s.mayBelong(member, except) {
+			continue
+		}
 		if problem := memberProblem(member); problem != "" {
 			problems = append(problems, problem)
 			continue
@@ -40,11 +48,34 @@ func etcdProblem(s state) string {
 		}
 	}
 	for _, machine := range s.Machines {
-		if _, ok := s.Etcd.Member(machine.Node); !ok {
+		if _, ok := s.Etcd.Member(machine.Node); !ok && machine.Name != except.Name {
 			problems = append(problems, fmt.Sprintf("Machine %s has no etcd member", machine.Name))
 		}
 	}
 	return strings.Join(problems, "; ")
+}
+
+func (s state) etcdUnknown() string {
+	if s.Etcd.Problem != "" {
+		return "etcd could not be asked: " + s.Etcd.Problem
+	}
+	if len(s.Etcd.Members) == 0 {
+		return "etcd could not be asked"
+	}
+	return ""
+}
+
+// mayBelong says whether a member is the Machine's, or may be because it is nobody else's.
+func (s state) mayBelong(member workload.Member, machine machineState) bool {
+	switch {
+	case machine.Name == "":
+		return false
+	case machine.joined() && member.Name != "":
+		return machine.Node == member.Name
+	}
+	isStray := slices.ContainsFunc(s.strays(), func(stray workload.Member) bool { return stray.ID == member.ID })
+	_, has := s.Etcd.Member(machine.Node)
+	return isStray && !has
 }
 
 func memberProblem(member workload.Member) string {
@@ -55,11 +86,53 @@ func memberProblem(member workload.Member) string {
 		return fmt.Sprintf("etcd member %s is a learner and does not vote yet", member.Name)
 	case len(member.Alarms) > 0:
 		return fmt.Sprintf("etcd member %s raises %s", member.Name, strings.Join(member.Alarms, ", "))
+	case member.Problem != "":
+		return fmt.Sprintf("etcd member %s: %s", member.Name, member.Problem)
 	}
 	return ""
 }
 
-// letGoFirst finishes what has begun: while a Machine goes, nothing else changes.
+// removeOrphan takes members out of etcd whose Machine is gone without having been released.
+func removeOrphan(s state) (decision, bool) {
+	if !s.EtcdManaged || !s.Initialized || s.WorkloadProblem != "" || s.etcdUnknown() != "" {
+		return decision{}, false
+	}
+	var kept decision
+	for _, member := range s.strays() {
+		if s.mayBeOwned(member) {
+			continue
+		}
+		via, problem := quorumWithout(s, member)
+		if problem == "" {
+			return decision{
+				Action: actionRemoveMember, Reason: reasonRemovingOrphan,
+				Message: fmt.Sprintf("removing %s, which belongs to no Machine", describe(member)),
+				Etcd:    etcdChange{Leaving: member, Via: via, MoveLeader: s.Etcd.Leader == member.ID},
+			}, true
+		}
+		kept = wait(reasonQuorumAtRisk, "%s belongs to no Machine and is kept: %s", describe(member), problem).yielding()
+	}
+	return kept, kept.Action != ""
+}
+
+func describe(member workload.Member) string {
+	if member.Name == "" {
+		return fmt.Sprintf("etcd member %x, which never started", member.ID)
+	}
+	return "etcd member " + member.Name
+}
+
+// mayBeOwned says whether a stray member may be that of a Machine whose Node is not known yet, or, while the member has no
+// name, that of any Machine without a member.
+func (s state) mayBeOwned(member workload.Member) bool {
+	return slices.ContainsFunc(s.Machines, func(m machineState) bool {
+		since, seen := s.StraySince[member.ID]
+		recent := !seen || s.Now.Sub(since) < orphanGrace || m.Deleting || m.Name == member.Name
+		return recent && s.mayBelong(member, m)
+	})
+}
+
+// letGoFirst finishes what has begun: while a Machine goes, nothing else changes, unless its going is what is stuck.
 func letGoFirst(s state) (decision, bool) {
 	deleting := s.deletingMachines()
 	if len(deleting) == 0 {
@@ -71,15 +144,30 @@ func letGoFirst(s state) (decision, bool) {
 			return waitForDeletion(machine), true
 		}
 	}
-	index := slices.IndexFunc(deleting, func(machine machineState) bool { return machine.AtHook })
-	if index < 0 {
+	drained := filter(deleting, func(m machineState) bool { return m.AtHook })
+	if len(drained) == 0 {
 		return waitForDeletion(deleting[0]), true
 	}
-	return planRelease(s, deleting[index]), true
+	// Broken ones first: each of them that goes makes it safer for the others to go.
+	slices.SortStableFunc(drained, func(a, b machineState) int { return len(b.Unhealthy) - len(a.Unhealthy) })
+	var stuck decision
+	for _, machine := range drained {
+		next := planRelease(s, machine)
+		if next.acts() {
+			return next, true
+		}
+		stuck = next
+	}
+	if len(drained) < len(deleting) {
+		return waitForDeletion(deleting[0]), true
+	}
+	return stuck.yielding(), true
 }
 
 func waitForDeletion(machine machineState) decision {
-	return wait(reasonWaitingForMachineDeletion, "waiting for the deletion of Machine %s", machine.Name)
+	next := wait(reasonWaitingForMachineDeletion, "waiting for the deletion of Machine %s", machine.Name)
+	next.Machine = machine.Name
+	return next
 }
 
 // planRelease lets a Machine go after its member has left etcd. The last Machine, one that never had a member, and one
@@ -95,56 +183,96 @@ func planRelease(s state, machine machineState) decision {
 	if s.WorkloadProblem != "" {
 		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem)
 	}
-	if s.Etcd.Problem != "" || len(s.Etcd.Members) == 0 {
-		return wait(reasonEtcdNotHealthy, "etcd could not be asked, so Machine %s is kept: %s", machine.Name, s.Etcd.Problem)
+	if problem := s.etcdUnknown(); problem != "" {
+		return wait(reasonEtcdNotHealthy, "Machine %s is kept: %s", machine.Name, problem)
 	}
-	member, ok := s.Etcd.Member(machine.Node)
-	if !ok {
-		return release
-	}
-	via, problem := quorumWithout(s, member)
+	change, problem := s.departure(machine)
 	if problem != "" {
 		return wait(reasonQuorumAtRisk, "Machine %s is kept: %s", machine.Name, problem)
 	}
-	release.Etcd = etcdChange{Remove: member, Via: via, MoveLeader: s.Etcd.Leader == member.ID}
-	release.Message = fmt.Sprintf("removing etcd member %s, then releasing Machine %s", member.Name, machine.Name)
+	if len(s.membersOf(machine)) > 1 {
+		// Nobody knows which one is the Machine's, so all of them leave before it goes.
+		return decision{
+			Action: actionRemoveMember, Reason: reasonRemovingOrphan, Machine: machine.Name, Etcd: change,
+			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s that goes", describe(change.Leaving), machine.Name),
+		}
+	}
+	if change.Leaving.ID != 0 {
+		release.Etcd = change
+		release.Message = fmt.Sprintf("removing %s, then releasing Machine %s", describe(change.Leaving), machine.Name)
+	}
 	return release
 }
 
-// quorumWithout returns a healthy member that stays if one leaves, or says why the rest would have no quorum. Members
-// that can not be seen to be healthy count as lost.
-func quorumWithout(s state, leaving workload.Member) (workload.Member, string) {
-	var via workload.Member
-	voters, healthy := 0, 0
-	for _, member := range s.Etcd.Members {
-		if member.ID == leaving.ID || member.Learner || member.Name == "" {
-			continue
-		}
-		voters++
-		if !memberHealthy(s, member) {
-			continue
-		}
-		healthy++
-		if via.ID == 0 || member.ID == s.Etcd.Leader {
-			via = member
-		}
+// departure is what has to happen in etcd for a Machine to go, or why it may not. A member that is nobody's is taken for
+// that of a Machine whose Node is not known: else the Machine would go with a vote.
+func (s state) departure(machine machineState) (etcdChange, string) {
+	if !s.EtcdManaged {
+		return etcdChange{}, ""
 	}
-	quorum := voters/2 + 1
-	if voters == 0 || healthy < quorum {
-		return workload.Member{}, fmt.Sprintf(
-			"without etcd member %s, %d of %d voting members would be healthy, and %d are needed", leaving.Name, healthy, voters, quorum)
+	members := s.membersOf(machine)
+	if len(members) == 0 {
+		return etcdChange{}, ""
 	}
-	return via, ""
+	leaving := members[0]
+	via, problem := quorumWithout(s, leaving)
+	if problem != "" {
+		return etcdChange{}, problem
+	}
+	return etcdChange{Leaving: leaving, Via: via, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
 }
 
-func memberHealthy(s state, member workload.Member) bool {
-	if len(member.Alarms) > 0 {
-		return false
+// membersOf are the members that are the Machine's, or may be.
+func (s state) membersOf(machine machineState) []workload.Member {
+	return slices.DeleteFunc(slices.Clone(s.Etcd.Members), func(member workload.Member) bool { return !s.mayBelong(member, machine) })
+}
+
+// quorumWithout returns a healthy member that stays if one leaves, or says why the rest would have no quorum.
+func quorumWithout(s state, leaving workload.Member) (workload.Member, string) {
+	rest := s.votes(func(member workload.Member) bool { return member.ID != leaving.ID })
+	if rest.healthy < rest.quorum() {
+		return workload.Member{}, fmt.Sprintf("without %s, %d of %d voting members would be healthy, and %d are needed",
+			describe(leaving), rest.healthy, rest.voters, rest.quorum())
 	}
-	for _, machine := range s.Machines {
-		if machine.Node == member.Name {
-			return len(machine.Unhealthy) == 0
+	return rest.best, ""
+}
+
+// votes is the arithmetic of etcd's quorum.
+type votes struct {
+	voters, learners, healthy int
+	// best is a healthy voter, the leader if it is one.
+	best workload.Member
+}
+
+func (v votes) quorum() int { return v.voters/2 + 1 }
+
+// votes counts the members that are asked for. What can not be seen to be healthy counts as lost.
+func (s state) votes(counts func(workload.Member) bool) votes {
+	var result votes
+	for _, member := range s.Etcd.Members {
+		if !counts(member) {
+			continue
+		}
+		if member.Learner {
+			result.learners++
+			continue
+		}
+		result.voters++
+		if !s.memberHealthy(member) {
+			continue
+		}
+		result.healthy++
+		if result.best.ID == 0 || member.ID == s.Etcd.Leader {
+			result.best = member
 		}
 	}
-	return false
+	return result
+}
+
+func (s state) memberHealthy(member workload.Member) bool {
+	if memberProblem(member) != "" {
+		return false
+	}
+	index := slices.IndexFunc(s.Machines, func(machine machineState) bool { return machine.Node == member.Name })
+	return index >= 0 && s.Machines[index].healthy()
 }

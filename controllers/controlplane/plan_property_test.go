@@ -17,105 +17,49 @@ limitations under the License.
 package controlplane
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// world is a control plane as it could be, in which plans are carried out and things happen.
-type world struct {
-	machines    []*worldMachine
-	desired     int
-	initialized bool
-	clusterKnow bool
-	endpoint    bool
-	blind       bool
-	created     int
-	members     map[string]uint64
-	nextMember  uint64
-}
-
-type worldMachine struct {
-	name     string
-	joined   bool
-	failed   bool
-	deleting bool
-	hooked   bool
-	drained  bool
-}
-
-func (w *world) state() state {
-	s := state{
-		Desired: w.desired, Version: testVersion, EtcdManaged: true,
-		PlacementKnown: w.endpoint, Initialized: w.initialized, ClusterInitialized: w.clusterKnow,
-	}
-	if !w.endpoint {
-		s.FoundationProblem = problem{Reason: reasonWaitingForInfrastructure, Message: "no endpoint"}
-	}
-	if w.blind || !w.initialized {
-		s.WorkloadProblem = "no answer"
-	}
-	for _, machine := range w.machines {
-		s.Machines = append(s.Machines, w.machineState(machine))
-		if id, ok := w.members[machine.name]; ok && s.WorkloadProblem == "" {
-			s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: id, Name: machine.name})
-			if s.Etcd.Leader == 0 {
-				s.Etcd.Leader = id
-			}
-		}
-		if s.Surplus == "" && !machine.deleting {
-			s.Surplus = machine.name
-		}
-	}
-	return s
-}
-
-func (w *world) machineState(machine *worldMachine) machineState {
-	result := machineState{
-		Name: machine.name, Version: testVersion, Deleting: machine.deleting, Hooked: machine.hooked,
-		AtHook: machine.deleting && machine.drained,
-	}
-	if machine.joined {
-		result.Node = machine.name
-	}
-	if machine.failed || !machine.joined || w.blind {
-		result.Unhealthy = []string{"not healthy"}
-	}
-	return result
-}
-
-func (w *world) find(name string) *worldMachine {
-	index := slices.IndexFunc(w.machines, func(machine *worldMachine) bool { return machine.name == name })
-	if index < 0 {
-		return nil
-	}
-	return w.machines[index]
-}
-
-// failing is what a plan must never do; it is checked before the plan is carried out.
+// failing is what a plan must never do; it is checked against the truth, before the plan is carried out.
 func (w *world) failing(next decision) string {
-	changed := slices.ContainsFunc(w.machines, func(machine *worldMachine) bool {
-		return machine.deleting || machine.failed || !machine.joined
-	})
+	others := func(is func(*worldMachine) bool) bool {
+		return slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.name != next.Machine && is(m) })
+	}
+	deleting := func(m *worldMachine) bool { return m.deleting }
+	wrong := func(m *worldMachine) bool { return m.failed || m.stage != joined }
+	known := w.initialized && !w.blind && w.quorate(everyMember)
 	switch next.Action {
 	case actionInitialize:
 		if len(w.machines) > 0 || w.initialized {
 			return "a second control plane would be initialized"
 		}
-	case actionScaleUp:
-		if !w.initialized || !w.clusterKnow || changed || w.blind || len(w.machines) >= w.desired {
-			return "scaled up while something else was going on"
+	case actionCreate:
+		return w.failingCreate(known, others)
+	case actionDelete:
+		victim := w.find(next.Machine)
+		if !known || others(deleting) {
+			return "deletes while something else is going on or unknown"
 		}
-	case actionScaleDown:
-		if changed || w.blind || len(w.machines) <= w.desired {
-			return "scaled down while something else was going on"
+		if victim.stage == joined && others(wrong) {
+			return "deletes a part of the control plane while another one is not healthy"
 		}
-	case actionRelease:
-		return w.failingRelease(next)
+		if !others(func(m *worldMachine) bool { return m.stage == joined }) {
+			return "deletes the last Machine"
+		}
+	case actionRemediate:
+		if others(func(m *worldMachine) bool { return m.deleting && (!m.hooked || !m.drained) }) {
+			return "remediates while another Machine goes"
+		}
+		if w.initialized && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
+			return "remediates without another Machine that works"
+		}
+	case actionRelease, actionRemoveMember:
+		return w.failingRemoval(next)
 	case actionNone, actionWait:
 	default:
 		return fmt.Sprintf("unexpected action %s", next.Action)
@@ -123,85 +67,66 @@ func (w *world) failing(next decision) string {
 	return ""
 }
 
-func (w *world) failingRelease(next decision) string {
-	released := slices.ContainsFunc(w.machines, func(machine *worldMachine) bool { return machine.deleting && !machine.hooked })
-	if released {
-		return "two Machines released at once"
-	}
-	id, member := w.members[next.Machine]
-	if !member || len(w.machines) == 1 {
-		return ""
-	}
-	if next.Etcd.Remove.ID != id {
-		return "a Machine is released while its member stays in etcd"
-	}
-	voters, healthy := 0, 0
-	for _, machine := range w.machines {
-		if _, ok := w.members[machine.name]; !ok || machine.name == next.Machine {
-			continue
-		}
-		voters++
-		if !machine.failed {
-			healthy++
-		}
-	}
-	if healthy < voters/2+1 {
-		return fmt.Sprintf("etcd loses quorum: %d of %d voters are healthy", healthy, voters)
+func (w *world) failingCreate(known bool, others func(func(*worldMachine) bool) bool) string {
+	switch {
+	case !known || !w.clusterKnows:
+		return "creates while the cluster is not known"
+	case len(w.machines) >= w.desired+w.surge:
+		return "creates more than there may be"
+	case others(func(m *worldMachine) bool { return m.deleting || m.stage != joined }):
+		return "creates while another Machine comes or goes"
+	case w.remediation == nil && others(func(m *worldMachine) bool { return m.failed }):
+		return "creates while another Machine is not healthy"
 	}
 	return ""
 }
 
-func (w *world) carryOut(next decision) {
-	switch next.Action {
-	case actionInitialize, actionScaleUp:
-		w.created++
-		w.machines = append(w.machines, &worldMachine{name: fmt.Sprintf("m%d", w.created), hooked: true})
-	case actionScaleDown:
-		w.find(next.Machine).deleting = true
-	case actionRelease:
-		if next.Etcd.Remove.ID != 0 {
-			delete(w.members, next.Machine)
-		}
-		w.find(next.Machine).hooked = false
-	default:
+func (w *world) failingRemoval(next decision) string {
+	if slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.deleting && !m.hooked }) && next.Action == actionRelease {
+		return "two Machines released at once"
 	}
-}
-
-// progress lets everybody else do their part: Machines join, are drained and go, and the Cluster hears of it.
-func (w *world) progress() {
-	w.endpoint = true
-	for _, machine := range w.machines {
-		switch {
-		case machine.deleting:
-			machine.drained = true
-		case !machine.joined:
-			machine.joined = true
-			w.nextMember++
-			w.members[machine.name] = w.nextMember
-			w.initialized = true
-		}
+	if !w.initialized || len(w.machines) == 1 && next.Action == actionRelease {
+		return ""
 	}
-	w.machines = slices.DeleteFunc(w.machines, func(machine *worldMachine) bool { return machine.deleting && !machine.hooked })
-	w.clusterKnow = w.initialized
-}
-
-func (w *world) heal() {
-	w.blind = false
-	for _, machine := range w.machines {
-		machine.failed = false
+	victim := w.find(next.Machine)
+	if member := w.member(victim); next.Action == actionRelease && member != nil && member.id != next.Etcd.Leaving.ID {
+		return "a Machine is released while its member stays in etcd"
 	}
+	if next.Etcd.Leaving.ID != 0 && !w.quorate(func(m *worldMember) bool { return m.id != next.Etcd.Leaving.ID }) {
+		return "etcd loses its quorum"
+	}
+	return ""
 }
 
 // userDeletes deletes a Machine, but never the last one that stays: nothing could bring that control plane back.
 func (w *world) userDeletes(t *rapid.T) {
-	var staying []*worldMachine
+	if staying := w.staying(); len(staying) > 1 {
+		rapid.SampledFrom(staying).Draw(t, "deleted").deleting = true
+	}
+}
+
+func (w *world) staying() []*worldMachine {
+	var result []*worldMachine
 	for _, machine := range w.machines {
-		if !machine.deleting && machine.joined {
-			staying = append(staying, machine)
+		if !machine.deleting && machine.stage == joined {
+			result = append(result, machine)
 		}
 	}
-	if len(staying) > 1 {
-		rapid.SampledFrom(staying).Draw(t, "deleted").deleting = true
+	return result
+}
+
+// instanceVanishes ends a Machine behind everybody's back, where the rest can bear it: a lost quorum is beyond repair.
+func (w *world) instanceVanishes(t *rapid.T) {
+	staying := w.staying()
+	if len(staying) < 2 {
+		return
+	}
+	machine := rapid.SampledFrom(staying).Draw(t, "vanished")
+	before := w.member(machine)
+	alive := func(m *worldMember) bool { return m.alive() && m != before && !m.learner }
+	voters := len(slices.DeleteFunc(slices.Clone(w.members), func(m *worldMember) bool { return m.learner }))
+	if count := len(slices.DeleteFunc(slices.Clone(w.members), func(m *worldMember) bool { return !alive(m) })); count >= voters/2+1 {
+		w.vanish(machine)
 	}
 }
 
@@ -211,9 +136,30 @@ func (w *world) fails(t *rapid.T) {
 	}
 }
 
+// bearable says whether what is broken may stay so: etcd has its quorum, and a Machine works for others to join.
+func (w *world) bearable() bool {
+	works := func(m *worldMachine) bool { return !m.failed && !m.deleting && m.stage == joined }
+	return w.initialized && w.quorate(everyMember) && slices.ContainsFunc(w.machines, works)
+}
+
+// explore has rapid look at more histories than it does by default, unless its flag says how many.
+func explore(t *testing.T) {
+	t.Helper()
+	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
+		if err := flag.Set("rapid.checks", "10000"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
+	}
+}
+
 func TestPlanIsSafeAndConverges(t *testing.T) {
+	explore(t)
 	rapid.Check(t, func(t *rapid.T) {
-		w := &world{members: map[string]uint64{}, desired: rapid.SampledFrom([]int{1, 3, 5}).Draw(t, "desired")}
+		replicas := rapid.SampledFrom([]int{1, 3, 5})
+		w := newWorld(replicas.Draw(t, "desired"))
+		w.surge = rapid.IntRange(0, 1).Draw(t, "surge")
+		w.domains = rapid.SampledFrom([][]string{nil, {"a", "b", "c"}}).Draw(t, "domains")
 		step := func() decision {
 			next := plan(w.state())
 			if problem := w.failing(next); problem != "" {
@@ -222,26 +168,72 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			w.carryOut(next)
 			return next
 		}
-		t.Repeat(map[string]func(*rapid.T){
-			"plan":     func(*rapid.T) { step() },
-			"progress": func(*rapid.T) { w.progress() },
-			"heal":     func(*rapid.T) { w.heal() },
-			"blind":    func(*rapid.T) { w.blind = true },
-			"fail":     w.fails,
-			"delete":   w.userDeletes,
-			"scale":    func(t *rapid.T) { w.desired = rapid.SampledFrom([]int{1, 3, 5}).Draw(t, "desired") },
-		})
-		// A Machine takes at most a step to be planned, one to join or to be drained, one to be released and one to go.
-		for range 4 * 12 {
-			w.heal()
+		// Most of what can go wrong does so when all Machines are there.
+		for range rapid.IntRange(0, 40).Draw(t, "steps before") {
 			w.progress()
-			if step().Action == actionNone {
-				break
-			}
+			step()
 		}
-		w.heal()
-		if next := plan(w.state()); next.Action != actionNone || len(w.machines) != w.desired {
-			t.Fatalf("does not converge: %+v in %+v", next, w.state())
-		}
+		t.Repeat(map[string]func(*rapid.T){
+			"plan":      func(*rapid.T) { step() },
+			"progress":  func(*rapid.T) { w.progress() },
+			"onward":    func(*rapid.T) { w.progress(); step() },
+			"heal":      func(*rapid.T) { w.heal() },
+			"blind":     func(*rapid.T) { w.blind = true },
+			"fail":      w.fails,
+			"check":     func(*rapid.T) { w.checkHealth() },
+			"delete":    w.userDeletes,
+			"vanish":    w.instanceVanishes,
+			"scale":     func(t *rapid.T) { w.desired = replicas.Draw(t, "desired") },
+			"configure": func(t *rapid.T) { w.config = rapid.IntRange(0, 2).Draw(t, "config") },
+			"release":   func(t *rapid.T) { w.release = rapid.IntRange(0, 1).Draw(t, "release") },
+			"version": func(t *rapid.T) {
+				w.version = rapid.SampledFrom([]string{"v1.35.4", testVersion, "v1.37.0", "v1.39.0"}).Draw(t, "version")
+			},
+		})
+		w.converge(t, step)
 	})
+}
+
+// converge has the user and the world do what they must, and nothing more.
+func (w *world) converge(t *rapid.T, step func() decision) {
+	if !w.bearable() || rapid.Bool().Draw(t, "healed") {
+		w.heal()
+	}
+	w.blind = false
+	w.userRelents()
+	created := w.created
+	for range 400 {
+		w.checkHealth()
+		w.progress()
+		w.userRelents()
+		if w.settled(step()) {
+			return
+		}
+		if made := w.created - created; made > 3*(w.desired+5) {
+			t.Fatalf("makes Machines without end: %d, %+v", made, w.state())
+		}
+	}
+	t.Fatalf("does not converge: %+v in %+v", plan(w.state()), w.state())
+}
+
+// userRelents takes back what is refused, and confirms what is held.
+func (w *world) userRelents() {
+	if w.desired < minReplicasWithoutSurge {
+		w.surge = 1
+	}
+	w.version = w.newestVersion()
+	if slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.stage == joined }) && w.state().versionProblem() != "" {
+		w.version = w.machinesVersion()
+	}
+	w.confirmed = w.digest()
+}
+
+func (w *world) machinesVersion() string {
+	newest := ""
+	for _, machine := range w.machines {
+		if machine.stage == joined && (newest == "" || compareVersions(machine.version, newest) > 0) {
+			newest = machine.version
+		}
+	}
+	return newest
 }

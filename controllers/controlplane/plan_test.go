@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 
@@ -31,6 +32,7 @@ const testVersion = "v1.36.3"
 func settled(names ...string) state {
 	s := state{
 		Desired:            len(names),
+		MaxSurge:           1,
 		Version:            testVersion,
 		EtcdManaged:        true,
 		PlacementKnown:     true,
@@ -43,7 +45,6 @@ func settled(names ...string) state {
 	}
 	if len(names) > 0 {
 		s.Etcd.Leader = 1
-		s.Surplus = names[0]
 	}
 	return s
 }
@@ -90,7 +91,7 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a"), desired(3), func(s *state) { s.ClusterInitialized = false }),
 			action: actionWait, reason: reasonWaitingForInitialization,
 		},
-		"scale up": {state: with(settled("a"), desired(3)), action: actionScaleUp, reason: reasonScalingUp},
+		"scale up": {state: with(settled("a"), desired(3)), action: actionCreate, reason: reasonScalingUp},
 		"no scale up while unhealthy": {
 			state:  with(settled("a"), desired(3), func(s *state) { s.Machines[0].Unhealthy = []string{"its Node is not ready"} }),
 			action: actionWait, reason: reasonMachinesNotHealthy, message: "Machine a: its Node is not ready",
@@ -99,11 +100,11 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a", "b"), desired(3), func(s *state) { s.Etcd.Members[1].Learner = true }),
 			action: actionWait, reason: reasonEtcdNotHealthy, message: "etcd member b is a learner and does not vote yet",
 		},
-		"no scale up with a foreign member": {
+		"an orphaned member goes first": {
 			state: with(settled("a"), desired(3), func(s *state) {
 				s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: 9, Name: "gone"})
 			}),
-			action: actionWait, reason: reasonEtcdNotHealthy, message: "etcd member gone belongs to no Machine",
+			action: actionRemoveMember, reason: reasonRemovingOrphan, message: "removing etcd member gone, which belongs to no Machine",
 		},
 		"no scale up with an alarm": {
 			state:  with(settled("a"), desired(3), func(s *state) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }),
@@ -115,20 +116,17 @@ func TestPlan(t *testing.T) {
 		},
 		"scale up with external etcd": {
 			state:  with(settled("a"), desired(2), func(s *state) { s.EtcdManaged, s.Etcd = false, workload.EtcdState{} }),
-			action: actionScaleUp, reason: reasonScalingUp,
+			action: actionCreate, reason: reasonScalingUp,
 		},
-		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: actionScaleDown, reason: reasonScalingDown},
-		"no scale down while unhealthy": {
-			state:  with(settled("a", "b", "c"), desired(1), func(s *state) { s.Machines[2].Unhealthy = []string{"etcd: failed"} }),
+		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: actionDelete, reason: reasonScalingDown},
+		"no scale down while two are unhealthy": {
+			state: with(settled("a", "b", "c"), desired(1), func(s *state) {
+				s.Machines[1].Unhealthy, s.Machines[2].Unhealthy = []string{"etcd: failed"}, []string{"etcd: failed"}
+			}),
 			action: actionWait, reason: reasonMachinesNotHealthy,
 		},
-		"even replicas": {state: with(settled("a"), desired(2)), action: actionWait, reason: reasonReplicasRefused},
-		"no replicas":   {state: with(settled("a"), desired(0)), action: actionWait, reason: reasonReplicasRefused},
-		"another version": {
-			state:  with(settled("a"), desired(3), func(s *state) { s.Version = "v1.37.0" }),
-			action: actionWait, reason: reasonRolloutNotImplemented,
-			message: "spec.version is v1.37.0, but these Machines have another version: a (v1.36.3); rollout is not implemented in this version, set spec.version back",
-		},
+		"even replicas":     {state: with(settled("a"), desired(2)), action: actionWait, reason: reasonReplicasRefused},
+		"no replicas":       {state: with(settled("a"), desired(0)), action: actionWait, reason: reasonReplicasRefused},
 		"all Machines lost": {state: with(settled(), desired(1)), action: actionWait, reason: reasonMachinesLost},
 		"foreign Machines": {
 			state:  with(settled("a"), func(s *state) { s.Foreign = []string{"x"} }),
@@ -164,6 +162,38 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+func TestStrayMembers(t *testing.T) {
+	joining := func(name string, change func(*state)) state {
+		return with(settled("a", "b", "c"), change, func(s *state) {
+			s.Now = time.Now()
+			s.StraySince = map[uint64]time.Time{9: s.Now.Add(-time.Minute)}
+			s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: 9, Name: name, Learner: name == ""})
+			s.Machines[2].Unhealthy = []string{"it has no Node yet"}
+		})
+	}
+	noNode := func(s *state) { s.Machines[2].Node = ""; s.Etcd.Members = s.Etcd.Members[:2:2] }
+	noMember := func(s *state) { s.Etcd.Members = s.Etcd.Members[:2:2] }
+	old := func(s *state) { s.StraySince[9] = s.Now.Add(-time.Hour) }
+	tests := map[string]struct {
+		state  state
+		action action
+	}{
+		"of a Machine without a Node":                 {joining("x", noNode), actionWait},
+		"without a name, of a Machine without a Node": {joining("", noNode), actionWait},
+		"without a name, of a Machine with a Node":    {joining("", noMember), actionWait},
+		"with another name than the Node's":           {joining("x", noMember), actionRemoveMember},
+		"for too long to be of a Machine":             {with(joining("", noNode), old), actionRemoveMember},
+		"of the Machine's own name":                   {with(joining("c", noNode), old), actionWait},
+		"of nobody":                                   {joining("", func(*state) {}), actionRemoveMember},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			next := plan(test.state)
+			NewWithT(t).Expect(next.Action).To(Equal(test.action), next.Message)
+		})
+	}
+}
+
 func TestPlanRelease(t *testing.T) {
 	atHook := func(name string) func(*state) {
 		return func(s *state) {
@@ -185,15 +215,15 @@ func TestPlanRelease(t *testing.T) {
 	}{
 		"member leaves first": {
 			state: with(settled("a", "b", "c"), desired(1), atHook("b")), action: actionRelease, reason: reasonReleasingMachine,
-			etcd: etcdChange{Remove: workload.Member{ID: 2, Name: "b"}, Via: workload.Member{ID: 1, Name: "a"}},
+			etcd: etcdChange{Leaving: workload.Member{ID: 2, Name: "b"}, Via: workload.Member{ID: 1, Name: "a"}},
 		},
 		"leader hands over": {
 			state: with(settled("a", "b", "c"), desired(1), atHook("a")), action: actionRelease, reason: reasonReleasingMachine,
-			etcd: etcdChange{Remove: workload.Member{ID: 1, Name: "a"}, Via: workload.Member{ID: 2, Name: "b"}, MoveLeader: true},
+			etcd: etcdChange{Leaving: workload.Member{ID: 1, Name: "a"}, Via: workload.Member{ID: 2, Name: "b"}, MoveLeader: true},
 		},
 		"an unhealthy member may leave": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(2)), action: actionRelease, reason: reasonReleasingMachine,
-			etcd: etcdChange{Remove: workload.Member{ID: 3, Name: "c"}, Via: workload.Member{ID: 1, Name: "a"}},
+			etcd: etcdChange{Leaving: workload.Member{ID: 3, Name: "c"}, Via: workload.Member{ID: 1, Name: "a"}},
 		},
 		"quorum is kept": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(1)), action: actionWait, reason: reasonQuorumAtRisk,

@@ -31,6 +31,7 @@ import (
 type clusterView struct {
 	spec           clusterv1.ClusterSpec
 	failureDomains []clusterv1.FailureDomain
+	upgradeStep    string
 	provisioned    bool
 	initialized    bool
 	deleting       bool
@@ -40,6 +41,7 @@ func viewCluster(cluster *clusterv1.Cluster) clusterView {
 	return clusterView{
 		spec:           cluster.Spec,
 		failureDomains: cluster.Status.FailureDomains,
+		upgradeStep:    cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation],
 		provisioned:    ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false),
 		initialized:    clusterInitialized(cluster),
 		deleting:       !cluster.DeletionTimestamp.IsZero(),
@@ -58,7 +60,7 @@ func clusterChanged() predicate.Predicate {
 }
 
 func sameView(a, b clusterView) bool {
-	return a.provisioned == b.provisioned && a.initialized == b.initialized && a.deleting == b.deleting &&
+	return a.provisioned == b.provisioned && a.initialized == b.initialized && a.deleting == b.deleting && a.upgradeStep == b.upgradeStep &&
 		apiequality.Semantic.DeepEqual(a.spec, b.spec) && apiequality.Semantic.DeepEqual(a.failureDomains, b.failureDomains)
 }
 

@@ -60,11 +60,19 @@ type scope struct {
 
 	foundation foundation
 
+	// madeFrom is what Machines would be made from now, and differences in what each Machine, by name, is not so.
+	madeFrom    madeFrom
+	differences map[string][]difference
+
 	// initialized is sticky: once true in the status, it stays so.
 	initialized bool
 	// observation of the workload cluster; nil if there is none, and then workloadProblem says why.
 	observation     *workload.Observation
 	workloadProblem string
+	// straySince is since when members of etcd have belonged to no Machine, by ID.
+	straySince map[uint64]time.Time
+	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
+	lastSeen time.Time
 }
 
 // foundation is what must stand before Machines are made. It counts as missing until it was seen.
@@ -73,6 +81,10 @@ type foundation struct {
 	certificates *problem
 	// kubeconfig says why the kubeconfig is not there; nil if it is.
 	kubeconfig *problem
+	// spec says what is wrong with the spec; nil if nothing is, or if Machines have been made from it already.
+	spec *problem
+	// notice says which certificates expire soon; empty if none does.
+	notice string
 }
 
 func (s *scope) key() client.ObjectKey { return client.ObjectKeyFromObject(s.cluster) }
@@ -138,7 +150,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 			return nil, err
 		}
 	}
-	return s, nil
+	return s, s.compare()
 }
 
 func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
@@ -186,9 +198,7 @@ func (r *Reconciler) observeMachines(ctx context.Context, s *scope) error {
 	}
 	owned := found.Filter(collections.OwnedMachines(s.controlPlane, controlPlaneGroupKind))
 	s.machines = owned.SortedByCreationTimestamp()
-	s.foreign = found.Difference(owned).Names()
-	slices.Sort(s.foreign)
-	return nil
+	return r.adopt(ctx, s, found.Difference(owned))
 }
 
 func (r *Reconciler) observeMachineObjects(ctx context.Context, s *scope) error {
@@ -255,7 +265,7 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 // control plane that has just been initialized is not looked at further, so that the news is not held up.
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
 	if s.deleting() || s.foundation.kubeconfig != nil || len(s.machines) == 0 {
-		s.workloadProblem = "the workload cluster is not there yet"
+		s.workloadProblem = s.foundation.absence()
 		return
 	}
 	if !s.initialized {
@@ -264,11 +274,13 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
 		return
 	}
 	observation, err := r.workload.Observe(ctx, workload.Query{Cluster: s.key(), Etcd: s.etcdMode()})
+	s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, err)
 	if err != nil {
 		s.workloadProblem = "the workload cluster can not be observed: " + err.Error()
 		return
 	}
 	s.observation = &observation
+	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, s.state().strays())
 }
 
 // initialized reports whether kubeadm has initialized the control plane. One that is about to be lost is not taken for

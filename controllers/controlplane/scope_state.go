@@ -17,38 +17,50 @@ limitations under the License.
 package controlplane
 
 import (
-	"context"
+	"encoding/json"
+	"slices"
 	"strings"
+	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/collections"
 	"sigs.k8s.io/cluster-api/util/conditions"
-	"sigs.k8s.io/cluster-api/util/failuredomains"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // state reduces the scope to what a plan is made from.
-func (s *scope) state(ctx context.Context) state {
+func (s *scope) state() state {
 	result := state{
+		Now:                s.now,
 		Deleting:           s.deleting(),
 		Workers:            s.workers,
 		Desired:            s.desired(),
+		MaxSurge:           s.maxSurge(),
 		Version:            s.controlPlane.Spec.Version,
 		EtcdManaged:        s.etcdMode() == workload.EtcdStacked,
+		Confirmed:          s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
+		Digest:             s.madeFrom.Outcome,
+		Awaited:            s.awaitedVersion(),
 		FoundationProblem:  s.foundation.first(),
 		PlacementKnown:     s.placementKnown(),
 		TemplateProblem:    s.templateProblem,
 		Initialized:        s.initialized,
 		ClusterInitialized: clusterInitialized(s.cluster),
 		Foreign:            s.foreign,
+		StraySince:         s.straySince,
 		WorkloadProblem:    s.workloadProblem,
-		FailureDomain:      s.nextFailureDomain(ctx),
-		Surplus:            s.surplus(ctx),
+		Retries:            s.retryLimits(),
+		Remediation:        s.remediationInProgress(),
 	}
+	for _, domain := range s.failureDomains() {
+		result.FailureDomains = append(result.FailureDomains, domain.Name)
+	}
+	slices.Sort(result.FailureDomains)
 	if s.observation != nil {
 		result.Etcd = s.observation.Etcd
 	}
@@ -59,23 +71,116 @@ func (s *scope) state(ctx context.Context) state {
 }
 
 func (f foundation) first() problem {
+	if f.spec != nil {
+		return *f.spec
+	}
 	if f.certificates != nil {
 		return *f.certificates
 	}
 	return ptr.Deref(f.kubeconfig, problem{})
 }
 
+func (s *scope) maxSurge() int {
+	if surge := s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge; surge != nil {
+		return surge.IntValue()
+	}
+	return 1
+}
+
+// awaitedVersion is the version that the Cluster's topology is to hand down to this control plane, if it has not yet. In a
+// chain of upgrades it hands down one step after the other.
+func (s *scope) awaitedVersion() string {
+	if !s.cluster.Spec.Topology.IsDefined() {
+		return ""
+	}
+	awaited := s.cluster.Spec.Topology.Version
+	if step := s.cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation]; step != "" {
+		awaited = step
+	}
+	if own := s.controlPlane.Spec.Version; own == awaited || own == s.cluster.Spec.Topology.Version {
+		return ""
+	}
+	return awaited
+}
+
+func (s *scope) retryLimits() retryLimits {
+	spec := s.controlPlane.Spec.Remediation
+	seconds := func(value *int32, otherwise int32) time.Duration {
+		return time.Duration(ptr.Deref(value, otherwise)) * time.Second
+	}
+	return retryLimits{
+		MaxRetry:   spec.MaxRetry,
+		Period:     seconds(spec.RetryPeriodSeconds, 0),
+		MinHealthy: seconds(spec.MinHealthyPeriodSeconds, controlplanev1.DefaultMinHealthyPeriodSeconds),
+	}
+}
+
+// remediationInProgress reads what is to be done for a Machine that was remediated. A Machine that was already made for it
+// shows that the manager was stopped before it could take that down.
+func (s *scope) remediationInProgress() *remediation {
+	record := parseRemediation(s.controlPlane.Annotations[controlplanev1.RemediationInProgressAnnotation])
+	if record == nil {
+		return nil
+	}
+	for _, machine := range s.machines {
+		made := parseRemediation(machine.Annotations[controlplanev1.RemediationForAnnotation])
+		if made != nil && made.Machine == record.Machine && made.Timestamp.Equal(&record.Timestamp) {
+			return nil
+		}
+		if machine.Name == record.Machine && machine.DeletionTimestamp.IsZero() {
+			return nil
+		}
+	}
+	return record
+}
+
+// parseRemediation returns nil for what is not there or can not be read: then counting starts again.
+func parseRemediation(value string) *remediation {
+	record := &remediation{}
+	if err := json.Unmarshal([]byte(value), record); err != nil || record.Machine == "" {
+		return nil
+	}
+	return record
+}
+
 func (s *scope) machineState(machine *clusterv1.Machine) machineState {
 	_, hooked := machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation]
+	made, _ := recorded(machine)
+	_, marked := machine.Annotations[clusterv1.DeleteMachineAnnotation]
 	return machineState{
-		Name:      machine.Name,
-		Node:      machine.Status.NodeRef.Name,
-		Deleting:  !machine.DeletionTimestamp.IsZero(),
-		Hooked:    hooked,
-		AtHook:    atHook(machine),
-		Version:   machine.Spec.Version,
-		Unhealthy: s.unhealthy(machine),
+		Name:           machine.Name,
+		Node:           s.nodeName(machine),
+		Created:        machine.CreationTimestamp.Time,
+		FailureDomain:  machine.Spec.FailureDomain,
+		Version:        machine.Spec.Version,
+		Deleting:       !machine.DeletionTimestamp.IsZero(),
+		Hooked:         hooked,
+		AtHook:         atHook(machine),
+		Unhealthy:      s.unhealthy(machine),
+		Outdated:       s.differences[machine.Name],
+		MadeUnder:      made.Confirmed,
+		Marked:         marked,
+		Remediate:      collections.IsUnhealthyAndOwnerRemediated(machine),
+		ReplacementFor: parseRemediation(machine.Annotations[controlplanev1.RemediationForAnnotation]),
 	}
+}
+
+// nodeName is the name of the Machine's Node. Before Cluster API has said it, the Node of the same provider ID tells, so
+// that the vote of a Machine that has just joined is not overlooked.
+func (s *scope) nodeName(machine *clusterv1.Machine) string {
+	if machine.Status.NodeRef.Name != "" || s.observation == nil {
+		return machine.Status.NodeRef.Name
+	}
+	id := machine.Spec.ProviderID
+	if object, ok := s.infraMachines[machine.Name]; ok && id == "" {
+		id, _, _ = unstructured.NestedString(object.Object, "spec", "providerID")
+	}
+	for _, node := range s.observation.Nodes {
+		if id != "" && node.ProviderID == id {
+			return node.Name
+		}
+	}
+	return ""
 }
 
 // atHook says whether Cluster API has drained the Machine, and no hook but ours is left.
@@ -94,12 +199,13 @@ func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
 	if s.observation == nil {
 		return []string{"it could not be observed"}
 	}
-	if machine.Status.NodeRef.Name == "" {
+	name := s.nodeName(machine)
+	if name == "" {
 		return []string{"it has no Node yet"}
 	}
-	node, ok := s.observation.Node(machine.Status.NodeRef.Name)
+	node, ok := s.observation.Node(name)
 	if !ok {
-		return []string{"its Node " + machine.Status.NodeRef.Name + " is not among the control plane's Nodes"}
+		return []string{"its Node " + name + " is not among the control plane's Nodes"}
 	}
 	var problems []string
 	if !node.Ready {
@@ -113,42 +219,12 @@ func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
 	return problems
 }
 
-// nextFailureDomain is where the fewest Machines are.
-//
-//contract:control-plane/machine-placement
-func (s *scope) nextFailureDomain(ctx context.Context) string {
-	active := s.machineCollection().Filter(collections.ActiveMachines)
-	return failuredomains.PickFewest(ctx, s.failureDomains(), s.machineCollection(), active)
-}
-
-// surplus is the Machine that goes first: one that the user has marked for it, else the oldest where most Machines are.
-func (s *scope) surplus(ctx context.Context) string {
-	candidates := s.machineCollection().Filter(collections.HasAnnotationKey(clusterv1.DeleteMachineAnnotation))
-	if len(candidates) == 0 {
-		candidates = s.machineCollection()
-	}
-	domain := failuredomains.PickMost(ctx, s.failureDomains(), s.machineCollection(), candidates)
-	if inDomain := candidates.Filter(collections.InFailureDomains(domain)); domain != "" && len(inDomain) > 0 {
-		candidates = inDomain
-	}
-	if oldest := candidates.Oldest(); oldest != nil {
-		return oldest.Name
-	}
-	return ""
-}
-
 // anythingUnhealthy says whether any Machine's components or etcd are not known to be healthy.
 func (s *scope) anythingUnhealthy() bool {
 	if s.observation == nil {
 		return true
 	}
-	machines := make([]machineState, 0, len(s.machines))
-	for _, machine := range s.machines {
-		observed := s.machineState(machine)
-		if len(observed.Unhealthy) > 0 {
-			return true
-		}
-		machines = append(machines, observed)
-	}
-	return s.etcdMode() == workload.EtcdStacked && etcdProblem(state{Etcd: s.observation.Etcd, Machines: machines}) != ""
+	observed := s.state()
+	broken := func(m machineState) bool { return !m.healthy() }
+	return slices.ContainsFunc(observed.Machines, broken) || observed.EtcdManaged && etcdProblem(observed, machineState{}) != ""
 }

@@ -28,17 +28,27 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
+// outcome is what a reconcile has come to.
+type outcome struct {
+	// state that the decision was made from.
+	state state
+	// next is the decision.
+	next decision
+	// failure is why something could not be done; nil if nothing failed.
+	failure error
+}
+
 // setStatus writes into the status all that was seen and decided. Nothing else writes into it, but for the Paused condition.
 //
 //contract:control-plane/replicas
 //contract:control-plane/version
-func (s *scope) setStatus(next decision, failure error) {
+func (s *scope) setStatus(result outcome) {
 	status := &s.controlPlane.Status
 	status.Selector = collections.ControlPlaneSelectorForCluster(s.cluster.Name).String()
 	status.Replicas = count(s.machines, func(*clusterv1.Machine) bool { return true })
 	status.ReadyReplicas = count(s.machines, hasTrue(clusterv1.MachineReadyCondition))
 	status.AvailableReplicas = count(s.machines, hasTrue(clusterv1.MachineAvailableCondition))
-	status.UpToDateReplicas = count(s.machines, func(machine *clusterv1.Machine) bool { return len(s.differences(machine)) == 0 })
+	status.UpToDateReplicas = count(s.machines, func(machine *clusterv1.Machine) bool { return len(s.differences[machine.Name]) == 0 })
 	status.Versions = versions(s.machines)
 	status.Version = ""
 	if len(status.Versions) > 0 {
@@ -47,7 +57,11 @@ func (s *scope) setStatus(next decision, failure error) {
 	if s.initialized {
 		status.Initialization.ControlPlaneInitialized = ptr.To(true)
 	}
-	s.setConditions(next, failure)
+	status.LastRemediation = s.lastRemediation(result)
+	status.Plan = planStatus(result)
+	status.Etcd = s.etcdStatus(result.state)
+	s.forgetRemediation(result)
+	s.setConditions(result)
 }
 
 func count(machines []*clusterv1.Machine, is func(*clusterv1.Machine) bool) *int32 {

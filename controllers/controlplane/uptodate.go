@@ -18,73 +18,146 @@ package controlplane
 
 import (
 	"fmt"
+	"time"
 
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
 )
 
-// differences says in what a Machine differs from what a new one would be.
+// Fields in which Machines can be out of date; those of the KubeadmConfig have their own paths.
+const (
+	fieldVersion     = "spec.version"
+	fieldTemplate    = "spec.machineTemplate.spec.infrastructureRef"
+	fieldConfig      = "spec.kubeadmConfigSpec"
+	fieldAfter       = "spec.rollout.after"
+	fieldCertificate = "spec.rollout.before.certificatesExpiryDays"
+)
+
+// compare says in what each Machine differs from what a new one would be. It is asked once in a reconcile.
 //
 //contract:control-plane/min-ready-seconds-and-up-to-date
-func (s *scope) differences(machine *clusterv1.Machine) []string {
-	var found []string
-	if machine.Spec.Version != s.controlPlane.Spec.Version {
-		found = append(found, fmt.Sprintf("Version %s, %s required", machine.Spec.Version, s.controlPlane.Spec.Version))
+func (s *scope) compare() error {
+	var err error
+	if s.madeFrom, err = newMadeFrom(s.controlPlane); err != nil {
+		return err
 	}
-	if difference := s.infraDifference(machine); difference != "" {
-		found = append(found, difference)
+	s.differences = map[string][]difference{}
+	for _, machine := range s.machines {
+		found := s.due(machine)
+		if machine.Spec.Version != s.controlPlane.Spec.Version {
+			found = append(found, difference{
+				Field: fieldVersion,
+				Text:  fmt.Sprintf("Version %s, %s required", machine.Spec.Version, s.controlPlane.Spec.Version),
+			})
+		}
+		found = append(found, s.infraDifference(machine)...)
+		changed, err := s.configDifference(machine)
+		if err != nil {
+			return err
+		}
+		if found = s.asked(machine, append(found, changed...)); len(found) > 0 {
+			s.differences[machine.Name] = found
+		}
 	}
-	if difference := s.configDifference(machine); difference != "" {
-		found = append(found, difference)
+	return nil
+}
+
+// due are the points in time at which the user wants Machines to be replaced.
+//
+//contract:control-plane/rollout-after
+func (s *scope) due(machine *clusterv1.Machine) []difference {
+	var found []difference
+	if after := s.controlPlane.Spec.Rollout.After; !after.IsZero() && !s.now.Before(after.Time) && machine.CreationTimestamp.Before(&after) {
+		found = append(found, difference{Field: fieldAfter, Asked: true, Text: "made before spec.rollout.after " + after.UTC().Format(time.RFC3339)})
+	}
+	if at, ok := s.replacedBefore(machine); ok && !s.now.Before(at) {
+		found = append(found, difference{Field: fieldCertificate, Asked: true, Text: "Certificates will expire soon, at " + s.expiry(machine).UTC().Format(time.RFC3339)})
 	}
 	return found
 }
 
+// replacedBefore is when the Machine is to be replaced for the sake of its certificates.
+func (s *scope) replacedBefore(machine *clusterv1.Machine) (time.Time, bool) {
+	days, expiry := s.controlPlane.Spec.Rollout.Before.CertificatesExpiryDays, s.expiry(machine)
+	if days == 0 || expiry.IsZero() {
+		return time.Time{}, false
+	}
+	return expiry.Add(-time.Duration(days) * 24 * time.Hour), true
+}
+
+// expiry is when the Machine's certificates expire, as Cluster API or the annotations say; zero if nobody does.
+func (s *scope) expiry(machine *clusterv1.Machine) time.Time {
+	if !machine.Status.CertificatesExpiryDate.IsZero() {
+		return machine.Status.CertificatesExpiryDate.Time
+	}
+	annotation := machine.Annotations[clusterv1.MachineCertificatesExpiryDateAnnotation]
+	if config, ok := s.configs[machine.Name]; ok && annotation == "" {
+		annotation = config.Annotations[clusterv1.MachineCertificatesExpiryDateAnnotation]
+	}
+	expiry, err := time.Parse(time.RFC3339, annotation)
+	if err != nil {
+		return time.Time{}
+	}
+	return expiry
+}
+
+// nextDue is when the next Machine is due by the clock; zero if none is.
+func (s *scope) nextDue() time.Time {
+	var next time.Time
+	earlier := func(at time.Time) {
+		if at.After(s.now) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	earlier(s.controlPlane.Spec.Rollout.After.Time)
+	for _, machine := range s.machines {
+		if at, ok := s.replacedBefore(machine); ok {
+			earlier(at)
+		}
+	}
+	return next
+}
+
 // infraDifference compares where the infrastructure machine was cloned from, since its spec belongs to its provider.
-func (s *scope) infraDifference(machine *clusterv1.Machine) string {
+func (s *scope) infraDifference(machine *clusterv1.Machine) []difference {
 	object, ok := s.infraMachines[machine.Name]
 	if !ok {
-		return ""
+		return nil
 	}
 	reference := s.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
 	name := object.GetAnnotations()[clusterv1.TemplateClonedFromNameAnnotation]
 	kind := object.GetAnnotations()[clusterv1.TemplateClonedFromGroupKindAnnotation]
 	if name == "" || (name == reference.Name && kind == reference.GroupKind().String()) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s was made from template %s %s, %s %s required", object.GetKind(), kind, name, reference.GroupKind(), reference.Name)
+	return []difference{{
+		Field: fieldTemplate,
+		Text:  fmt.Sprintf("%s was made from template %s %s, %s %s required", object.GetKind(), kind, name, reference.GroupKind(), reference.Name),
+	}}
 }
 
-func (s *scope) configDifference(machine *clusterv1.Machine) string {
-	config, ok := s.configs[machine.Name]
-	if !ok {
-		return ""
+// configDifference compares the KubeadmConfig with a new one, by Cluster API's own notion of what does not matter. That
+// of the first Machine may also be as that of a joining one, since it is one now.
+func (s *scope) configDifference(machine *clusterv1.Machine) ([]difference, error) {
+	current, ok := s.configs[machine.Name]
+	if !ok || s.madeFrom.Outcome == "" {
+		return nil, nil
 	}
-	as := roleInit
-	if config.Spec.JoinConfiguration.ControlPlane != nil {
-		as = roleJoin
+	var found []difference
+	for _, as := range []role{roleJoin, roleInit} {
+		spec, err := desiredConfigSpec(s.controlPlane, as)
+		if err != nil {
+			return nil, err
+		}
+		wanted := current.DeepCopy()
+		wanted.Spec = spec
+		wanted, compared := pkg.PrepareKubeadmConfigsForDiff(wanted, current, as == roleJoin)
+		if found, err = compareFields(fieldConfig, compared.Spec, wanted.Spec); err != nil || len(found) == 0 {
+			return nil, err
+		}
+		if current.Spec.JoinConfiguration.ControlPlane != nil {
+			break
+		}
 	}
-	desired, err := desiredConfigSpec(s.controlPlane, as)
-	if err != nil {
-		return ""
-	}
-	if apiequality.Semantic.DeepEqual(withoutDefaults(desired), withoutDefaults(config.Spec)) {
-		return ""
-	}
-	return "KubeadmConfig differs from spec.kubeadmConfigSpec"
-}
-
-// withoutDefaults leaves out what the bootstrap provider and its defaults fill in, and what is changed in the running
-// cluster rather than on machines.
-func withoutDefaults(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
-	result := *spec.DeepCopy()
-	result.ClusterConfiguration.ControlPlaneEndpoint = ""
-	result.ClusterConfiguration.DNS = bootstrapv1.DNS{}
-	result.JoinConfiguration.Discovery = bootstrapv1.Discovery{}
-	if result.Format == "" {
-		result.Format = bootstrapv1.CloudConfig
-	}
-	return result
+	return found, nil
 }

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -38,6 +39,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -87,12 +89,20 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if err != nil {
 		return err
 	}
+	numbers, err := registered(ctrlmetrics.Registry)
+	if err != nil {
+		return err
+	}
 	r := &Reconciler{
 		client:       mgr.GetClient(),
 		apiReader:    mgr.GetAPIReader(),
 		certificates: certs.NewStore(options.SecretClient, mgr.GetClient()),
 		kubeconfigs:  kubeconfig.NewStore(options.SecretClient, mgr.GetClient()),
 		workload:     options.Workload,
+		addons:       newAddonsMemory(),
+		metrics:      numbers,
+		fields:       ownedfields.NewStore(mgr.GetAPIReader(), mgr.GetClient()),
+		seen:         newSightings(),
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
 		watchFilter:  options.WatchFilterValue,

@@ -43,6 +43,6 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("certificate secret %s: data[%q] %s; correct the secret, or delete it before the first machine is made",
+	return fmt.Sprintf("certificate secret %s: data[%q] %s; restore the right value from a backup, or delete the secret to have it made anew while there is no machine yet",
 		e.Secret, e.Field, e.Problem)
 }

@@ -22,6 +22,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"slices"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,81 +56,130 @@ type Request struct {
 	Config bootstrapv1.ClusterConfiguration
 	// Owner becomes the controller of the secrets that are not the user's own.
 	Owner metav1.OwnerReference
+	// Now is the time that certificates must be valid at.
+	Now time.Time
 }
 
 // Authority is a certificate authority, ready to sign.
 type Authority struct {
 	// Certificate of the authority.
 	Certificate *x509.Certificate
+	// Bundle is all certificates of the authority's secret, the first of which is Certificate.
+	Bundle []*x509.Certificate
 	// Key of the authority. It is nil if the user keeps it elsewhere.
 	Key crypto.Signer
 }
 
-// LookupOrGenerate returns the cluster's certificate authority, after every certificate secret that was missing has been
-// generated. It returns an InvalidError for a secret that can not be used.
-func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Authority, error) {
-	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
-	if err := certificates.LookupOrGenerateCached(ctx, s.cached, s.live, request.Cluster, request.Owner); err != nil {
-		return Authority{}, lookupError(request.Cluster.Name, certificates, err)
+// Found is what the certificate secrets hold.
+type Found struct {
+	// Authority is the cluster's certificate authority.
+	Authority Authority
+	// Expiries are when the certificates in the secrets expire, soonest first.
+	Expiries []Expiry
+}
+
+// Expiry is when a certificate in a secret expires.
+type Expiry struct {
+	// Secret is the name of the secret.
+	Secret string
+	// At is when its first certificate that expires does.
+	At time.Time
+}
+
+// LookupOrGenerate returns what the cluster's certificate secrets hold, after every one that was missing has been
+// generated. It returns a MissingError for one of an external etcd that is missing, and an InvalidError for one that can
+// not be used.
+func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, error) {
+	certificates, err := s.read(ctx, request)
+	if err != nil {
+		return Found{}, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
+	if external := slices.DeleteFunc(slices.Clone(missing), func(certificate *secret.Certificate) bool { return !certificate.External }); len(external) > 0 {
+		return Found{}, &MissingError{Secrets: secretNames(request.Cluster.Name, external)}
+	}
+	if err := missing.Generate(); err != nil {
+		return Found{}, fmt.Errorf("generating certificates: %w", err)
+	}
+	if err := missing.SaveGenerated(ctx, s.live, request.Cluster, request.Owner); err != nil {
+		return Found{}, fmt.Errorf("writing certificate secrets: %w", err)
 	}
 	return s.finish(ctx, request, certificates)
 }
 
-// Lookup returns the cluster's certificate authority and generates nothing. It returns a MissingError if a secret is not
-// there, and an InvalidError for one that can not be used.
-func (s *Store) Lookup(ctx context.Context, request Request) (Authority, error) {
-	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
-	if err := certificates.LookupCached(ctx, s.cached, s.live, request.Cluster); err != nil {
-		return Authority{}, lookupError(request.Cluster.Name, certificates, err)
+// Lookup returns what the cluster's certificate secrets hold and generates nothing. It returns a MissingError if a secret
+// is not there, and an InvalidError for one that can not be used.
+func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
+	certificates, err := s.read(ctx, request)
+	if err != nil {
+		return Found{}, err
+	}
+	missing := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
+	if len(missing) > 0 {
+		return Found{}, &MissingError{Secrets: secretNames(request.Cluster.Name, missing)}
 	}
 	return s.finish(ctx, request, certificates)
 }
 
-// lookupError tells a certificate of an external etcd that the user has not provided from a fault.
-func lookupError(cluster string, certificates secret.Certificates, err error) error {
-	if !apierrors.IsNotFound(err) {
-		return fmt.Errorf("looking up or generating certificate secrets: %w", err)
+// read reads the secrets that are there.
+func (s *Store) read(ctx context.Context, request Request) (secret.Certificates, error) {
+	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
+	for _, certificate := range certificates {
+		found, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, certificate.Purpose)
+		if apierrors.IsNotFound(err) {
+			found, err = secret.GetFromNamespacedName(ctx, s.live, request.Cluster, certificate.Purpose)
+		}
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading secret %s: %w", secret.Name(request.Cluster.Name, certificate.Purpose), err)
+		}
+		certificate.Secret = found
+		certificate.KeyPair = &capicerts.KeyPair{Cert: found.Data[secret.TLSCrtDataName], Key: found.Data[secret.TLSKeyDataName]}
 	}
-	external := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return !certificate.External })
-	return &MissingError{Secrets: missingSecrets(cluster, external)}
+	return certificates, nil
 }
 
-func (s *Store) finish(ctx context.Context, request Request, certificates secret.Certificates) (Authority, error) {
-	if missing := missingSecrets(request.Cluster.Name, certificates); len(missing) > 0 {
-		return Authority{}, &MissingError{Secrets: missing}
+func (s *Store) finish(ctx context.Context, request Request, certificates secret.Certificates) (Found, error) {
+	var found Found
+	for _, certificate := range certificates {
+		checked, err := check(certificate, request.Now)
+		if err != nil {
+			return Found{}, err
+		}
+		if len(checked.Bundle) > 0 {
+			found.Expiries = append(found.Expiries, Expiry{Secret: certificate.Secret.Name, At: firstExpiry(checked.Bundle)})
+		}
+		if certificate.Purpose == secret.ClusterCA {
+			found.Authority = checked
+		}
 	}
+	// Only what can be used is taken over.
 	for _, certificate := range certificates {
 		if err := secretowner.Ensure(ctx, s.live, certificate.Secret, request.Owner); err != nil {
-			return Authority{}, err
+			return Found{}, err
 		}
 	}
-	return parseAuthority(certificates.GetByPurpose(secret.ClusterCA))
+	slices.SortStableFunc(found.Expiries, func(a, b Expiry) int { return a.At.Compare(b.At) })
+	return found, nil
 }
 
-func missingSecrets(cluster string, certificates secret.Certificates) []string {
-	var missing []string
+func firstExpiry(bundle []*x509.Certificate) time.Time {
+	first := bundle[0].NotAfter
+	for _, certificate := range bundle {
+		if certificate.NotAfter.Before(first) {
+			first = certificate.NotAfter
+		}
+	}
+	return first
+}
+
+func secretNames(cluster string, certificates secret.Certificates) []string {
+	names := make([]string, 0, len(certificates))
 	for _, certificate := range certificates {
-		if certificate.Secret == nil {
-			missing = append(missing, secret.Name(cluster, certificate.Purpose))
-		}
+		names = append(names, secret.Name(cluster, certificate.Purpose))
 	}
-	slices.Sort(missing)
-	return missing
-}
-
-func parseAuthority(certificate *secret.Certificate) (Authority, error) {
-	name := certificate.Secret.Name
-	authority, err := capicerts.DecodeCertPEM(certificate.KeyPair.Cert)
-	if err != nil || authority == nil {
-		return Authority{}, &InvalidError{Secret: name, Field: secret.TLSCrtDataName, Problem: "is not a PEM certificate"}
-	}
-	if len(certificate.KeyPair.Key) == 0 {
-		return Authority{Certificate: authority}, nil
-	}
-	// The parser's own error is left out, since it may quote what it could not parse.
-	key, err := capicerts.DecodePrivateKeyPEM(certificate.KeyPair.Key)
-	if err != nil || key == nil {
-		return Authority{}, &InvalidError{Secret: name, Field: secret.TLSKeyDataName, Problem: "is not a PEM private key"}
-	}
-	return Authority{Certificate: authority, Key: key}, nil
+	slices.Sort(names)
+	return names
 }

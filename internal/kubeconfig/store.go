@@ -20,14 +20,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capicerts "sigs.k8s.io/cluster-api/util/certs"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
 
@@ -62,9 +66,13 @@ type Request struct {
 	Algorithm bootstrapv1.EncryptionAlgorithmType
 	// Owner becomes the controller of the secret, unless it is the user's own.
 	Owner metav1.OwnerReference
+	// Now is the time that says how much of the client certificate's life is over.
+	Now time.Time
 }
 
-// Ensure makes the kubeconfig secret if there is none, and sees to it that it is owned.
+// Ensure makes the kubeconfig secret if there is none, sees to it that it is owned, and renews its client certificate once
+// half of that one's life is over. A secret that a user made is never written. Ensure returns ErrNoKey if it can make none,
+// and an InvalidError if the one that is there is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -76,26 +84,26 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err != nil {
 		return fmt.Errorf("getting the kubeconfig secret: %w", err)
 	}
-	return secretowner.Ensure(ctx, s.live, existing, request.Owner)
+	config, err := check(existing, request)
+	if err != nil {
+		return err
+	}
+	if err := secretowner.Ensure(ctx, s.live, existing, request.Owner); err != nil {
+		return err
+	}
+	if !own(existing) {
+		return nil
+	}
+	return s.renew(ctx, request, existing, config)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {
 	if request.Authority.Key == nil {
 		return ErrNoKey
 	}
-	config, err := capikubeconfig.New(
-		request.Cluster.Name,
-		"https://"+request.Endpoint.String(),
-		request.Authority.Certificate,
-		request.Authority.Key,
-		capikubeconfig.KeyEncryptionAlgorithm(request.Algorithm),
-	)
+	data, err := request.generate()
 	if err != nil {
-		return fmt.Errorf("making a kubeconfig: %w", err)
-	}
-	data, err := clientcmd.Write(*config)
-	if err != nil {
-		return fmt.Errorf("encoding a kubeconfig: %w", err)
+		return err
 	}
 	err = s.live.Create(ctx, capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner))
 	// A secret that somebody else made in the meantime is as good.
@@ -103,4 +111,54 @@ func (s *Store) create(ctx context.Context, request Request) error {
 		return fmt.Errorf("creating the kubeconfig secret: %w", err)
 	}
 	return nil
+}
+
+// generate makes a kubeconfig whose client certificate is valid for a year.
+func (r Request) generate() ([]byte, error) {
+	config, err := capikubeconfig.New(
+		r.Cluster.Name,
+		r.server(),
+		r.Authority.Certificate,
+		r.Authority.Key,
+		capikubeconfig.KeyEncryptionAlgorithm(r.Algorithm),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("making a kubeconfig: %w", err)
+	}
+	data, err := clientcmd.Write(*config)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a kubeconfig: %w", err)
+	}
+	return data, nil
+}
+
+func (r Request) server() string { return "https://" + r.Endpoint.String() }
+
+// renew replaces the kubeconfig in the secret by a new one if half of its client certificate's life is over.
+func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Secret, config *api.Config) error {
+	if request.Authority.Key == nil || !expiresSoon(config, request.Now) {
+		return nil
+	}
+	data, err := request.generate()
+	if err != nil {
+		return err
+	}
+	renewed := existing.DeepCopy()
+	renewed.Data[secret.KubeconfigDataName] = data
+	if err := s.live.Patch(ctx, renewed, client.MergeFromWithOptions(existing, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("renewing the client certificate in secret %s: %w", existing.Name, err)
+	}
+	return nil
+}
+
+// expiresSoon says whether a client certificate has less than half of its life before it. The start of its validity tells
+// nothing of its life, since it is that of the authority.
+func expiresSoon(config *api.Config, now time.Time) bool {
+	for _, user := range config.AuthInfos {
+		certificate, err := capicerts.DecodeCertPEM(user.ClientCertificateData)
+		if err != nil || certificate == nil || certificate.NotAfter.Sub(now) < capicerts.ClientCertificateRenewalDuration {
+			return true
+		}
+	}
+	return false
 }

@@ -19,11 +19,14 @@ package workload
 import (
 	"context"
 	"errors"
+	"time"
 
+	"github.com/blang/semver/v4"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 )
 
@@ -43,6 +46,15 @@ type Access interface {
 	MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error
 	// RemoveEtcdMember removes one member from etcd, by way of another one.
 	RemoveEtcdMember(ctx context.Context, cluster client.ObjectKey, member, via Member) error
+	// PrepareUpgrade brings what kubeadm keeps in the cluster in step with the spec, before the first machine of a new
+	// version or configuration joins: the version, the images, the feature gates and the components' settings in the
+	// ConfigMap kubeadm-config, and the cluster role bindings that newer kubeadm versions rely on. It writes only what differs.
+	PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error
+	// UpdateAddons brings kube-proxy and CoreDNS in step with the control plane, in that order, once all machines have its
+	// version. What is not installed is left out. It writes only what differs.
+	UpdateAddons(ctx context.Context, addons Addons) error
+	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
+	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch has the handler called when a control plane node or static pod changes. Calling it again for the same
 	// cluster does nothing while the first watch runs. It returns ErrNotConnected if there is no connection to watch on.
 	Watch(ctx context.Context, watch Watch) error
@@ -76,4 +88,36 @@ type Watch struct {
 	Controller clustercache.SourceWatcher[ctrl.Request]
 	// Handler of the changes.
 	Handler handler.EventHandler
+}
+
+// Addons says how the add-ons that kubeadm installs have to be.
+type Addons struct {
+	// Cluster is the key of the Cluster.
+	Cluster client.ObjectKey
+	// Version of the control plane, for example v1.36.3.
+	Version string
+	// Config names the image repository, and the CoreDNS image wanted. Without a CoreDNS tag its version stays.
+	Config bootstrapv1.ClusterConfiguration
+	// Skip names the add-ons that are not to be touched.
+	Skip []Addon
+}
+
+// Addon is an add-on that kubeadm installs.
+type Addon string
+
+const (
+	// KubeProxy is the DaemonSet kube-proxy.
+	KubeProxy Addon = "kube-proxy"
+	// CoreDNS is the Deployment coredns and its Corefile.
+	CoreDNS Addon = "coredns"
+)
+
+// APIServerEndpoint is one API server among those of a cluster.
+type APIServerEndpoint struct {
+	// Cluster is the key of the Cluster.
+	Cluster client.ObjectKey
+	// Node that it runs on.
+	Node string
+	// Port that it serves on; zero is 6443.
+	Port int32
 }

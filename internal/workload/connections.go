@@ -39,6 +39,8 @@ const (
 	// initializedTimeout is how long one look for an API server that may not serve yet takes at most. A load balancer
 	// that holds early connections answers within it the moment the API server is up.
 	initializedTimeout = 2 * time.Second
+	// observeTimeout bounds one observation.
+	observeTimeout = 10 * time.Second
 )
 
 // controlPlanePods is the label that kubeadm puts on its static pods.
@@ -58,6 +60,8 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 type Connections struct {
 	cache  clustercache.ClusterCache
 	direct *direct
+	lanes  *lanes
+	etcd   *etcdWays
 }
 
 var _ Access = &Connections{}
@@ -69,7 +73,10 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader)
 	if err != nil {
 		return nil, err
 	}
-	return &Connections{cache: cache, direct: clients}, nil
+	return &Connections{
+		cache: cache, direct: clients, lanes: newLanes(slowAfter, slowPlaces),
+		etcd: &etcdWays{ways: map[client.ObjectKey]*etcdWay{}},
+	}, nil
 }
 
 // Initialized implements Access.
@@ -87,6 +94,17 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey)
 
 // Observe implements Access.
 func (c *Connections) Observe(ctx context.Context, query Query) (Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	var observation Observation
+	err := c.lanes.run(query.Cluster, func() (err error) {
+		observation, err = c.observe(ctx, query)
+		return err
+	})
+	return observation, err
+}
+
+func (c *Connections) observe(ctx context.Context, query Query) (Observation, error) {
 	reader, err := c.reader(ctx, query.Cluster)
 	if err != nil {
 		return Observation{}, err
@@ -96,10 +114,27 @@ func (c *Connections) Observe(ctx context.Context, query Query) (Observation, er
 		return Observation{}, err
 	}
 	observation := Observation{Nodes: nodes}
-	if query.Etcd == EtcdStacked && len(nodes) > 0 {
+	if query.Etcd == EtcdExternal {
+		// What informers remember is no sign of life, and with etcd nobody else is asked.
+		return observation, c.answers(ctx, query.Cluster)
+	}
+	if len(nodes) > 0 {
 		observation.Etcd = c.observeEtcd(ctx, query.Cluster, nodes)
 	}
 	return observation, nil
+}
+
+// answers returns an error if the API server does not answer.
+func (c *Connections) answers(ctx context.Context, cluster client.ObjectKey) error {
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
+	if err := connection.client.Get(ctx, key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("asking the API server: %w", err)
+	}
+	return nil
 }
 
 // reader prefers the ClusterCache, whose informers answer without a request.
@@ -119,4 +154,8 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 }
 
 // Forget implements Access.
-func (c *Connections) Forget(cluster client.ObjectKey) { c.direct.forget(cluster) }
+func (c *Connections) Forget(cluster client.ObjectKey) {
+	c.direct.forget(cluster)
+	c.lanes.forget(cluster)
+	c.etcd.forget(cluster)
+}

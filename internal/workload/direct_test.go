@@ -117,13 +117,9 @@ func TestEtcdTLS(t *testing.T) {
 		EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
 	}).GetByPurpose(secret.EtcdCA)
 	g.Expect(authority.Generate()).To(Succeed())
-	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.EtcdCA, map[string][]byte{
+	config, err := etcdTLS(testSecret(secret.EtcdCA, map[string][]byte{
 		secret.TLSCrtDataName: authority.KeyPair.Cert, secret.TLSKeyDataName: authority.KeyPair.Key,
-	})).Build()
-	connections, err := NewConnections(nil, secrets, secrets)
-	g.Expect(err).NotTo(HaveOccurred())
-
-	config, err := connections.etcdTLS(context.Background(), testCluster)
+	}))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(config.InsecureSkipVerify).To(BeFalse())
 	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])

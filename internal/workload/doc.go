@@ -21,7 +21,13 @@ limitations under the License.
 // answers: it is made from the kubeconfig secret, costs one connection, and discovers nothing. Reads that repeat, of nodes
 // and static pods, come from the ClusterCache's informers as soon as it is connected, and only then can changes be watched.
 //
-// etcd is reached by port-forward through the API server, so nothing but the API server's endpoint has to be reachable.
+// etcd is reached by port-forward through the API server, so nothing but the API server's endpoint has to be reachable. All
+// members are asked, since one that is cut off still answers, and what it says is of the past.
 //
-// Limits: only what a kubeadm control plane shows is read: its nodes, its static pods, its stacked etcd. External etcd is not read.
+// A cluster that does not answer costs time, so those that have been slow share a few places, and never hold up the others.
+//
+// What kubeadm keeps in the cluster is written by the code of Cluster API's kubeadm control plane.
+//
+// Limits: only what a kubeadm control plane shows is read: its nodes, its static pods, its stacked etcd. External etcd is
+// not read, and what is wrong with it holds up nothing.
 package workload

@@ -50,10 +50,11 @@ func listNodes(ctx context.Context, reader client.Reader, mode EtcdMode) ([]Node
 
 func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node {
 	result := Node{
-		Name:    node.Name,
-		Ready:   nodeReady(node) == corev1.ConditionTrue,
-		Created: node.CreationTimestamp.Time,
-		Pods:    map[Component]Pod{},
+		Name:       node.Name,
+		ProviderID: node.Spec.ProviderID,
+		Ready:      nodeReady(node) == corev1.ConditionTrue,
+		Created:    node.CreationTimestamp.Time,
+		Pods:       map[Component]Pod{},
 	}
 	for _, component := range Components(mode) {
 		result.Pods[component] = newPod(pods[staticPodName(component, node.Name)])

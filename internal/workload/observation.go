@@ -72,6 +72,8 @@ type Pod struct {
 type Node struct {
 	// Name of the node.
 	Name string
+	// ProviderID is spec.providerID of the node; empty until something has set it.
+	ProviderID string
 	// Ready is the node's own condition.
 	Ready bool
 	// Created is when the node registered.
@@ -90,6 +92,10 @@ type Member struct {
 	Learner bool
 	// Alarms that the member has raised.
 	Alarms []string
+	// Problem says what is wrong with the member by its own account, or why it could not be asked; empty if nothing is.
+	Problem string
+	// DatabaseSize is the size of the member's database in bytes; zero if it could not be asked.
+	DatabaseSize int64
 }
 
 // EtcdState is what etcd says of itself.

@@ -120,12 +120,15 @@ const (
 
 // RollingOut, ScalingUp and ScalingDown conditions and their reasons.
 const (
-	// RollingOutCondition is true while a Machine is not up to date.
+	// RollingOutCondition is true while a Machine is not up to date and its replacement is not held.
 	RollingOutCondition = clusterv1.RollingOutCondition
 	// RollingOutReason says that one is not.
 	RollingOutReason = clusterv1.RollingOutReason
 	// NotRollingOutReason says that all are.
 	NotRollingOutReason = clusterv1.NotRollingOutReason
+	// RolloutHeldReason says that Machines are not up to date though the user has changed nothing since they were made, as
+	// after an update of the controller. The message says in what, and by which annotation the rollout is let go on.
+	RolloutHeldReason = "RolloutHeld"
 
 	// ScalingUpCondition is true while there are fewer Machines than wanted.
 	ScalingUpCondition = clusterv1.ScalingUpCondition

@@ -38,6 +38,17 @@ const (
 	// RemediationForAnnotation names, on a Machine, the unhealthy Machine that it replaces.
 	RemediationForAnnotation = "controlplane.cluster.x-k8s.io/remediation-for"
 
+	// MadeFromAnnotation records on a Machine what it was made from: a hash of spec.version, spec.kubeadmConfigSpec and the
+	// infrastructureRef as the user wrote them, a hash of what was made of them, and UID and generation of the
+	// FooControlPlane. It tells a Machine that is out of date since the user has changed something from one that another
+	// release of the controller sees differently.
+	MadeFromAnnotation = "controlplane.cluster.x-k8s.io/made-from"
+
+	// ConfirmRolloutAnnotation on a FooControlPlane lets a rollout go on that is held because the user changed nothing
+	// that asks for it. Its value is the digest that the RollingOut condition names with the reason RolloutHeld; for
+	// any other rollout it says nothing. It may stay when the rollout is done.
+	ConfirmRolloutAnnotation = "controlplane.cluster.x-k8s.io/confirm-rollout"
+
 	// DefaultMinHealthyPeriodSeconds is the default of spec.remediation.minHealthyPeriodSeconds: one hour.
 	DefaultMinHealthyPeriodSeconds = int32(60 * 60)
 )
@@ -149,6 +160,81 @@ type FooControlPlaneStatus struct {
 	// lastRemediation is what is known of the latest remediation.
 	// +optional
 	LastRemediation LastRemediationStatus `json:"lastRemediation,omitempty,omitzero"`
+
+	// plan is what the controller does next, or what it waits for.
+	// +optional
+	Plan FooControlPlanePlanStatus `json:"plan,omitempty,omitzero"`
+
+	// etcd is the arithmetic of etcd's quorum behind the plan. It is not set with external etcd.
+	// +optional
+	Etcd FooControlPlaneEtcdStatus `json:"etcd,omitempty,omitzero"`
+}
+
+// FooControlPlanePlanStatus is a decision: what is done next, and why.
+type FooControlPlanePlanStatus struct {
+	// action is None if everything is as it should be, Wait if something else has to happen first, else what is done:
+	// Initialize, CreateMachine, DeleteMachine, RemediateMachine, RemoveEtcdMember, ReleaseMachine, DeleteMachines or Finish.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Action string `json:"action,omitempty"`
+
+	// machine is the name of the Machine that the decision is about, if it is about one.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Machine string `json:"machine,omitempty"`
+
+	// reason is why, in one word.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Reason string `json:"reason,omitempty"`
+
+	// message is why, for people.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32768
+	Message string `json:"message,omitempty"`
+}
+
+// FooControlPlaneEtcdStatus counts the members of etcd. A member counts as healthy if it has raised no alarm and all
+// components of its Machine are seen to be healthy.
+// +kubebuilder:validation:MinProperties=1
+type FooControlPlaneEtcdStatus struct {
+	// voters is the number of members that vote.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Voters *int32 `json:"voters,omitempty"`
+
+	// learners is the number of members that do not vote yet.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Learners *int32 `json:"learners,omitempty"`
+
+	// healthy is the number of voters that are healthy.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Healthy *int32 `json:"healthy,omitempty"`
+
+	// quorum is the number of healthy voters that etcd needs.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Quorum *int32 `json:"quorum,omitempty"`
+
+	// leader is the name of the leading member.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Leader string `json:"leader,omitempty"`
+
+	// alarms that members have raised, each as the name of the member and that of the alarm.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=512
+	Alarms []string `json:"alarms,omitempty"`
 }
 
 // FooControlPlaneInitializationStatus says how far the first provisioning of a control plane is.

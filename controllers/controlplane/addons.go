@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+const (
+	// addonsInterval is how long add-ons that were in step are taken to be so still. They are looked at again only when
+	// something else has the control plane reconciled, as a resync does.
+	addonsInterval = 10 * time.Minute
+	// addonsKnown bounds for how many control planes that is remembered; what is forgotten costs three reads.
+	addonsKnown = 10000
+
+	reasonAddonsNotUpdated = "AddonsNotUpdated"
+)
+
+// addonsMemory remembers which add-ons were in step, and when that was seen.
+type addonsMemory struct{ known *lru.Cache }
+
+type addonsSeen struct {
+	wanted uint64
+	at     time.Time
+}
+
+func newAddonsMemory() *addonsMemory { return &addonsMemory{known: lru.New(addonsKnown)} }
+
+func (m *addonsMemory) inStep(owner types.UID, wanted uint64, now time.Time) bool {
+	value, ok := m.known.Get(owner)
+	if !ok {
+		return false
+	}
+	seen, ok := value.(addonsSeen)
+	return ok && seen.wanted == wanted && now.Sub(seen.at) < addonsInterval
+}
+
+func (m *addonsMemory) remember(owner types.UID, wanted uint64, now time.Time) {
+	m.known.Add(owner, addonsSeen{wanted: wanted, at: now})
+}
+
+// settle does what belongs at the end, when all Machines are as they should be and nothing else is left to do: kube-proxy,
+// CoreDNS, and then the certificates' expiry, which needs every API server to answer. Nothing waits for it.
+func (r *Reconciler) settle(ctx context.Context, s *scope, next decision) error {
+	if next.Action != actionNone || s.observation == nil || s.deleting() {
+		return nil
+	}
+	return errors.Join(r.updateAddons(ctx, s), r.showExpiries(ctx, s))
+}
+
+func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
+	wanted := s.addons()
+	hash, err := addonsHash(wanted)
+	if err != nil || r.addons.inStep(s.controlPlane.UID, hash, s.now) {
+		return err
+	}
+	if err := r.workload.UpdateAddons(ctx, wanted); err != nil {
+		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonAddonsNotUpdated, "UpdateAddons", "%.*s", maxNote, err.Error())
+		return err
+	}
+	r.addons.remember(s.controlPlane.UID, hash, s.now)
+	return nil
+}
+
+// addons are kube-proxy and CoreDNS as the spec wants them. The annotations that leave one of them alone are those of
+// KubeadmControlPlane.
+func (s *scope) addons() workload.Addons {
+	wanted := workload.Addons{
+		Cluster: s.key(),
+		Version: s.controlPlane.Spec.Version,
+		Config:  s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration,
+	}
+	if _, skip := s.controlPlane.Annotations[kubeadmcontrolplanev1.SkipKubeProxyAnnotation]; skip {
+		wanted.Skip = append(wanted.Skip, workload.KubeProxy)
+	}
+	if _, skip := s.controlPlane.Annotations[kubeadmcontrolplanev1.SkipCoreDNSAnnotation]; skip {
+		wanted.Skip = append(wanted.Skip, workload.CoreDNS)
+	}
+	return wanted
+}
+
+func addonsHash(addons workload.Addons) (uint64, error) {
+	encoded, err := json.Marshal(addons)
+	if err != nil {
+		return 0, fmt.Errorf("encoding the wanted add-ons: %w", err)
+	}
+	hash := fnv.New64a()
+	_, err = hash.Write(encoded)
+	return hash.Sum64(), err
+}

@@ -1,0 +1,114 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"errors"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+var _ = Describe("Settled control planes", func() {
+	wanted := func(f *fixture) func() workload.Addons {
+		return func() workload.Addons {
+			var addons workload.Addons
+			workloads.change(f.key(), func(cluster *fakeCluster) { addons = cluster.addons })
+			return addons
+		}
+	}
+
+	It("keep kube-proxy and CoreDNS in step, but not before all Machines are there", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3), func(f *fixture) {
+			f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "registry.example.com"
+		})
+		f.provision(ctx)
+		f.initialize(ctx)
+		f.expectMachines(ctx, 2)
+		Expect(wanted(f)()).To(BeZero())
+		f.join(ctx)
+		f.expectMachines(ctx, 3)
+		f.join(ctx)
+		Eventually(wanted(f)).Should(And(
+			HaveField("Cluster", f.key()), HaveField("Version", "v1.36.3"), HaveField("Config.ImageRepository", "registry.example.com"), HaveField("Skip", BeEmpty())))
+	})
+
+	It("leave alone the add-ons that the user keeps", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Annotations = map[string]string{
+				kubeadmcontrolplanev1.SkipKubeProxyAnnotation: "", kubeadmcontrolplanev1.SkipCoreDNSAnnotation: "",
+			}
+		})
+		f.provision(ctx)
+		f.initialize(ctx)
+		Eventually(wanted(f)).Should(HaveField("Skip", ConsistOf(workload.KubeProxy, workload.CoreDNS)))
+	})
+
+	It("stay available when add-ons can not be updated, and try again", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.addonsErr = errors.New("no CoreDNS migration") })
+		f.provision(ctx)
+		f.initialize(ctx)
+		Eventually(wanted(f)).ShouldNot(BeZero())
+		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.addonsErr, cluster.addons = nil, workload.Addons{} })
+		Eventually(wanted(f)).ShouldNot(BeZero())
+	})
+
+	It("show when each Machine's certificates expire", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		f.initialize(ctx)
+		_, config, _ := f.machineObjects(ctx)
+		Eventually(func() map[string]string {
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			return config.Annotations
+		}).Should(HaveKeyWithValue(clusterv1.MachineCertificatesExpiryDateAnnotation, fakeExpiry.Format(time.RFC3339)))
+
+		other := fakeExpiry.AddDate(1, 0, 0)
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.expiries = map[string]time.Time{config.Name: other} })
+		update(ctx, config, func() { delete(config.Annotations, clusterv1.MachineCertificatesExpiryDateAnnotation) })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
+		Eventually(func() map[string]string {
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			return config.Annotations
+		}).Should(HaveKeyWithValue(clusterv1.MachineCertificatesExpiryDateAnnotation, other.Format(time.RFC3339)), "read anew")
+	})
+
+	DescribeTable("know the port of each API server", func(spec bootstrapv1.KubeadmConfigSpec, port int) {
+		Expect(apiServerPort(spec)).To(BeEquivalentTo(port))
+	},
+		Entry("by default", bootstrapv1.KubeadmConfigSpec{}, 0),
+		Entry("of the first", bootstrapv1.KubeadmConfigSpec{
+			InitConfiguration: bootstrapv1.InitConfiguration{LocalAPIEndpoint: bootstrapv1.APIEndpoint{BindPort: 7443}},
+		}, 7443),
+		Entry("of another", bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{
+			ControlPlane: &bootstrapv1.JoinControlPlane{LocalAPIEndpoint: bootstrapv1.APIEndpoint{BindPort: 8443}},
+		}}, 8443),
+	)
+})

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/collections"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// adopt takes over the cluster's control plane Machines that nobody controls, as there are after a restore or when the
+// control plane was of another kind before. What can not be taken over stays foreign, and the scope says why; a control
+// plane with foreign Machines is left alone, so nothing is taken over unless everything can be.
+func (r *Reconciler) adopt(ctx context.Context, s *scope, found collections.Machines) error {
+	if s.deleting() || len(found) == 0 {
+		return nil
+	}
+	s.foreign = nil
+	for _, machine := range found.SortedByCreationTimestamp() {
+		if obstacle := s.adoptionObstacle(machine); obstacle != "" {
+			s.foreign = append(s.foreign, fmt.Sprintf("%s (%s)", machine.Name, obstacle))
+		}
+	}
+	slices.Sort(s.foreign)
+	if len(s.foreign) > 0 {
+		return nil
+	}
+	if err := r.checkStillWanted(ctx, s); err != nil {
+		return err
+	}
+	for _, machine := range found.SortedByCreationTimestamp() {
+		if err := r.adoptMachine(ctx, s, machine); err != nil {
+			return fmt.Errorf("adopting Machine %s: %w", machine.Name, err)
+		}
+	}
+	s.machines = collections.FromMachines(append(s.machines, found.UnsortedList()...)...).SortedByCreationTimestamp()
+	return nil
+}
+
+// adoptionObstacle says why a Machine can not be taken over; empty if it can.
+func (s *scope) adoptionObstacle(machine *clusterv1.Machine) string {
+	if controller := metav1.GetControllerOf(machine); controller != nil {
+		return "controlled by " + controller.Kind + " " + controller.Name
+	}
+	if !machine.DeletionTimestamp.IsZero() {
+		return "being deleted"
+	}
+	if kind := machine.Spec.Bootstrap.ConfigRef.Kind; kind != configKind.Kind {
+		return fmt.Sprintf("spec.bootstrap.configRef.kind is %q, not KubeadmConfig", kind)
+	}
+	if machine.Spec.Version == "" {
+		return ""
+	}
+	wanted, err := semver.ParseTolerant(s.controlPlane.Spec.Version)
+	if err != nil {
+		return "spec.version of the FooControlPlane is no version"
+	}
+	has, err := semver.ParseTolerant(machine.Spec.Version)
+	if err != nil {
+		return fmt.Sprintf("spec.version %q is no version", machine.Spec.Version)
+	}
+	if !util.IsSupportedVersionSkew(wanted, has) {
+		return fmt.Sprintf("version %s is more than one minor version away from %s", machine.Spec.Version, s.controlPlane.Spec.Version)
+	}
+	return ""
+}
+
+// checkStillWanted reads the FooControlPlane from the API server itself: the garbage collector may have set its Machines
+// free the moment before, because it goes.
+func (r *Reconciler) checkStillWanted(ctx context.Context, s *scope) error {
+	live := &controlplanev1.FooControlPlane{}
+	err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(s.controlPlane), live)
+	if apierrors.IsNotFound(err) {
+		return errStale
+	}
+	if err != nil {
+		return fmt.Errorf("reading the FooControlPlane before adopting Machines: %w", err)
+	}
+	if live.UID != s.controlPlane.UID || !live.DeletionTimestamp.IsZero() {
+		return errStale
+	}
+	return nil
+}
+
+func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
+	config := &bootstrapv1.KubeadmConfig{}
+	key := client.ObjectKey{Namespace: machine.Namespace, Name: machine.Spec.Bootstrap.ConfigRef.Name}
+	switch err := r.client.Get(ctx, key, config); {
+	case err == nil:
+		if err := r.adoptSecrets(ctx, s, config); err != nil {
+			return err
+		}
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("getting KubeadmConfig %s: %w", key.Name, err)
+	}
+	before := machine.DeepCopy()
+	machine.SetOwnerReferences(util.EnsureOwnerRef(machine.GetOwnerReferences(), controllerReference(s.controlPlane)))
+	if machine.Annotations == nil {
+		machine.Annotations = map[string]string{}
+	}
+	// The hook of the control plane that the Machine had before would hold its deletion for ever.
+	delete(machine.Annotations, kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation)
+	machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation] = ""
+	// The lock refuses to take over a Machine that somebody else takes over at the same time.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); apierrors.IsConflict(err) {
+		return errStale
+	} else if err != nil {
+		return err
+	}
+	ctrl.LoggerFrom(ctx).Info("Adopted Machine", "Machine", klog.KObj(machine))
+	r.recorder.Eventf(s.controlPlane, machine, corev1.EventTypeNormal, "MachineAdopted", "Adopt", "took over Machine %s", machine.Name)
+	return nil
+}
+
+// adoptSecrets takes over the secrets that the KubeadmConfig of a Machine without control plane owns, which are the
+// cluster's certificates and kubeconfig, but not its bootstrap data.
+func (r *Reconciler) adoptSecrets(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
+	secrets := &corev1.SecretList{}
+	err := r.client.List(ctx, secrets, client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name})
+	if err != nil {
+		return fmt.Errorf("listing the secrets of the cluster: %w", err)
+	}
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		if secret.Name == config.Status.DataSecretName || !util.IsOwnedByObject(secret, config, configKind.GroupKind()) {
+			continue
+		}
+		before := secret.DeepCopy()
+		secret.SetOwnerReferences(util.ReplaceOwnerRef(secret.GetOwnerReferences(), config, controllerReference(s.controlPlane)))
+		if err := r.client.Patch(ctx, secret, client.MergeFrom(before)); err != nil {
+			return fmt.Errorf("taking over secret %s from KubeadmConfig %s: %w", secret.Name, config.Name, err)
+		}
+	}
+	return nil
+}

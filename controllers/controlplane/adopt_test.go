@@ -1,0 +1,135 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// standalone makes a control plane Machine that nobody controls.
+func (f *fixture) standalone(ctx context.Context, name, version string, changes ...func(*clusterv1.Machine)) *clusterv1.Machine {
+	GinkgoHelper()
+	meta := metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: name, Labels: map[string]string{
+		clusterv1.ClusterNameLabel: f.cluster.Name, clusterv1.MachineControlPlaneLabel: "",
+	}}
+	infra := infraObject("FooMachine", meta)
+	set(infra, map[string]any{}, "spec")
+	Expect(c.Create(ctx, infra)).To(Succeed())
+	Expect(c.Create(ctx, &bootstrapv1.KubeadmConfig{ObjectMeta: meta})).To(Succeed())
+	machine := &clusterv1.Machine{ObjectMeta: meta, Spec: clusterv1.MachineSpec{
+		ClusterName:       f.cluster.Name,
+		Version:           version,
+		Bootstrap:         clusterv1.Bootstrap{ConfigRef: referenceTo(bootstrapv1.GroupVersion.Group, "KubeadmConfig", name)},
+		InfrastructureRef: referenceTo(infraGroup, "FooMachine", name),
+	}}
+	for _, change := range changes {
+		change(machine)
+	}
+	Expect(c.Create(ctx, machine)).To(Succeed())
+	return machine
+}
+
+func controlledBy(kind, name string) func(*clusterv1.Machine) {
+	return func(machine *clusterv1.Machine) {
+		machine.OwnerReferences = []metav1.OwnerReference{{
+			APIVersion: kubeadmcontrolplanev1.GroupVersion.String(), Kind: kind, Name: name, UID: "1", Controller: ptr.To(true),
+		}}
+	}
+}
+
+var _ = Describe("Adoption", func() {
+	It("takes over Machines that nobody controls, with their secrets", Label("contract:control-plane.machines"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
+		machine := f.standalone(ctx, "old", "v1.35.4", func(machine *clusterv1.Machine) {
+			machine.Annotations = map[string]string{kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation: ""}
+		})
+		config := &bootstrapv1.KubeadmConfig{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(machine), config)).To(Succeed())
+		owner := *metav1.NewControllerRef(config, configKind)
+		labels := map[string]string{clusterv1.ClusterNameLabel: f.cluster.Name}
+		for _, name := range []string{"c1-other", "c1-bootstrap"} {
+			Expect(c.Create(ctx, &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: name, Labels: labels, OwnerReferences: []metav1.OwnerReference{owner}},
+				Type:       clusterv1.ClusterSecretType,
+			})).To(Succeed())
+		}
+		update(ctx, config, func() { config.Status.DataSecretName = "c1-bootstrap" })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
+
+		Eventually(func() []metav1.OwnerReference { return f.machines(ctx)[0].OwnerReferences }).Should(
+			ConsistOf(And(HaveField("UID", f.controlPlane.UID), HaveField("Controller", HaveValue(BeTrue())))))
+		adopted := f.machines(ctx)[0]
+		Expect(adopted.Annotations).To(And(
+			HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation), Not(HaveKey(kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation))))
+		Eventually(func() map[string]string { return f.machines(ctx)[0].Labels }).Should(
+			HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name))
+		taken := &corev1.Secret{}
+		Expect(c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: "c1-other"}, taken)).To(Succeed())
+		Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID)))
+		bootstrap := &corev1.Secret{}
+		Expect(c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: "c1-bootstrap"}, bootstrap)).To(Succeed())
+		Expect(bootstrap.OwnerReferences).To(ConsistOf(HaveField("UID", config.UID)), "the bootstrap data is the Machine's own")
+
+		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
+			HavePrefix("False"), ContainSubstring("c1-ca")), "no certificate is generated for Machines that use others")
+		_, err := f.secret(ctx, "-ca")()
+		Expect(err).To(HaveOccurred())
+	})
+
+	DescribeTable("refuses Machines that it can not take over, and all the others with them",
+		func(ctx SpecContext, version string, change func(*clusterv1.Machine), obstacle string) {
+			f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
+			f.standalone(ctx, "fine", "v1.36.3")
+			f.standalone(ctx, "foreign", version, change)
+			update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
+			f.provision(ctx)
+			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(And(
+				ContainSubstring("foreign ("+obstacle+")"), Not(ContainSubstring("fine"))))
+			for _, machine := range f.machines(ctx) {
+				Expect(metav1.IsControlledBy(&machine, f.controlPlane)).To(BeFalse(), machine.Name)
+			}
+		},
+		Entry("of another control plane", "v1.36.3", controlledBy("KubeadmControlPlane", "kcp"), "controlled by KubeadmControlPlane kcp"),
+		Entry("of a version too old", "v1.34.9", func(*clusterv1.Machine) {}, "version v1.34.9 is more than one minor version away from v1.36.3"),
+		Entry("of another bootstrap provider", "v1.36.3", func(machine *clusterv1.Machine) { machine.Spec.Bootstrap.ConfigRef.Kind = "TalosConfig" },
+			`spec.bootstrap.configRef.kind is "TalosConfig", not KubeadmConfig`),
+	)
+
+	It("takes nothing over while it is being deleted", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Finalizers = []string{"test.example.com/keep"} })
+		Eventually(func() []string { return f.get(ctx).Finalizers }).Should(ContainElement(controlplanev1.FooControlPlaneFinalizer))
+		Expect(c.Delete(ctx, f.controlPlane)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { release(ctx, f.controlPlane) })
+		f.standalone(ctx, "orphan", "v1.36.3")
+		Consistently(func() []metav1.OwnerReference { return f.machines(ctx)[0].OwnerReferences }).Should(BeEmpty())
+	})
+})

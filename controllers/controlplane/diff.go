@@ -1,0 +1,161 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+const (
+	// maxDifferences is how many fields are named of one object.
+	maxDifferences = 12
+	// maxValueLength is how much of a value is shown, in bytes.
+	maxValueLength = 80
+)
+
+// secretFields are fields that are named where they differ, and whose values are not shown. Commands and the values of
+// environment variables are among them, since users put credentials there.
+var secretFields = []string{
+	"content", "passwd", "sshAuthorizedKeys", "token", "bootstrapTokens", "certificateKey", "tlsBootstrapToken",
+	"preKubeadmCommands", "postKubeadmCommands", "bootCommands", "extraEnvs", "proxyURL", "userInfo", "env",
+}
+
+// compareFields says field by field in what one value differs from another.
+func compareFields(path string, current, wanted any) ([]difference, error) {
+	var trees [2]any
+	for i, value := range []any{current, wanted} {
+		encoded, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s: %w", path, err)
+		}
+		if err := json.Unmarshal(encoded, &trees[i]); err != nil {
+			return nil, fmt.Errorf("decoding %s: %w", path, err)
+		}
+	}
+	found := walk(path, trees[0], trees[1])
+	if surplus := len(found) - maxDifferences; surplus > 0 {
+		found = append(found[:maxDifferences], difference{Field: path, Text: fmt.Sprintf("%s: %d more fields differ", path, surplus)})
+	}
+	return found, nil
+}
+
+func walk(path string, current, wanted any) []difference {
+	if same(current, wanted) {
+		return nil
+	}
+	before, isMap := current.(map[string]any)
+	after, isAlsoMap := wanted.(map[string]any)
+	if (isMap || current == nil) && (isAlsoMap || wanted == nil) && !isSecret(path) {
+		return walkMap(path, before, after)
+	}
+	first, isList := current.([]any)
+	second, isAlsoList := wanted.([]any)
+	if isList && isAlsoList && len(first) == len(second) && !isSecret(path) {
+		return walkList(path, first, second)
+	}
+	return []difference{{Field: path, Text: fmt.Sprintf("%s: %s, %s required", path, shown(path, current), shown(path, wanted))}}
+}
+
+func walkMap(path string, current, wanted map[string]any) []difference {
+	names := map[string]struct{}{}
+	for name := range current {
+		names[name] = struct{}{}
+	}
+	for name := range wanted {
+		names[name] = struct{}{}
+	}
+	found := make([]difference, 0, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		found = append(found, walk(path+"."+name, current[name], wanted[name])...)
+	}
+	return found
+}
+
+func walkList(path string, current, wanted []any) []difference {
+	found := make([]difference, 0, len(current))
+	for i := range current {
+		found = append(found, walk(fmt.Sprintf("%s[%d]", path, i), current[i], wanted[i])...)
+	}
+	return found
+}
+
+// same takes what is empty for what is not there.
+func same(current, wanted any) bool {
+	return reflect.DeepEqual(current, wanted) || vacant(current) && vacant(wanted)
+}
+
+func vacant(value any) bool {
+	switch typed := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for _, child := range typed {
+			if !vacant(child) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+func isSecret(path string) bool {
+	for part := range strings.SplitSeq(path, ".") {
+		name, _, _ := strings.Cut(part, "[")
+		if slices.Contains(secretFields, name) {
+			return true
+		}
+	}
+	return false
+}
+
+func shown(path string, value any) string {
+	if value == nil {
+		return "none"
+	}
+	if isSecret(path) || holdsSecret(value) {
+		return "(not shown)"
+	}
+	encoded, err := json.Marshal(value)
+	if err != nil {
+		return "(not shown)"
+	}
+	if len(encoded) > maxValueLength {
+		return string(encoded[:maxValueLength]) + "..."
+	}
+	return string(encoded)
+}
+
+// holdsSecret says whether a secret field is somewhere within the value.
+func holdsSecret(value any) bool {
+	switch typed := value.(type) {
+	case map[string]any:
+		for name, child := range typed {
+			if slices.Contains(secretFields, name) || holdsSecret(child) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(typed, holdsSecret)
+	}
+	return false
+}

@@ -1,0 +1,89 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// showExpiries writes on each Machine's KubeadmConfig when the certificates of the Machine expire, which Cluster API copies
+// into the Machine's status.certificatesExpiryDate. kubeadm makes them when the Machine starts and they stay as they are,
+// so what is written once is not read again; whoever renews them on a machine removes the annotation to have it read anew.
+func (r *Reconciler) showExpiries(ctx context.Context, s *scope) error {
+	for _, machine := range s.machines {
+		config, ok := s.configs[machine.Name]
+		if !ok || !machine.DeletionTimestamp.IsZero() || hasExpiry(machine) || hasExpiry(config) || !s.serves(machine) {
+			continue
+		}
+		expiry, err := r.workload.CertificateExpiry(ctx, workload.APIServerEndpoint{
+			Cluster: s.key(), Node: machine.Status.NodeRef.Name, Port: apiServerPort(config.Spec),
+		})
+		if err != nil {
+			return fmt.Errorf("finding out when the certificates of Machine %s expire: %w", machine.Name, err)
+		}
+		if err := r.showExpiry(ctx, config, expiry); err != nil {
+			return err
+		}
+		ctrl.LoggerFrom(ctx).V(2).Info("Noted when certificates expire", "Machine", klog.KObj(machine), "expiry", expiry)
+	}
+	return nil
+}
+
+// serves says whether the Machine's API server can be asked. Its static pod shows only a moment after it serves.
+func (s *scope) serves(machine *clusterv1.Machine) bool {
+	node, ok := s.observation.Node(machine.Status.NodeRef.Name)
+	return ok && node.Pods[workload.APIServer].State == workload.PodRunning
+}
+
+func hasExpiry(object client.Object) bool {
+	_, ok := object.GetAnnotations()[clusterv1.MachineCertificatesExpiryDateAnnotation]
+	return ok
+}
+
+func (r *Reconciler) showExpiry(ctx context.Context, config *bootstrapv1.KubeadmConfig, expiry time.Time) error {
+	before := config.DeepCopy()
+	if config.Annotations == nil {
+		config.Annotations = map[string]string{}
+	}
+	config.Annotations[clusterv1.MachineCertificatesExpiryDateAnnotation] = expiry.UTC().Format(time.RFC3339)
+	if err := r.client.Patch(ctx, config, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("annotating KubeadmConfig %s: %w", config.Name, err)
+	}
+	return nil
+}
+
+// apiServerPort is the port that a Machine's API server binds; zero is the default.
+func apiServerPort(spec bootstrapv1.KubeadmConfigSpec) int32 {
+	if port := spec.InitConfiguration.LocalAPIEndpoint.BindPort; port != 0 {
+		return port
+	}
+	if controlPlane := spec.JoinConfiguration.ControlPlane; controlPlane != nil {
+		return controlPlane.LocalAPIEndpoint.BindPort
+	}
+	return 0
+}

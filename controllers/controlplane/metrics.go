@@ -1,0 +1,224 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+const (
+	metricsPrefix = "foo_controlplane_"
+
+	labelNamespace = "namespace"
+	labelName      = "name"
+	labelAction    = "action"
+	labelReason    = "reason"
+	labelRole      = "role"
+	labelAlarm     = "alarm"
+
+	roleVoter   = "voter"
+	roleLearner = "learner"
+)
+
+// alarmKinds are the alarms that etcd knows.
+var alarmKinds = []string{"NOSPACE", "CORRUPT"}
+
+// metrics are what Prometheus is told of each FooControlPlane. Every series is of one FooControlPlane, by its namespace and
+// name, and goes with it; what else a series is of comes from short lists in the code: actions, reasons, roles and alarms.
+type metrics struct {
+	decisions    *prometheus.CounterVec
+	blocks       *prometheus.CounterVec
+	blocked      *prometheus.GaugeVec
+	rollouts     *prometheus.HistogramVec
+	remediations *prometheus.CounterVec
+	members      *prometheus.GaugeVec
+	alarms       *prometheus.GaugeVec
+	databaseSize *prometheus.GaugeVec
+
+	mu sync.Mutex
+	// reasons are those that FooControlPlanes are blocked for now.
+	reasons map[client.ObjectKey]string
+}
+
+func newMetrics() *metrics {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: metricsPrefix + name, Help: help}, append([]string{labelNamespace, labelName}, labels...))
+	}
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: metricsPrefix + name, Help: help}, append([]string{labelNamespace, labelName}, labels...))
+	}
+	return &metrics{
+		decisions:    counter("decisions_total", "Decisions that were carried out, by action.", labelAction),
+		blocks:       counter("blocks_total", "How often a control plane began to wait, by reason.", labelReason),
+		blocked:      gauge("blocked", "1 for the reason that a control plane waits for now.", labelReason),
+		remediations: counter("remediations_total", "Unhealthy Machines that were deleted to be replaced."),
+		members:      gauge("etcd_members", "Members of etcd, by role: voter or learner. Absent for external etcd.", labelRole),
+		alarms:       gauge("etcd_alarms", "Members of etcd that have raised an alarm, by alarm.", labelAlarm),
+		databaseSize: gauge("etcd_database_size_bytes", "Size of the largest database of etcd's members."),
+		rollouts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: metricsPrefix + "rollout_duration_seconds",
+			Help: "How long a rollout took until all Machines were up to date.",
+			// From half a minute, which a small cluster takes here, to a working day.
+			Buckets: []float64{30, 60, 120, 300, 600, 1200, 2400, 4800, 9600, 28800},
+		}, []string{labelNamespace, labelName}),
+		reasons: map[client.ObjectKey]string{},
+	}
+}
+
+// series are those of one FooControlPlane each.
+type series interface {
+	prometheus.Collector
+	DeletePartialMatch(prometheus.Labels) int
+}
+
+func (m *metrics) all() []series {
+	return []series{m.decisions, m.blocks, m.blocked, m.rollouts, m.remediations, m.members, m.alarms, m.databaseSize}
+}
+
+// Describe implements prometheus.Collector.
+func (m *metrics) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, collector := range m.all() {
+		collector.Describe(descriptions)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *metrics) Collect(collected chan<- prometheus.Metric) {
+	for _, collector := range m.all() {
+		collector.Collect(collected)
+	}
+}
+
+// registered returns the metrics of the process, which all managers in it share.
+func registered(registerer prometheus.Registerer) (*metrics, error) {
+	made := newMetrics()
+	err := registerer.Register(made)
+	var already prometheus.AlreadyRegisteredError
+	if errors.As(err, &already) {
+		if existing, ok := already.ExistingCollector.(*metrics); ok {
+			return existing, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("registering the metrics of FooControlPlanes: %w", err)
+	}
+	return made, nil
+}
+
+// rollingSince is when the rollout began that a FooControlPlane shows; zero if it shows none.
+func rollingSince(controlPlane *controlplanev1.FooControlPlane) time.Time {
+	condition := conditions.Get(controlPlane, controlplanev1.RollingOutCondition)
+	if condition == nil || condition.Status != metav1.ConditionTrue {
+		return time.Time{}
+	}
+	return condition.LastTransitionTime.Time
+}
+
+// record tells of one reconcile. The rollout that was shown before it, if there was one, began at since.
+func (m *metrics) record(s *scope, next decision, failure error, since time.Time) {
+	key := client.ObjectKeyFromObject(s.controlPlane)
+	m.recordBlock(key, next)
+	if failure == nil && next.Action != actionWait && next.Action != actionNone {
+		m.decisions.WithLabelValues(key.Namespace, key.Name, string(next.Action)).Inc()
+	}
+	if failure == nil && next.Action == actionRemediate {
+		m.remediations.WithLabelValues(key.Namespace, key.Name).Inc()
+	}
+	if !since.IsZero() && conditions.IsFalse(s.controlPlane, controlplanev1.RollingOutCondition) {
+		m.rollouts.WithLabelValues(key.Namespace, key.Name).Observe(s.now.Sub(since).Seconds())
+	}
+	if s.observation != nil && s.etcdMode() == workload.EtcdStacked && s.observation.Etcd.Problem == "" {
+		m.recordEtcd(key, s.observation.Etcd)
+	}
+}
+
+func (m *metrics) recordBlock(key client.ObjectKey, next decision) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, after := m.reasons[key], ""
+	if next.Action == actionWait {
+		after = next.Reason
+	}
+	if before == after {
+		return
+	}
+	if before != "" {
+		m.blocked.DeleteLabelValues(key.Namespace, key.Name, before)
+	}
+	delete(m.reasons, key)
+	if after != "" {
+		m.reasons[key] = after
+		m.blocked.WithLabelValues(key.Namespace, key.Name, after).Set(1)
+		m.blocks.WithLabelValues(key.Namespace, key.Name, after).Inc()
+	}
+}
+
+func (m *metrics) recordEtcd(key client.ObjectKey, etcd workload.EtcdState) {
+	roles := map[string]int{roleVoter: 0, roleLearner: 0}
+	alarms := map[string]int{}
+	var size int64
+	for _, member := range etcd.Members {
+		if member.Learner {
+			roles[roleLearner]++
+		} else {
+			roles[roleVoter]++
+		}
+		for _, alarm := range member.Alarms {
+			alarms[alarm]++
+		}
+		size = max(size, member.DatabaseSize)
+	}
+	for role, number := range roles {
+		m.members.WithLabelValues(key.Namespace, key.Name, role).Set(float64(number))
+	}
+	for _, alarm := range alarmKinds {
+		m.alarms.WithLabelValues(key.Namespace, key.Name, alarm).Set(float64(alarms[alarm]))
+	}
+	m.databaseSize.WithLabelValues(key.Namespace, key.Name).Set(float64(size))
+}
+
+// gone forgets a FooControlPlane that could not be read because it is gone, and returns every other error.
+func (r *Reconciler) gone(key client.ObjectKey, err error) error {
+	if apierrors.IsNotFound(err) {
+		r.metrics.forget(key)
+		return nil
+	}
+	return err
+}
+
+// forget removes all series of a FooControlPlane that is gone.
+func (m *metrics) forget(key client.ObjectKey) {
+	m.mu.Lock()
+	delete(m.reasons, key)
+	m.mu.Unlock()
+	for _, collector := range m.all() {
+		collector.DeletePartialMatch(prometheus.Labels{labelNamespace: key.Namespace, labelName: key.Name})
+	}
+}

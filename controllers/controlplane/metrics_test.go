@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+func metricsScope(name string) *scope {
+	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+	return &scope{controlPlane: controlPlane, now: time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)}
+}
+
+// exposed returns each series as "name{label=value,...} number"; of a histogram, how much it has counted.
+func exposed(g *WithT, gatherer prometheus.Gatherer) map[string]float64 {
+	families, err := gatherer.Gather()
+	g.Expect(err).NotTo(HaveOccurred())
+	result := map[string]float64{}
+	for _, family := range families {
+		for _, metric := range family.GetMetric() {
+			var labels []string
+			for _, label := range metric.GetLabel() {
+				labels = append(labels, label.GetName()+"="+label.GetValue())
+			}
+			result[strings.TrimPrefix(family.GetName(), metricsPrefix)+"{"+strings.Join(labels, ",")+"}"] = number(metric)
+		}
+	}
+	return result
+}
+
+func number(metric *dto.Metric) float64 {
+	switch {
+	case metric.GetCounter() != nil:
+		return metric.GetCounter().GetValue()
+	case metric.GetGauge() != nil:
+		return metric.GetGauge().GetValue()
+	default:
+		return metric.GetHistogram().GetSampleSum()
+	}
+}
+
+func newRegistry(g *WithT) (*metrics, *prometheus.Registry) {
+	registry := prometheus.NewRegistry()
+	made, err := registered(registry)
+	g.Expect(err).NotTo(HaveOccurred())
+	again, err := registered(registry)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again).To(BeIdenticalTo(made), "two managers in one process share them")
+	return made, registry
+}
+
+func TestMetricsOfDecisions(t *testing.T) {
+	g := NewWithT(t)
+	m, registry := newRegistry(g)
+	s := metricsScope("cp")
+	m.record(s, decision{Action: actionCreate}, nil, time.Time{})
+	m.record(s, decision{Action: actionCreate}, errors.New("failed"), time.Time{})
+	m.record(s, decision{Action: actionRemediate}, nil, time.Time{})
+	m.record(s, decision{Action: actionRemediate}, errors.New("failed"), time.Time{})
+	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{
+		"decisions_total{action=CreateMachine,name=cp,namespace=ns}":    1,
+		"decisions_total{action=RemediateMachine,name=cp,namespace=ns}": 1,
+		"remediations_total{name=cp,namespace=ns}":                      1,
+	}), "what failed was not carried out")
+}
+
+func TestMetricsOfBlocks(t *testing.T) {
+	g := NewWithT(t)
+	m, registry := newRegistry(g)
+	s := metricsScope("cp")
+	for range 3 {
+		m.record(s, wait(reasonEtcdNotHealthy, "a"), nil, time.Time{})
+	}
+	m.record(s, wait(reasonMachinesNotHealthy, "b"), nil, time.Time{})
+	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{
+		"blocked{name=cp,namespace=ns,reason=MachinesNotHealthy}":      1,
+		"blocks_total{name=cp,namespace=ns,reason=EtcdNotHealthy}":     1,
+		"blocks_total{name=cp,namespace=ns,reason=MachinesNotHealthy}": 1,
+	}), "one that lasts counts once, and only the latest is shown as lasting")
+	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	g.Expect(exposed(g, registry)).NotTo(HaveKey(HavePrefix("blocked{")))
+}
+
+func TestMetricsOfRollouts(t *testing.T) {
+	g := NewWithT(t)
+	m, registry := newRegistry(g)
+	s := metricsScope("cp")
+	began := s.now.Add(-90 * time.Second)
+	rolling := metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionTrue, Reason: "R", LastTransitionTime: metav1.NewTime(began)}
+	s.controlPlane.Status.Conditions = []metav1.Condition{rolling}
+	g.Expect(rollingSince(s.controlPlane)).To(Equal(began))
+	m.record(s, decision{Action: actionNone}, nil, rollingSince(s.controlPlane))
+	g.Expect(exposed(g, registry)).To(BeEmpty(), "it has not ended")
+
+	since := rollingSince(s.controlPlane)
+	conditions.Set(s.controlPlane, metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionFalse, Reason: "N"})
+	m.record(s, decision{Action: actionNone}, nil, since)
+	m.record(s, decision{Action: actionNone}, nil, rollingSince(s.controlPlane))
+	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{"rollout_duration_seconds{name=cp,namespace=ns}": 90}))
+}
+
+func TestMetricsOfEtcd(t *testing.T) {
+	g := NewWithT(t)
+	m, registry := newRegistry(g)
+	s := metricsScope("cp")
+	s.observation = &workload.Observation{Etcd: workload.EtcdState{Members: []workload.Member{
+		{ID: 1, Name: "a", DatabaseSize: 20}, {ID: 2, Name: "b", DatabaseSize: 30, Alarms: []string{"NOSPACE"}}, {ID: 3, Learner: true},
+	}}}
+	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	want := map[string]float64{
+		"etcd_members{name=cp,namespace=ns,role=voter}":   2,
+		"etcd_members{name=cp,namespace=ns,role=learner}": 1,
+		"etcd_alarms{alarm=NOSPACE,name=cp,namespace=ns}": 1,
+		"etcd_alarms{alarm=CORRUPT,name=cp,namespace=ns}": 0,
+		"etcd_database_size_bytes{name=cp,namespace=ns}":  30,
+	}
+	g.Expect(exposed(g, registry)).To(Equal(want))
+	s.observation.Etcd = workload.EtcdState{Problem: "no answer"}
+	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	g.Expect(exposed(g, registry)).To(Equal(want), "what can not be seen stays as it was")
+}
+
+func TestMetricsOfAForgottenControlPlane(t *testing.T) {
+	g := NewWithT(t)
+	m, registry := newRegistry(g)
+	other := metricsScope("other")
+	m.record(other, wait(reasonEtcdNotHealthy, "a"), nil, time.Time{})
+	before := exposed(g, registry)
+
+	s := metricsScope("cp")
+	s.observation = &workload.Observation{Etcd: workload.EtcdState{Members: []workload.Member{{ID: 1, Name: "a"}}}}
+	conditions.Set(s.controlPlane, metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionFalse, Reason: "N"})
+	m.record(s, wait(reasonEtcdNotHealthy, "a"), nil, s.now.Add(-time.Minute))
+	m.record(s, decision{Action: actionRemediate}, nil, time.Time{})
+	m.record(s, wait(reasonQuorumAtRisk, "a"), nil, time.Time{})
+	g.Expect(len(exposed(g, registry))).To(BeNumerically(">", len(before)+8))
+
+	m.forget(client.ObjectKeyFromObject(s.controlPlane))
+	g.Expect(exposed(g, registry)).To(Equal(before), "nothing is left of it, and all of the other")
+	m.record(s, wait(reasonQuorumAtRisk, "a"), nil, time.Time{})
+	g.Expect(exposed(g, registry)).To(HaveKeyWithValue("blocks_total{name=cp,namespace=ns,reason=EtcdQuorumAtRisk}", float64(1)), "one of the same name starts anew")
+}

@@ -1,0 +1,225 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// remediation is what is known of one, in the form in which annotations hold it.
+type remediation struct {
+	// Machine that was remediated.
+	Machine string `json:"machine"`
+	// Timestamp is when that was.
+	Timestamp metav1.Time `json:"timestamp"`
+	// RetryCount is how many replacements have failed in a row before.
+	RetryCount int32 `json:"retryCount"`
+}
+
+// retryLimits are those of spec.remediation.
+type retryLimits struct {
+	// MaxRetry is how often to try again; nil is without end.
+	MaxRetry *int32
+	// Period is how long to wait between two tries.
+	Period time.Duration
+	// MinHealthy is how long after a remediation a failure counts as a new one and not as another try.
+	MinHealthy time.Duration
+}
+
+// remediate replaces Machines that are not healthy, the one in the worst state first. Where none can be replaced now, the
+// rest of the plan is still looked at, since it may be what makes it possible.
+func remediate(s state) (decision, bool) {
+	candidates := filter(s.Machines, func(m machineState) bool { return m.Remediate && !m.Deleting })
+	if len(candidates) == 0 {
+		return decision{}, false
+	}
+	slices.SortStableFunc(candidates, s.worseFirst)
+	var refused decision
+	for _, machine := range candidates {
+		next := s.remediation(machine)
+		if next.acts() {
+			return next, true
+		}
+		if refused.Action == "" {
+			refused = next
+		}
+	}
+	return refused.yielding(), true
+}
+
+// worseFirst puts first what lacks most: a Node, then a member of etcd that works, then components that do.
+func (s state) worseFirst(a, b machineState) int {
+	rank := func(m machineState) int {
+		member, ok := s.Etcd.Member(m.Node)
+		switch {
+		case !m.joined():
+			return 0
+		case s.EtcdManaged && (!ok || memberProblem(member) != ""):
+			return 1
+		case !m.healthy():
+			return 2
+		}
+		return 3
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
+}
+
+func cannot(machine machineState, format string, arguments ...any) decision {
+	next := wait(controlplanev1.MachineCannotBeRemediatedReason, format, arguments...)
+	next.Machine = machine.Name
+	return next
+}
+
+func deferred(machine machineState, format string, arguments ...any) decision {
+	next := wait(controlplanev1.MachineRemediationDeferredReason, format, arguments...)
+	next.Machine = machine.Name
+	return next
+}
+
+// remediation plans the remediation of one Machine, or says exactly why it must not be.
+func (s state) remediation(machine machineState) decision {
+	if problem := s.creationProblem(); problem.exists() {
+		return deferred(machine, "Machine %s is kept, since its replacement could not be made: %s", machine.Name, problem.Message)
+	}
+	record, blocked := s.retry(machine)
+	if blocked.Action != "" {
+		return blocked
+	}
+	// Where several go before the first replacement can be made, the one that was tried most often is remembered.
+	if pending := s.Remediation; pending != nil && len(s.Machines) < s.target() && pending.RetryCount > record.RetryCount {
+		record = *pending
+	}
+	next := decision{
+		Action: actionRemediate, Reason: reasonRemediating, Machine: machine.Name, Remediation: &record,
+		Message: fmt.Sprintf("deleting Machine %s, which is not healthy, to replace it", machine.Name),
+	}
+	if !s.Initialized {
+		return next
+	}
+	for _, check := range []func(machineState) decision{s.othersMoving, s.nobodyElse, s.etcdUnfit} {
+		if blocked := check(machine); blocked.Action != "" {
+			return blocked
+		}
+	}
+	change, problem := s.departure(machine)
+	if problem != "" {
+		return cannot(machine, "Machine %s is kept: %s", machine.Name, problem)
+	}
+	next.Etcd = change
+	return next
+}
+
+// othersMoving keeps remediation to one thing at a time. What is stuck does not count, since this remediation may be what
+// sets it free: a Machine that is drained and can not go, or a replacement that can not be made, for the sake of quorum.
+func (s state) othersMoving(machine machineState) decision {
+	if s.replaceableNow() {
+		return deferred(machine, "Machine %s waits until the replacement of Machine %s is there", machine.Name, s.Remediation.Machine)
+	}
+	for _, other := range s.Machines {
+		switch {
+		case other.Name == machine.Name:
+		case other.Deleting && (!other.Hooked || !other.AtHook):
+			return deferred(machine, "Machine %s waits for the deletion of Machine %s", machine.Name, other.Name)
+		case !other.Deleting && !other.joined() && !other.Remediate && !s.keepsOthersOut(machine):
+			return deferred(machine, "Machine %s waits until Machine %s has joined", machine.Name, other.Name)
+		}
+	}
+	return decision{}
+}
+
+// keepsOthersOut says whether no Machine can join because of this one: etcd takes no new member while it misses one that
+// it has.
+func (s state) keepsOthersOut(machine machineState) bool {
+	member, ok := s.Etcd.Member(machine.Node)
+	return s.EtcdManaged && ok && memberProblem(member) != ""
+}
+
+// nobodyElse keeps the last Machine that works, without which no replacement could join.
+func (s state) nobodyElse(machine machineState) decision {
+	if len(s.Machines) == 1 && s.EtcdManaged {
+		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's state would be lost with its etcd member; "+
+			"repair the machine, or restore the cluster from a backup", machine.Name)
+	}
+	if len(s.Machines) == 1 {
+		return cannot(machine, "Machine %s is kept: it is the only one, and no replacement could join without its API server; "+
+			"repair the machine, or scale up while it works", machine.Name)
+	}
+	if s.WorkloadProblem != "" {
+		return deferred(machine, "Machine %s is kept, since the health of the others is not known: %s", machine.Name, s.WorkloadProblem)
+	}
+	works := func(m machineState) bool { return m.Name != machine.Name && !m.Deleting && m.joined() && m.healthy() }
+	if !slices.ContainsFunc(s.Machines, works) {
+		return cannot(machine, "Machine %s is kept: on no other Machine are all components healthy, so that no replacement could join", machine.Name)
+	}
+	return decision{}
+}
+
+func (s state) etcdUnfit(machine machineState) decision {
+	if !s.EtcdManaged {
+		return decision{}
+	}
+	if problem := s.etcdUnknown(); problem != "" {
+		return deferred(machine, "Machine %s is kept, since the health of etcd is not known: %s", machine.Name, problem)
+	}
+	for _, member := range s.Etcd.Members {
+		if (member.Learner || member.Name == "") && !s.mayBelong(member, machine) {
+			return deferred(machine, "Machine %s waits: %s", machine.Name, memberProblem(member))
+		}
+	}
+	return decision{}
+}
+
+// retry counts how often the replacement of the same Machine has failed, and says whether it may be tried again now.
+func (s state) retry(machine machineState) (remediation, decision) {
+	record := remediation{Machine: machine.Name, Timestamp: metav1.NewTime(s.Now.Truncate(time.Second))}
+	last := machine.ReplacementFor
+	if last == nil || !last.Timestamp.Add(s.Retries.MinHealthy).After(s.Now) {
+		return record, decision{}
+	}
+	if again := last.Timestamp.Add(s.Retries.Period); again.After(s.Now) {
+		blocked := deferred(machine, "Machine %s waits until %s, since it is itself a replacement for Machine %s (spec.remediation.retryPeriodSeconds)",
+			machine.Name, again.UTC().Format(time.RFC3339), last.Machine)
+		blocked.Recheck = again
+		return record, blocked
+	}
+	if s.Retries.MaxRetry != nil && last.RetryCount >= *s.Retries.MaxRetry {
+		return record, cannot(machine, "Machine %s is kept: %d replacements in a row have failed (spec.remediation.maxRetry)", machine.Name, last.RetryCount)
+	}
+	record.RetryCount = last.RetryCount + 1
+	return record, decision{}
+}
+
+// replaceableNow says whether a Machine that was remediated may be replaced though others are not healthy: etcd misses no
+// member, for else it would refuse the new one, and one Machine works for it to join.
+func (s state) replaceableNow() bool {
+	if s.Remediation == nil || len(s.Machines) >= s.target() || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || len(s.newcomers()) > 0 {
+		return false
+	}
+	if !slices.ContainsFunc(s.Machines, func(m machineState) bool { return m.joined() && m.healthy() }) {
+		return false
+	}
+	missed := func(member workload.Member) bool { return memberProblem(member) != "" }
+	return !s.EtcdManaged || s.etcdUnknown() == "" && !slices.ContainsFunc(s.Etcd.Members, missed)
+}

@@ -1,0 +1,109 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/blang/semver/v4"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// minReplicasWithoutSurge is how many Machines there must be for one to go before its replacement is there.
+const minReplicasWithoutSurge = 3
+
+// abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
+// was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
+// up as soon as the spec says something else. The state of the others does not matter, since nothing is taken from them.
+func abandon(s state) (decision, bool) {
+	for _, machine := range s.newcomers() {
+		if !s.replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
+			continue
+		}
+		if !slices.ContainsFunc(s.Machines, machineState.joined) {
+			continue
+		}
+		return decision{
+			Action: actionDelete, Reason: reasonAbandoningMachine, Machine: machine.Name,
+			Message: fmt.Sprintf("deleting Machine %s, which has not joined and is out of date: %s", machine.Name, machine.Outdated[0].Text),
+		}, true
+	}
+	return decision{}, false
+}
+
+// rollOut replaces Machines that are out of date, one by one.
+func rollOut(s state) (decision, bool) {
+	outdated := filter(s.Machines, func(m machineState) bool { return !m.Deleting && len(m.Outdated) > 0 })
+	if len(outdated) == 0 {
+		return decision{}, false
+	}
+	due := filter(outdated, s.replaceable)
+	if len(due) == 0 {
+		return s.hold(), true
+	}
+	if problem := s.creationProblem(); problem.exists() {
+		return wait(problem.Reason, "%s", problem.Message), true
+	}
+	if s.MaxSurge == 0 && s.Desired < minReplicasWithoutSurge {
+		return wait(reasonSurgeRefused,
+			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine would go before its replacement is there, "+
+				"for which at least %d are needed; use maxSurge 1", s.Desired, minReplicasWithoutSurge).yielding(), true
+	}
+	// A broken Machine that is to be replaced anyway need not be kept until it is surplus.
+	if broken := filter(due, func(m machineState) bool { return !m.healthy() }); len(broken) > 0 && len(s.Machines) > 1 {
+		if next := s.remove(s.mostCrowded(broken), reasonRollingOut); next.acts() {
+			return next, true
+		}
+	}
+	if len(s.Machines) < s.Desired+s.MaxSurge {
+		return s.create(reasonRollingOut), true
+	}
+	return s.remove(s.victim(), reasonRollingOut), true
+}
+
+// hold keeps Machines that only this program finds out of date.
+func (s state) hold() decision {
+	return wait(controlplanev1.RolloutHeldReason,
+		"the Machines are out of date though neither the spec nor a template of the FooControlPlane was changed since they were made, "+
+			"as after an update of the manager; to replace them, set the annotation %s: %q on the FooControlPlane",
+		controlplanev1.ConfirmRolloutAnnotation, s.Digest).yielding()
+}
+
+// versionProblem says why no Machine of spec.version may join those that are there; empty if one may.
+func (s state) versionProblem() string {
+	wanted, err := semver.ParseTolerant(s.Version)
+	if err != nil {
+		return fmt.Sprintf("spec.version %q is not a version such as v1.36.3: %v", s.Version, err)
+	}
+	for _, machine := range s.Machines {
+		version, err := semver.ParseTolerant(machine.Version)
+		if err != nil || !machine.joined() {
+			continue
+		}
+		switch {
+		case wanted.LT(version):
+			return fmt.Sprintf("spec.version %s is refused: Machine %s is part of the control plane with %s, and a control plane can not go back to an older version; "+
+				"set spec.version to %s or newer", s.Version, machine.Name, machine.Version, machine.Version)
+		case wanted.Major != version.Major || wanted.Minor > version.Minor+1:
+			return fmt.Sprintf("spec.version %s is refused: it is more than one minor version above %s, which Machine %s has; "+
+				"set spec.version to one of v%d.%d first", s.Version, machine.Version, machine.Name, version.Major, version.Minor+1)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,169 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// creationProblem says why no Machine can be made of what the spec says now.
+func (s state) creationProblem() problem {
+	switch refused := s.versionProblem(); {
+	case s.Awaited != "":
+		return problem{reasonWaitingForTopology, fmt.Sprintf("waiting for the Cluster's topology to hand down version %s", s.Awaited)}
+	case refused != "":
+		return problem{reasonVersionRefused, refused}
+	case s.TemplateProblem != "":
+		return problem{reasonTemplateUnusable, s.TemplateProblem}
+	}
+	return problem{}
+}
+
+// create plans one more Machine, if all others are healthy.
+func (s state) create(reason string) decision {
+	if !s.ClusterInitialized {
+		return wait(reasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
+	}
+	if problem := s.creationProblem(); problem.exists() {
+		return wait(problem.Reason, "%s", problem.Message)
+	}
+	if blocked, is := s.unstable(machineState{}); is && !s.replaceableNow() {
+		return blocked
+	}
+	next := decision{
+		Action: actionCreate, Reason: reason, FailureDomain: s.placement(), Remediation: s.Remediation,
+		Message: fmt.Sprintf("creating Machine %d of %d", len(s.Machines)+1, s.target()),
+	}
+	if s.Remediation != nil {
+		next.Message = fmt.Sprintf("creating Machine %d of %d, in place of %s", len(s.Machines)+1, s.target(), s.Remediation.Machine)
+	}
+	return next
+}
+
+// remove plans the deletion of a Machine, if all the others are healthy and keep quorum without it.
+func (s state) remove(victim machineState, reason string) decision {
+	if s.Awaited != "" {
+		problem := s.creationProblem()
+		return wait(problem.Reason, "%s", problem.Message)
+	}
+	if blocked, is := s.unstable(victim); is {
+		return blocked
+	}
+	change, problem := s.departure(victim)
+	if problem != "" {
+		return wait(reasonQuorumAtRisk, "Machine %s is kept: %s", victim.Name, problem)
+	}
+	return decision{
+		Action: actionDelete, Reason: reason, Machine: victim.Name, Etcd: change,
+		Message: fmt.Sprintf("deleting Machine %s, %d of %d stay", victim.Name, len(s.Machines)-1, len(s.Machines)),
+	}
+}
+
+// target is how many Machines there may be now.
+func (s state) target() int {
+	if slices.ContainsFunc(s.Machines, s.replaceable) {
+		return s.Desired + s.MaxSurge
+	}
+	return s.Desired
+}
+
+// unstable says whether anything but the one Machine is wrong or unknown, in which case nothing is changed.
+func (s state) unstable(except machineState) (decision, bool) {
+	if deleting := s.deletingMachines(); len(deleting) > 0 {
+		return waitForDeletion(deleting[0]), true
+	}
+	if s.WorkloadProblem != "" {
+		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem), true
+	}
+	var problems []string
+	for _, machine := range s.Machines {
+		for _, problem := range machine.Unhealthy {
+			if machine.Name != except.Name {
+				problems = append(problems, "Machine "+machine.Name+": "+problem)
+			}
+		}
+	}
+	if len(problems) > 0 {
+		return wait(reasonMachinesNotHealthy, "%s", strings.Join(problems, "; ")), true
+	}
+	if problem := etcdProblem(s, except); s.EtcdManaged && problem != "" {
+		return wait(reasonEtcdNotHealthy, "%s", problem), true
+	}
+	return decision{}, false
+}
+
+// placement is the failure domain where the fewest Machines are that stay, and of those where the fewest are at all.
+//
+//contract:control-plane/machine-placement
+func (s state) placement() string {
+	if len(s.FailureDomains) == 0 {
+		return ""
+	}
+	stays := func(m machineState) bool { return !m.Deleting && !s.replaceable(m) }
+	return slices.MinFunc(s.FailureDomains, func(a, b string) int {
+		return cmp.Or(
+			cmp.Compare(s.inDomain(a, stays), s.inDomain(b, stays)),
+			cmp.Compare(s.inDomain(a, active), s.inDomain(b, active)),
+			cmp.Compare(a, b),
+		)
+	})
+}
+
+func active(m machineState) bool { return !m.Deleting }
+
+func (s state) inDomain(domain string, is func(machineState) bool) int {
+	return len(filter(s.Machines, func(m machineState) bool { return m.FailureDomain == domain && is(m) }))
+}
+
+// victim is the Machine that goes first. A rollout takes what is out of date, and does not mistake for broken what it has
+// just made; otherwise what is broken goes first. What the user has marked comes before both.
+func (s state) victim() machineState {
+	due := filter(s.Machines, s.replaceable)
+	marked := func(m machineState) bool { return m.Marked }
+	broken := func(m machineState) bool { return !m.healthy() }
+	for _, candidates := range [][]machineState{
+		filter(due, marked), filter(s.Machines, marked), filter(due, broken), due, filter(s.Machines, broken),
+	} {
+		if len(candidates) > 0 {
+			return s.mostCrowded(candidates)
+		}
+	}
+	return s.mostCrowded(s.Machines)
+}
+
+// mostCrowded returns the oldest of the candidates in the failure domain with the most Machines. A failure domain that is
+// none any more comes first.
+func (s state) mostCrowded(candidates []machineState) machineState {
+	return slices.MinFunc(candidates, func(a, b machineState) int {
+		return cmp.Or(
+			cmp.Compare(s.crowd(b), s.crowd(a)),
+			cmp.Compare(a.FailureDomain, b.FailureDomain),
+			a.Created.Compare(b.Created),
+			cmp.Compare(a.Name, b.Name),
+		)
+	})
+}
+
+func (s state) crowd(machine machineState) int {
+	if len(s.FailureDomains) > 0 && !slices.Contains(s.FailureDomains, machine.FailureDomain) {
+		return len(s.Machines) + 1
+	}
+	return s.inDomain(machine.FailureDomain, active)
+}

@@ -1,0 +1,307 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"regexp"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// settle brings a fixture to the replicas that it wants, all healthy.
+func (f *fixture) settle(ctx context.Context) {
+	GinkgoHelper()
+	f.provision(ctx)
+	f.initialize(ctx)
+	for number := 2; number <= int(*f.controlPlane.Spec.Replicas); number++ {
+		Eventually(func() []clusterv1.Machine { return f.machines(ctx) }).Should(HaveLen(number))
+		f.join(ctx)
+	}
+	f.hold(ctx)
+	Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+}
+
+// hold has Machines stay until the test lets them go.
+func (f *fixture) hold(ctx context.Context) {
+	GinkgoHelper()
+	for _, machine := range f.machines(ctx) {
+		if len(machine.Finalizers) == 0 {
+			update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
+		}
+	}
+}
+
+// plan returns a function for Eventually that reads the pending plan.
+func (f *fixture) plan(ctx context.Context) func() string {
+	return func() string {
+		GinkgoHelper()
+		plan := f.get(ctx).Status.Plan
+		return plan.Action + " " + plan.Reason
+	}
+}
+
+func (f *fixture) names(ctx context.Context) []string {
+	GinkgoHelper()
+	var names []string
+	for _, machine := range f.machines(ctx) {
+		names = append(names, machine.Name)
+	}
+	return names
+}
+
+// newcomer waits for one Machine more than there was, and has it join.
+func (f *fixture) newcomer(ctx context.Context, before []string) clusterv1.Machine {
+	GinkgoHelper()
+	var found clusterv1.Machine
+	Eventually(func(g Gomega) {
+		g.Expect(f.machines(ctx)).To(ContainElement(HaveField("Name", Not(BeElementOf(before))), &found))
+	}).Should(Succeed())
+	f.hold(ctx)
+	f.join(ctx)
+	return found
+}
+
+// findUnhealthy plays a MachineHealthCheck.
+func findUnhealthy(ctx context.Context, machine *clusterv1.Machine) {
+	GinkgoHelper()
+	update(ctx, machine, func() {
+		for _, conditionType := range []string{clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition} {
+			conditions.Set(machine, metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Reason: "Test"})
+		}
+	})
+}
+
+func (f *fixture) ownerRemediated(ctx context.Context, machine *clusterv1.Machine) func() string {
+	return func() string {
+		GinkgoHelper()
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(machine), machine)).To(Succeed())
+		condition := conditions.Get(machine, clusterv1.MachineOwnerRemediatedCondition)
+		if condition == nil {
+			return ""
+		}
+		return condition.Reason + ": " + condition.Message
+	}
+}
+
+var _ = Describe("Rollout", func() {
+	It("makes the new Machine first with maxSurge 1, and moves the leadership of etcd", Label("contract:control-plane.version"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		old := f.names(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.37.0" })
+		machine := f.newcomer(ctx, old)
+		Expect(machine.Spec.Version).To(Equal("v1.37.0"))
+		Expect(workloads.calls(f.key())).To(ContainElement("prepare 1.37.0"), "kubeadm must find the new version in the cluster")
+		Eventually(func() []string { return workloads.calls(f.key()) }).Should(ContainElement("leader " + old[0] + " to " + machine.Name))
+		Eventually(func() []clusterv1.StatusVersion { return f.get(ctx).Status.Versions }).Should(HaveLen(2))
+		f.removeOne(ctx)
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.names(ctx)).To(Equal([]string{machine.Name}))
+		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(HavePrefix("False NotRollingOut"))
+	})
+
+	It("deletes the old Machine first with maxSurge 0", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3), func(f *fixture) {
+			f.controlPlane.Spec.Rollout.Strategy = controlplanev1.FooControlPlaneRolloutStrategy{
+				Type:          controlplanev1.RollingUpdateStrategyType,
+				RollingUpdate: controlplanev1.FooControlPlaneRolloutStrategyRollingUpdate{MaxSurge: ptr.To(intstr.FromInt32(0))},
+			}
+		})
+		f.settle(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"} })
+		for range 3 {
+			before := f.names(ctx)
+			f.removeOne(ctx)
+			f.newcomer(ctx, before)
+		}
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.get(ctx).Status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
+		Expect(f.controlPlane.Status.Etcd).To(And(
+			HaveField("Voters", HaveValue(Equal(int32(3)))), HaveField("Healthy", HaveValue(Equal(int32(3)))), HaveField("Quorum", HaveValue(Equal(int32(2))))))
+	})
+
+	It("gives up the new Machine when the user goes back before it has joined", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3))
+		f.settle(ctx)
+		old := f.names(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.37.0" })
+		Eventually(func() []string { return f.names(ctx) }).Should(HaveLen(4))
+		f.hold(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.36.3" })
+		f.letGo(ctx)
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.names(ctx)).To(ConsistOf(old))
+		Expect(workloads.calls(f.key())).NotTo(ContainElement(HavePrefix("remove ")))
+	})
+
+	It("holds what the user did not ask for until it is confirmed", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		old := f.machines(ctx)[0]
+		config := &bootstrapv1.KubeadmConfig{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(&old), config)).To(Succeed())
+		update(ctx, config, func() {
+			config.Spec.ClusterConfiguration.APIServer.CertSANs = []string{"as.another.release.would"}
+			config.Spec.Files = []bootstrapv1.File{{Path: "/etc/secret", Content: "hidden"}}
+		})
+		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"look": "again"} })
+		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(And(
+			HavePrefix("False RolloutHeld"),
+			ContainSubstring("spec.kubeadmConfigSpec.clusterConfiguration.apiServer.certSANs"), ContainSubstring("as.another.release.would"),
+			ContainSubstring(controlplanev1.ConfirmRolloutAnnotation), Not(ContainSubstring("hidden"))))
+		Eventually(f.plan(ctx)).Should(Equal("Wait RolloutHeld"))
+		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{old.Name}))
+
+		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation] = "another digest" })
+		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{old.Name}))
+
+		message := f.condition(ctx, controlplanev1.RollingOutCondition)()
+		digest := regexp.MustCompile(`confirm-rollout: "([0-9a-f]+)"`).FindStringSubmatch(message)
+		Expect(digest).To(HaveLen(2), message)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation] = digest[1] })
+		machine := f.newcomer(ctx, []string{old.Name})
+		f.removeOne(ctx)
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.names(ctx)).To(Equal([]string{machine.Name}))
+	})
+
+	It("rolls out at spec.rollout.after", Label("contract:control-plane.rollout-after"), func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		old := f.machines(ctx)[0]
+		at := metav1.NewTime(old.CreationTimestamp.Add(time.Second))
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Rollout.After = at })
+		Expect(f.newcomer(ctx, []string{old.Name}).Name).NotTo(Equal(old.Name))
+	})
+})
+
+// letGo plays Cluster API for the one Machine that is being deleted and has no Node.
+func (f *fixture) letGo(ctx context.Context) {
+	GinkgoHelper()
+	var machine clusterv1.Machine
+	Eventually(func(g Gomega) {
+		g.Expect(f.machines(ctx)).To(ContainElement(HaveField("DeletionTimestamp", Not(BeNil())), &machine))
+	}).Should(Succeed())
+	update(ctx, &machine, func() {
+		conditions.Set(&machine, metav1.Condition{
+			Type: clusterv1.MachineDeletingCondition, Status: metav1.ConditionTrue, Reason: clusterv1.MachineDeletingWaitingForPreTerminateHookReason,
+		})
+	})
+	Eventually(func(g Gomega) {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), &machine)).To(Succeed())
+		g.Expect(machine.Annotations).NotTo(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
+	}).Should(Succeed())
+	release(ctx, &machine)
+}
+
+var _ = Describe("Repair", func() {
+	It("replaces an unhealthy Machine, and counts the retries", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3), func(f *fixture) { f.controlPlane.Spec.Remediation.MaxRetry = ptr.To[int32](1) })
+		f.settle(ctx)
+		for retry := range 2 {
+			machines := f.machines(ctx)
+			sick := machines[len(machines)-1]
+			findUnhealthy(ctx, &sick)
+			Eventually(f.ownerRemediated(ctx, &sick)).Should(HavePrefix(controlplanev1.MachineRemediationMachineDeletingReason))
+			Eventually(func() controlplanev1.LastRemediationStatus { return f.get(ctx).Status.LastRemediation }).Should(And(
+				HaveField("Machine", sick.Name), HaveField("RetryCount", HaveValue(Equal(int32(retry))))))
+			Eventually(f.condition(ctx, controlplanev1.RemediatingCondition)).Should(HavePrefix("True"))
+			before := f.names(ctx)
+			f.removeOne(ctx)
+			replacement := f.newcomer(ctx, before)
+			Expect(replacement.Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(sick.Name))
+			Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+			Eventually(func() map[string]string { return f.get(ctx).Annotations }).ShouldNot(HaveKey(controlplanev1.RemediationInProgressAnnotation))
+		}
+		last := f.machines(ctx)[2]
+		findUnhealthy(ctx, &last)
+		Eventually(f.ownerRemediated(ctx, &last)).Should(And(
+			HavePrefix(controlplanev1.MachineCannotBeRemediatedReason), ContainSubstring("spec.remediation.maxRetry")))
+		update(ctx, &last, func() {
+			conditions.Set(&last, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Test"})
+		})
+		Eventually(f.ownerRemediated(ctx, &last)).Should(BeEmpty(), "it has recovered")
+	})
+
+	It("keeps the only Machine, and says why", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		machine := f.machines(ctx)[0]
+		findUnhealthy(ctx, &machine)
+		Eventually(f.ownerRemediated(ctx, &machine)).Should(And(
+			HavePrefix(controlplanev1.MachineCannotBeRemediatedReason), ContainSubstring("it is the only one")))
+		Eventually(f.condition(ctx, controlplanev1.RemediatingCondition)).Should(And(HavePrefix("True"), ContainSubstring("it is the only one")))
+	})
+
+	It("replaces the first Machine if it fails before it has initialized the control plane", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		first := f.expectMachines(ctx, 1)[0]
+		findUnhealthy(ctx, &first)
+		Eventually(func() []string { return f.names(ctx) }).Should(And(HaveLen(1), Not(ContainElement(first.Name))))
+		Expect(f.machines(ctx)[0].Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(first.Name))
+	})
+
+	It("removes the member of a Machine that is gone, and replaces it", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3))
+		f.settle(ctx)
+		names := f.names(ctx)
+		lost := f.machines(ctx)[2]
+		update(ctx, &lost, func() { delete(lost.Annotations, controlplanev1.PreTerminateHookCleanupAnnotation) })
+		release(ctx, &lost)
+		Expect(c.Delete(ctx, &lost)).To(Succeed())
+		Eventually(func() []string { return workloads.calls(f.key()) }).Should(ContainElement("remove " + lost.Name))
+		f.newcomer(ctx, names)
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+	})
+
+	It("shows alarms, and lets nothing happen", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[0].Alarms = []string{"NOSPACE"} })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](3) })
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(And(HavePrefix("False"), ContainSubstring("NOSPACE")))
+		Eventually(func() []string { return f.get(ctx).Status.Etcd.Alarms }).Should(ConsistOf(ContainSubstring("NOSPACE")))
+		Expect(f.machines(ctx)).To(HaveLen(1))
+	})
+
+	It("shows what was last known while the workload cluster can not be reached", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.settle(ctx)
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.unreachable = true })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](3) })
+		Eventually(f.plan(ctx)).Should(Equal("Wait " + reasonWorkloadUnknown))
+		Expect(f.condition(ctx, controlplanev1.AvailableCondition)()).To(HavePrefix("True"))
+		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"))
+		Expect(f.machines(ctx)).To(HaveLen(1))
+	})
+})

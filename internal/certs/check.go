@@ -1,0 +1,119 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package certs
+
+import (
+	"crypto"
+	"crypto/x509"
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
+
+	capicerts "sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// check parses a certificate secret as its purpose asks, and returns an InvalidError if it can not be used.
+func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
+	if certificate.Purpose == secret.ServiceAccount {
+		return Authority{}, checkServiceAccount(certificate)
+	}
+	bundle, err := cert.ParseCertsPEM(certificate.KeyPair.Cert)
+	if err != nil {
+		return Authority{}, invalid(certificate, secret.TLSCrtDataName, "is not a PEM certificate")
+	}
+	checked := Authority{Certificate: bundle[0], Bundle: bundle}
+	if isAuthority(certificate) && !bundle[0].IsCA {
+		return Authority{}, invalid(certificate, secret.TLSCrtDataName, "is not the certificate of a certificate authority")
+	}
+	if now.After(bundle[0].NotAfter) {
+		return Authority{}, invalid(certificate, secret.TLSCrtDataName, "expired at "+bundle[0].NotAfter.UTC().Format(time.RFC3339))
+	}
+	if len(certificate.KeyPair.Key) == 0 {
+		if certificate.Purpose == secret.APIServerEtcdClient {
+			return Authority{}, invalid(certificate, secret.TLSKeyDataName, "is missing")
+		}
+		return checked, nil
+	}
+	checked.Key, err = checkKey(certificate, bundle[0].PublicKey)
+	return checked, err
+}
+
+// isAuthority says whether the certificate has to sign others.
+func isAuthority(certificate *secret.Certificate) bool {
+	return certificate.Purpose != secret.APIServerEtcdClient
+}
+
+// checkKey returns the private key if it belongs to the public one.
+func checkKey(certificate *secret.Certificate, public crypto.PublicKey) (crypto.Signer, error) {
+	// The parser's own error is left out, since it may quote what it could not parse.
+	key, err := capicerts.DecodePrivateKeyPEM(certificate.KeyPair.Key)
+	if err != nil || key == nil {
+		return nil, invalid(certificate, secret.TLSKeyDataName, "is not a PEM private key")
+	}
+	if !samePublicKey(key.Public(), public) {
+		return nil, invalid(certificate, secret.TLSKeyDataName, fmt.Sprintf("is not the key that belongs to data[%q]", secret.TLSCrtDataName))
+	}
+	return key, nil
+}
+
+// checkServiceAccount checks the key pair that signs the tokens of service accounts; its public half is not a certificate.
+func checkServiceAccount(certificate *secret.Certificate) error {
+	public, err := keyutil.ParsePublicKeysPEM(certificate.KeyPair.Cert)
+	if err != nil || len(public) == 0 {
+		return invalid(certificate, secret.TLSCrtDataName, "is not a PEM public key")
+	}
+	if len(certificate.KeyPair.Key) == 0 {
+		return invalid(certificate, secret.TLSKeyDataName, "is missing")
+	}
+	_, err = checkKey(certificate, public[0])
+	return err
+}
+
+func samePublicKey(a, b crypto.PublicKey) bool {
+	known, ok := a.(interface{ Equal(crypto.PublicKey) bool })
+	return ok && known.Equal(b)
+}
+
+// Trusts says whether the authority's bundle has a certificate of the same key as one of those in PEM format.
+func (a Authority) Trusts(encoded []byte) bool {
+	others, err := cert.ParseCertsPEM(encoded)
+	if err != nil {
+		return false
+	}
+	for _, other := range others {
+		if a.has(other) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a Authority) has(other *x509.Certificate) bool {
+	for _, own := range a.Bundle {
+		if samePublicKey(own.PublicKey, other.PublicKey) {
+			return true
+		}
+	}
+	return false
+}
+
+func invalid(certificate *secret.Certificate, field, problem string) *InvalidError {
+	return &InvalidError{Secret: certificate.Secret.Name, Field: field, Problem: problem}
+}

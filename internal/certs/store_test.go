@@ -1,0 +1,293 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package certs
+
+import (
+	"context"
+	"crypto/x509"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capicerts "sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+var (
+	testCluster = client.ObjectKey{Namespace: "default", Name: "c1"}
+	testOwner   = metav1.OwnerReference{APIVersion: "v1", Kind: "Owner", Name: "o", UID: "1", Controller: ptr.To(true)}
+)
+
+func testRequest() Request {
+	return Request{
+		Cluster: testCluster,
+		Config:  bootstrapv1.ClusterConfiguration{EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256},
+		Owner:   testOwner,
+		Now:     time.Now(),
+	}
+}
+
+// newStore has the objects only where nothing is cached, as secrets without Cluster API's label are.
+func newStore(objects ...client.Object) (*Store, client.Client) {
+	live := fake.NewClientBuilder().WithObjects(objects...).Build()
+	return NewStore(fake.NewClientBuilder().Build(), live), live
+}
+
+// generated returns the secrets of a cluster as LookupOrGenerate makes them.
+func generated(g *WithT) map[string]*corev1.Secret {
+	store, live := newStore()
+	_, err := store.LookupOrGenerate(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	return read(g, live)
+}
+
+func read(g *WithT, reader client.Client) map[string]*corev1.Secret {
+	list := &corev1.SecretList{}
+	g.Expect(reader.List(context.Background(), list)).To(Succeed())
+	result := map[string]*corev1.Secret{}
+	for i := range list.Items {
+		list.Items[i].ResourceVersion = ""
+		result[list.Items[i].Name] = &list.Items[i]
+	}
+	return result
+}
+
+func objects(secrets map[string]*corev1.Secret) []client.Object {
+	var result []client.Object
+	for _, found := range secrets {
+		result = append(result, found)
+	}
+	return result
+}
+
+func TestGenerate(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	found, err := store.LookupOrGenerate(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Authority.Certificate.IsCA).To(BeTrue())
+	g.Expect(found.Authority.Key).NotTo(BeNil())
+	g.Expect(found.Expiries).To(HaveLen(3), "a service account's key pair never expires")
+
+	secrets := read(g, live)
+	g.Expect(secrets).To(And(HaveLen(4), HaveKey("c1-ca"), HaveKey("c1-etcd"), HaveKey("c1-proxy"), HaveKey("c1-sa")))
+	for _, made := range secrets {
+		g.Expect(made.Type).To(Equal(clusterv1.ClusterSecretType))
+		g.Expect(made.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, "c1"))
+		g.Expect(made.OwnerReferences).To(ConsistOf(HaveField("UID", testOwner.UID)))
+	}
+
+	again, err := store.LookupOrGenerate(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue(), "what is there stays")
+	looked, err := store.Lookup(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(looked.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue())
+}
+
+func TestLookupGeneratesNothing(t *testing.T) {
+	g := NewWithT(t)
+	secrets := generated(g)
+	delete(secrets, "c1-ca")
+	delete(secrets, "c1-sa")
+	store, live := newStore(objects(secrets)...)
+	_, err := store.Lookup(context.Background(), testRequest())
+	var missing *MissingError
+	g.Expect(err).To(BeAssignableToTypeOf(missing))
+	g.Expect(err).To(MatchError(ContainSubstring("certificate secrets are missing: c1-ca, c1-sa; provide them")))
+	g.Expect(read(g, live)).To(HaveLen(2))
+}
+
+func TestUserProvided(t *testing.T) {
+	g := NewWithT(t)
+	theirs := generated(g)["c1-ca"]
+	theirs.Labels, theirs.OwnerReferences, theirs.Type = nil, nil, corev1.SecretTypeTLS
+	store, live := newStore(theirs)
+	found, err := store.LookupOrGenerate(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Authority.Trusts(theirs.Data[secret.TLSCrtDataName])).To(BeTrue())
+	after := read(g, live)["c1-ca"]
+	g.Expect(after.Data).To(Equal(theirs.Data))
+	g.Expect(after.Labels).To(BeEmpty())
+	g.Expect(after.OwnerReferences).To(BeEmpty())
+}
+
+func TestKeyKeptElsewhere(t *testing.T) {
+	g := NewWithT(t)
+	theirs := generated(g)["c1-ca"]
+	delete(theirs.Data, secret.TLSKeyDataName)
+	store, _ := newStore(theirs)
+	found, err := store.LookupOrGenerate(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Authority.Certificate).NotTo(BeNil())
+	g.Expect(found.Authority.Key).To(BeNil())
+}
+
+func TestUnusable(t *testing.T) {
+	way := "restore the right value from a backup, or delete the secret to have it made anew while there is no machine yet"
+	tests := map[string]struct {
+		secret string
+		change func(g *WithT, found *corev1.Secret, others map[string]*corev1.Secret)
+		now    time.Time
+		want   string
+	}{
+		"no certificate": {
+			secret: "c1-ca",
+			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				found.Data[secret.TLSCrtDataName] = []byte("secret words")
+			},
+			want: `certificate secret c1-ca: data["tls.crt"] is not a PEM certificate; ` + way,
+		},
+		"empty": {
+			secret: "c1-proxy",
+			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) { found.Data = nil },
+			want:   `certificate secret c1-proxy: data["tls.crt"] is not a PEM certificate; ` + way,
+		},
+		"no key": {
+			secret: "c1-etcd",
+			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				found.Data[secret.TLSKeyDataName] = []byte("secret words")
+			},
+			want: `certificate secret c1-etcd: data["tls.key"] is not a PEM private key; ` + way,
+		},
+		"key of another": {
+			secret: "c1-ca",
+			change: func(_ *WithT, found *corev1.Secret, others map[string]*corev1.Secret) {
+				found.Data[secret.TLSKeyDataName] = others["c1-etcd"].Data[secret.TLSKeyDataName]
+			},
+			want: `certificate secret c1-ca: data["tls.key"] is not the key that belongs to data["tls.crt"]; ` + way,
+		},
+		"not an authority": {
+			secret: "c1-ca",
+			change: func(g *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				found.Data[secret.TLSCrtDataName], found.Data[secret.TLSKeyDataName] = signed(g, found)
+			},
+			want: `certificate secret c1-ca: data["tls.crt"] is not the certificate of a certificate authority; ` + way,
+		},
+		"expired": {
+			secret: "c1-ca",
+			change: func(*WithT, *corev1.Secret, map[string]*corev1.Secret) {},
+			now:    time.Now().AddDate(11, 0, 0),
+			want:   `certificate secret c1-ca: data["tls.crt"] expired at `,
+		},
+		"no public key": {
+			secret: "c1-sa",
+			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				found.Data[secret.TLSCrtDataName] = []byte("secret words")
+			},
+			want: `certificate secret c1-sa: data["tls.crt"] is not a PEM public key; ` + way,
+		},
+		"no private key": {
+			secret: "c1-sa",
+			change: func(_ *WithT, found *corev1.Secret, _ map[string]*corev1.Secret) {
+				delete(found.Data, secret.TLSKeyDataName)
+			},
+			want: `certificate secret c1-sa: data["tls.key"] is missing; ` + way,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			secrets := generated(g)
+			test.change(g, secrets[test.secret], secrets)
+			store, live := newStore(objects(secrets)...)
+			request := testRequest()
+			if !test.now.IsZero() {
+				request.Now = test.now
+			}
+			for _, ensure := range []func(context.Context, Request) (Found, error){store.Lookup, store.LookupOrGenerate} {
+				_, err := ensure(context.Background(), request)
+				var invalid *InvalidError
+				g.Expect(err).To(BeAssignableToTypeOf(invalid))
+				g.Expect(err).To(MatchError(And(HavePrefix(test.want), Not(ContainSubstring("secret words")))))
+			}
+			g.Expect(read(g, live)[test.secret].Data).To(Equal(secrets[test.secret].Data), "nothing is replaced")
+		})
+	}
+}
+
+// signed makes a client certificate.
+func signed(g *WithT, authority *corev1.Secret) (certificate, key []byte) {
+	parent, err := capicerts.DecodeCertPEM(authority.Data[secret.TLSCrtDataName])
+	g.Expect(err).NotTo(HaveOccurred())
+	parentKey, err := capicerts.DecodePrivateKeyPEM(authority.Data[secret.TLSKeyDataName])
+	g.Expect(err).NotTo(HaveOccurred())
+	signer, err := capicerts.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
+	g.Expect(err).NotTo(HaveOccurred())
+	config := capicerts.Config{CommonName: "c", Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	made, err := config.NewSignedCert(signer, parent, parentKey)
+	g.Expect(err).NotTo(HaveOccurred())
+	encoded, err := capicerts.EncodePrivateKeyPEMFromSigner(signer)
+	g.Expect(err).NotTo(HaveOccurred())
+	return capicerts.EncodeCertPEM(made), encoded
+}
+
+func externalEtcd() Request {
+	request := testRequest()
+	request.Config.Etcd.External = bootstrapv1.ExternalEtcd{
+		Endpoints: []string{"https://etcd.example.com:2379"}, CAFile: "/ca.crt", CertFile: "/etcd.crt", KeyFile: "/etcd.key",
+	}
+	return request
+}
+
+func TestExternalEtcd(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	_, err := store.LookupOrGenerate(context.Background(), externalEtcd())
+	g.Expect(err).To(MatchError(ContainSubstring("certificate secrets are missing: c1-apiserver-etcd-client, c1-etcd;")))
+	g.Expect(read(g, live)).To(BeEmpty(), "nothing is generated in vain")
+
+	etcd := generated(g)["c1-etcd"]
+	certificate, key := signed(g, etcd)
+	delete(etcd.Data, secret.TLSKeyDataName)
+	user := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-apiserver-etcd-client"},
+		Data:       map[string][]byte{secret.TLSCrtDataName: certificate},
+	}
+	store, _ = newStore(etcd, user)
+	_, err = store.LookupOrGenerate(context.Background(), externalEtcd())
+	g.Expect(err).To(MatchError(ContainSubstring(`certificate secret c1-apiserver-etcd-client: data["tls.key"] is missing`)))
+
+	user.Data[secret.TLSKeyDataName] = key
+	user.ResourceVersion, etcd.ResourceVersion = "", ""
+	store, _ = newStore(etcd, user)
+	found, err := store.LookupOrGenerate(context.Background(), externalEtcd())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(found.Expiries).To(HaveLen(4))
+	g.Expect(found.Expiries[0].Secret).To(Equal("c1-apiserver-etcd-client"), "the soonest first")
+}
+
+func TestTrusts(t *testing.T) {
+	g := NewWithT(t)
+	secrets := generated(g)
+	store, _ := newStore(objects(secrets)...)
+	found, err := store.Lookup(context.Background(), testRequest())
+	g.Expect(err).NotTo(HaveOccurred())
+	own, other := secrets["c1-ca"].Data[secret.TLSCrtDataName], secrets["c1-etcd"].Data[secret.TLSCrtDataName]
+	g.Expect(found.Authority.Trusts(own)).To(BeTrue())
+	g.Expect(found.Authority.Trusts(other)).To(BeFalse())
+	g.Expect(found.Authority.Trusts(append(append([]byte{}, other...), own...))).To(BeTrue(), "a bundle")
+	g.Expect(found.Authority.Trusts([]byte("nonsense"))).To(BeFalse())
+}

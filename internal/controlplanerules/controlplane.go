@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// common is what a FooControlPlane and a template of one have in common.
+type common struct {
+	metadata    clusterv1.ObjectMeta
+	gates       []clusterv1.MachineReadinessGate
+	deletion    controlplanev1.FooControlPlaneMachineTemplateDeletionSpec
+	taints      []clusterv1.MachineTaint
+	config      *bootstrapv1.KubeadmConfigSpec
+	rollout     controlplanev1.FooControlPlaneRolloutSpec
+	remediation controlplanev1.FooControlPlaneRemediationSpec
+	naming      controlplanev1.MachineNamingSpec
+	// replicas are nil where they are not known.
+	replicas *int32
+}
+
+// Validate returns what is wrong with a FooControlPlane.
+func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
+	path := field.NewPath("spec")
+	spec := controlPlane.Spec
+	errs := validateVersion(spec.Version, path.Child("version"))
+	errs = append(errs, ValidateReplicas(spec.Replicas, spec.KubeadmConfigSpec.ClusterConfiguration.Etcd, path.Child("replicas"))...)
+	errs = append(errs, validateInfrastructureRef(spec.MachineTemplate.Spec.InfrastructureRef, path.Child("machineTemplate", "spec", "infrastructureRef"))...)
+	return append(errs, validateCommon(common{
+		metadata:    spec.MachineTemplate.ObjectMeta,
+		gates:       spec.MachineTemplate.Spec.ReadinessGates,
+		deletion:    spec.MachineTemplate.Spec.Deletion,
+		taints:      spec.MachineTemplate.Spec.Taints,
+		config:      spec.KubeadmConfigSpec.DeepCopy(),
+		rollout:     spec.Rollout,
+		remediation: spec.Remediation,
+		naming:      spec.MachineNaming,
+		replicas:    spec.Replicas,
+	}, path)...)
+}
+
+// ValidateUpdate returns what is wrong with changing a FooControlPlane from what it was before, and with what it becomes.
+// The status of before says which versions Machines have.
+func ValidateUpdate(before, after *controlplanev1.FooControlPlane) field.ErrorList {
+	path := field.NewPath("spec")
+	errs := Validate(after)
+	errs = append(errs, validateChanges(before.Spec, after.Spec, path)...)
+	errs = append(errs, validateVersionChange(before, after, path.Child("version"))...)
+	config := path.Child("kubeadmConfigSpec", "clusterConfiguration")
+	was, becomes := before.Spec.KubeadmConfigSpec.ClusterConfiguration, after.Spec.KubeadmConfigSpec.ClusterConfiguration
+	errs = append(errs, validateEtcdChange(was.Etcd, becomes.Etcd, config.Child("etcd"))...)
+	if !skipsCoreDNS(after) {
+		errs = append(errs, validateDNSChange(was.DNS, becomes.DNS, config.Child("dns", "imageTag"))...)
+	}
+	return errs
+}
+
+// ValidateTemplate returns what is wrong with a FooControlPlaneTemplate.
+func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
+	path := field.NewPath("spec", "template")
+	errs := template.Spec.Template.ObjectMeta.Validate(path.Child("metadata"))
+	spec := template.Spec.Template.Spec
+	return append(errs, validateCommon(common{
+		metadata:    spec.MachineTemplate.ObjectMeta,
+		gates:       spec.MachineTemplate.Spec.ReadinessGates,
+		deletion:    spec.MachineTemplate.Spec.Deletion,
+		taints:      spec.MachineTemplate.Spec.Taints,
+		config:      spec.KubeadmConfigSpec.DeepCopy(),
+		rollout:     spec.Rollout,
+		remediation: spec.Remediation,
+		naming:      spec.MachineNaming,
+	}, path.Child("spec"))...)
+}
+
+// ValidateTemplateUpdate returns what is wrong with changing a FooControlPlaneTemplate: its spec.template.spec can not be
+// changed. The caller lets pass the dry run by which Cluster API's topology controller asks what would change.
+func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
+	path := field.NewPath("spec", "template", "spec")
+	found := changes(before.Spec.Template.Spec, after.Spec.Template.Spec, path)
+	errs := make(field.ErrorList, 0, len(found))
+	for _, changed := range found {
+		errs = append(errs, field.Forbidden(changed, "can not be changed: clusters are made from the template; create another one and refer to that"))
+	}
+	return errs
+}
+
+func validateCommon(spec common, path *field.Path) field.ErrorList {
+	machines := path.Child("machineTemplate")
+	errs := spec.metadata.Validate(machines.Child("metadata"))
+	errs = append(errs, validateGates(spec.gates, machines.Child("spec", "readinessGates"))...)
+	errs = append(errs, validateTaints(spec.taints, machines.Child("spec", "taints"))...)
+	errs = append(errs, validateDeletion(spec.deletion, machines.Child("spec", "deletion"))...)
+	errs = append(errs, validateConfig(spec.config, path.Child("kubeadmConfigSpec"))...)
+	errs = append(errs, validateRollout(spec, path)...)
+	errs = append(errs, validateRemediation(spec.remediation, path.Child("remediation"))...)
+	return append(errs, validateNaming(spec.naming, path.Child("machineNaming", "template"))...)
+}

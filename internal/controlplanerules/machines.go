@@ -1,0 +1,140 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// validateInfrastructureRef asks for a template in the FooControlPlane's own namespace, which the type itself sees to: it
+// has no field for another one.
+func validateInfrastructureRef(reference clusterv1.ContractVersionedObjectReference, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	for name, value := range map[string]string{"apiGroup": reference.APIGroup, "name": reference.Name} {
+		switch problems := validation.IsDNS1123Subdomain(value); {
+		case value == "":
+			errs = append(errs, field.Required(path.Child(name), "the template of infrastructure machines must be named"))
+		case len(problems) > 0:
+			errs = append(errs, field.Invalid(path.Child(name), value, strings.Join(problems, ", ")))
+		}
+	}
+	switch {
+	case reference.Kind == "":
+		errs = append(errs, field.Required(path.Child("kind"), "the template of infrastructure machines must be named"))
+	case !strings.HasSuffix(reference.Kind, clusterv1.TemplateSuffix) || reference.Kind == clusterv1.TemplateSuffix:
+		errs = append(errs, field.Invalid(path.Child("kind"), reference.Kind, "must be the kind of a template, such as FooMachineTemplate"))
+	}
+	slices.SortFunc(errs, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+func validateGates(gates []clusterv1.MachineReadinessGate, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	known := map[string]bool{}
+	for i, gate := range gates {
+		child := path.Index(i).Child("conditionType")
+		switch problems := validation.IsQualifiedName(gate.ConditionType); {
+		case len(problems) > 0:
+			errs = append(errs, field.Invalid(child, gate.ConditionType, strings.Join(problems, ", ")))
+		case known[gate.ConditionType]:
+			errs = append(errs, field.Duplicate(child, gate.ConditionType))
+		}
+		known[gate.ConditionType] = true
+	}
+	return errs
+}
+
+// validateTaints applies the rules that Cluster API applies to Machines, which could not be created otherwise.
+func validateTaints(taints []clusterv1.MachineTaint, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	known := map[string]bool{}
+	for i, taint := range taints {
+		child := path.Index(i)
+		errs = append(errs, validateTaint(taint, child)...)
+		identity := taint.Key + ":" + string(taint.Effect)
+		if known[identity] {
+			errs = append(errs, field.Duplicate(child, identity))
+		}
+		known[identity] = true
+	}
+	return errs
+}
+
+func validateTaint(taint clusterv1.MachineTaint, path *field.Path) field.ErrorList {
+	var errs field.ErrorList
+	if problems := validation.IsQualifiedName(taint.Key); len(problems) > 0 {
+		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, strings.Join(problems, ", ")))
+	} else if owner := taintOwner(taint.Key); owner != "" {
+		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, "is kept by "+owner))
+	}
+	if problems := validation.IsValidLabelValue(taint.Value); len(problems) > 0 {
+		errs = append(errs, field.Invalid(path.Child("value"), taint.Value, strings.Join(problems, ", ")))
+	}
+	effects := []corev1.TaintEffect{corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute}
+	if !slices.Contains(effects, taint.Effect) {
+		errs = append(errs, field.NotSupported(path.Child("effect"), taint.Effect, effects))
+	}
+	ways := []clusterv1.MachineTaintPropagation{clusterv1.MachineTaintPropagationAlways, clusterv1.MachineTaintPropagationOnInitialization}
+	if !slices.Contains(ways, taint.Propagation) {
+		errs = append(errs, field.NotSupported(path.Child("propagation"), taint.Propagation, ways))
+	}
+	return errs
+}
+
+// taintOwner says who else keeps a taint; empty if nobody does.
+func taintOwner(key string) string {
+	switch {
+	case key == clusterv1.NodeUninitializedTaint.Key, key == clusterv1.NodeOutdatedRevisionTaint.Key:
+		return "Cluster API"
+	case key == "node.kubernetes.io/out-of-service":
+		return ""
+	case strings.HasPrefix(key, "node.kubernetes.io/"):
+		return "Kubernetes; of its own only node.kubernetes.io/out-of-service may be set"
+	case strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/"):
+		return "cloud providers"
+	case key == "node-role.kubernetes.io/master":
+		return "nobody any more, since Kubernetes 1.24"
+	}
+	return ""
+}
+
+func validateDeletion(deletion controlplanev1.FooControlPlaneMachineTemplateDeletionSpec, path *field.Path) field.ErrorList {
+	errs := validateNotNegative(deletion.NodeDrainTimeoutSeconds, path.Child("nodeDrainTimeoutSeconds"))
+	errs = append(errs, validateNotNegative(deletion.NodeVolumeDetachTimeoutSeconds, path.Child("nodeVolumeDetachTimeoutSeconds"))...)
+	return append(errs, validateNotNegative(deletion.NodeDeletionTimeoutSeconds, path.Child("nodeDeletionTimeoutSeconds"))...)
+}
+
+func validateNaming(naming controlplanev1.MachineNamingSpec, path *field.Path) field.ErrorList {
+	if naming.Template == "" {
+		return nil
+	}
+	_, err := MachineName(naming.Template, Names{Cluster: "cluster", ControlPlane: "control-plane", Random: "abcde"})
+	if err == nil {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, naming.Template, fmt.Sprint(err))}
+}

@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// DefaultNameTemplate is the default of spec.machineNaming.template.
+const DefaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
+
+// maxNameLength keeps a Machine's name usable as a host name and as a label value.
+const maxNameLength = validation.DNS1123LabelMaxLength
+
+// hasRandom finds the part of a template that keeps two Machines from having the same name.
+var hasRandom = regexp.MustCompile(`\{\{-?\s*\.random\s*-?\}\}`)
+
+// Names are what a Machine's name is made from.
+type Names struct {
+	// Cluster is the name of the Cluster.
+	Cluster string
+	// ControlPlane is the name of the FooControlPlane.
+	ControlPlane string
+	// Random is random characters.
+	Random string
+}
+
+// MachineName returns a name by a template; an empty one is the default. A name that is too long is cut, and keeps its
+// random part. The error says what is wrong with the template.
+func MachineName(text string, names Names) (string, error) {
+	if text == "" {
+		text = DefaultNameTemplate
+	}
+	if !hasRandom.MatchString(text) {
+		return "", errors.New("must contain {{ .random }}, so that no two Machines have the same name")
+	}
+	parsed, err := template.New("machineNaming").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return "", fmt.Errorf("must be a Go template: %w", err)
+	}
+	self := map[string]string{"name": names.ControlPlane}
+	var name bytes.Buffer
+	// The second name of the control plane lets a template of a KubeadmControlPlane be used as it is.
+	err = parsed.Execute(&name, map[string]any{
+		"cluster":             map[string]string{"name": names.Cluster},
+		"fooControlPlane":     self,
+		"kubeadmControlPlane": self,
+		"random":              names.Random,
+	})
+	if err != nil {
+		return "", fmt.Errorf("must use nothing but .cluster.name, .fooControlPlane.name and .random: %w", err)
+	}
+	return validName(name.String(), names.Random)
+}
+
+func validName(name, random string) (string, error) {
+	if len(name) > maxNameLength {
+		name = name[:maxNameLength-len(random)] + random
+	}
+	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+		return "", fmt.Errorf("gives names such as %q: %s", name, strings.Join(problems, ", "))
+	}
+	return name, nil
+}

@@ -1,0 +1,164 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+func TestValidateVersionChange(t *testing.T) {
+	tests := map[string]struct {
+		from, to string
+		running  []string
+		want     []string
+	}{
+		"a patch":                     {"v1.36.3", "v1.36.4", []string{"v1.36.3"}, nil},
+		"a minor":                     {"v1.35.4", "v1.36.3", []string{"v1.35.4"}, nil},
+		"to any patch of the minor":   {"v1.35.0", "v1.36.99", []string{"v1.35.0"}, nil},
+		"two minors":                  {"v1.34.4", "v1.36.3", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
+		"a pre-release two minors up": {"v1.34.4", "v1.36.0-rc.0", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.0-rc.0": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
+		"a major":                     {"v1.36.3", "v2.0.0", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v2.0.0": must be at most one minor version above v1.36.3, the oldest of the control plane: upgrade to v1.37 first`}},
+		"on, before all have arrived": {"v1.35.4", "v1.36.3", []string{"v1.34.4", "v1.35.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
+		"down":                        {"v1.36.3", "v1.35.4", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
+		"down by a patch":             {"v1.36.3", "v1.36.2", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.36.2": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
+		"back before any has it":      {"v1.36.3", "v1.35.4", []string{"v1.35.4"}, nil},
+		"back after one has it":       {"v1.36.3", "v1.35.4", []string{"v1.35.4", "v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
+		"from an older without v":     {"1.35.4", "v1.36.3", []string{"1.35.4"}, nil},
+		"anywhere without Machines":   {"v1.36.3", "v1.30.0", nil, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := valid()
+			before.Spec.Version = test.from
+			for _, running := range test.running {
+				before.Status.Versions = append(before.Status.Versions, clusterv1.StatusVersion{Version: running, Replicas: 1})
+			}
+			after := before.DeepCopy()
+			after.Spec.Version = test.to
+			NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(test.want))
+		})
+	}
+}
+
+func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
+	before := valid()
+	before.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+	after := before.DeepCopy()
+	after.Spec.Version = "v1.35.0"
+	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
+		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`))
+}
+
+func TestValidateChanges(t *testing.T) {
+	const config = "spec.kubeadmConfigSpec."
+	fixed := ": Forbidden: can not be changed: the machines that exist were set up with it"
+	tests := map[string]struct {
+		change func(*controlplanev1.FooControlPlane)
+		want   []string
+	}{
+		"labels":   {func(c *controlplanev1.FooControlPlane) { c.Labels = map[string]string{"a": "b"} }, nil},
+		"replicas": {func(c *controlplanev1.FooControlPlane) { c.Spec.Replicas = ptr.To[int32](5) }, nil},
+		"template": {func(c *controlplanev1.FooControlPlane) { c.Spec.MachineTemplate.Spec.InfrastructureRef.Name = "other" }, nil},
+		"machine labels": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"a": "b"}
+		}, nil},
+		"rollout":     {func(c *controlplanev1.FooControlPlane) { c.Spec.Rollout.After = metav1.NewTime(time.Now()) }, nil},
+		"remediation": {func(c *controlplanev1.FooControlPlane) { c.Spec.Remediation.MaxRetry = ptr.To[int32](1) }, nil},
+		"naming":      {func(c *controlplanev1.FooControlPlane) { c.Spec.MachineNaming.Template = "{{ .random }}" }, nil},
+		"files": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.Files = []bootstrapv1.File{{Path: "/a"}}
+		}, nil},
+		"commands": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.PostKubeadmCommands = []string{"true"}
+		}, nil},
+		"API server flags": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.APIServer.CertSANs = []string{"a"}
+		}, nil},
+		"feature gates": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.FeatureGates = map[string]bool{"A": true}
+		}, nil},
+		"images": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "r"
+		}, nil},
+		"the kind of keys": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm = bootstrapv1.EncryptionAlgorithmRSA4096
+		}, nil},
+		"kubelet flags": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.JoinConfiguration.NodeRegistration.Name = "n"
+		}, nil},
+		"certificate folder": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CertificatesDir = "/b"
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed}},
+		"endpoint": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.ControlPlaneEndpoint = "b:6443"
+		}, []string{config + "clusterConfiguration.controlPlaneEndpoint" + fixed}},
+		"authority's life": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CACertificateValidityPeriodDays = 4000
+		}, []string{config + "clusterConfiguration.caCertificateValidityPeriodDays" + fixed}},
+		"all of the cluster configuration": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{}
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed}},
+		"to external etcd": {func(c *controlplanev1.FooControlPlane) { externalEtcd(&c.Spec.KubeadmConfigSpec) }, []string{config + "clusterConfiguration.etcd.external: Forbidden: etcd can not be moved between the control plane's own machines and an external cluster"}},
+		"CoreDNS up": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.0"
+		}, nil},
+		"CoreDNS down": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.10.0"
+		}, []string{
+			config + `clusterConfiguration.dns.imageTag: Invalid value: "v1.10.0": CoreDNS can not be migrated there from v1.11.1: cannot migrate up to '1.10.0' from '1.11.1'; annotate the FooControlPlane with controlplane.cluster.x-k8s.io/skip-coredns to keep CoreDNS yourself`,
+		}},
+		"CoreDNS down by the user": {func(c *controlplanev1.FooControlPlane) {
+			c.Annotations = map[string]string{kubeadmcontrolplanev1.SkipCoreDNSAnnotation: ""}
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.10.0"
+		}, nil},
+		"CoreDNS of another build": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.11.1_x.2"
+		}, nil},
+		"CoreDNS as it comes": {func(c *controlplanev1.FooControlPlane) {
+			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS = bootstrapv1.DNS{}
+		}, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			before := valid()
+			before.Spec.KubeadmConfigSpec.ClusterConfiguration.CertificatesDir = "/a"
+			before.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.11.1"
+			after := before.DeepCopy()
+			test.change(after)
+			NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(test.want))
+		})
+	}
+}
+
+func TestFromExternalEtcd(t *testing.T) {
+	before := valid()
+	externalEtcd(&before.Spec.KubeadmConfigSpec)
+	after := valid()
+	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
+		"spec.kubeadmConfigSpec.clusterConfiguration.etcd.external: Forbidden: etcd can not be moved between the control plane's own machines and an external cluster"))
+}

@@ -1,0 +1,106 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/util/version"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+func parse(text string) (semver.Version, error) { return semver.Parse(strings.TrimPrefix(text, "v")) }
+
+func validateVersion(text string, path *field.Path) field.ErrorList {
+	if text == "" {
+		return field.ErrorList{field.Required(path, "a Kubernetes version such as v1.36.3")}
+	}
+	if _, err := parse(text); err != nil {
+		return field.ErrorList{field.Invalid(path, text, "must be a semantic version such as v1.36.3")}
+	}
+	return nil
+}
+
+// ValidateReplicas returns what is wrong with a number of replicas. It is for the scale subresource too.
+func ValidateReplicas(replicas *int32, etcd bootstrapv1.Etcd, path *field.Path) field.ErrorList {
+	switch {
+	case replicas == nil:
+		return nil
+	case *replicas < 1:
+		return field.ErrorList{field.Invalid(path, *replicas, "must be at least 1: delete the FooControlPlane to have no control plane")}
+	case *replicas%2 == 0 && !etcd.External.IsDefined():
+		return field.ErrorList{field.Invalid(path, *replicas,
+			"must be odd: an even number of etcd members bears no more losses than one fewer; even numbers are for external etcd")}
+	}
+	return nil
+}
+
+// validateVersionChange compares with the versions that Machines have, so that a rollout can be given up while no Machine
+// has the new version, and no Machine skips a minor version. Without any Machine every version will do.
+func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *field.Path) field.ErrorList {
+	wanted, err := parse(after.Spec.Version)
+	if err != nil || before.Spec.Version == after.Spec.Version {
+		return nil
+	}
+	oldest, newest, known := runningVersions(before)
+	if !known {
+		return nil
+	}
+	var errs field.ErrorList
+	if ceiling := (semver.Version{Major: oldest.Major, Minor: oldest.Minor + 2}); version.Compare(wanted, ceiling, version.WithoutPreReleases()) >= 0 {
+		errs = append(errs, field.Invalid(path, after.Spec.Version,
+			fmt.Sprintf("must be at most one minor version above v%s, the oldest of the control plane: upgrade to v%d.%d first", oldest, oldest.Major, oldest.Minor+1)))
+	}
+	if wanted.LT(newest) {
+		errs = append(errs, field.Invalid(path, after.Spec.Version,
+			fmt.Sprintf("must not be below v%s, which the control plane has already: Kubernetes can not be downgraded", newest)))
+	}
+	return errs
+}
+
+// runningVersions are the oldest and the newest version of the Machines. Without a status, the spec stands for them once
+// the control plane is initialized.
+func runningVersions(controlPlane *controlplanev1.FooControlPlane) (oldest, newest semver.Version, known bool) {
+	var texts []string
+	for _, running := range controlPlane.Status.Versions {
+		texts = append(texts, running.Version)
+	}
+	initialized := controlPlane.Status.Initialization.ControlPlaneInitialized
+	if len(texts) == 0 && initialized != nil && *initialized {
+		texts = append(texts, controlPlane.Spec.Version)
+	}
+	for _, text := range texts {
+		parsed, err := parse(text)
+		if err != nil {
+			continue
+		}
+		if !known || parsed.LT(oldest) {
+			oldest = parsed
+		}
+		if !known || parsed.GT(newest) {
+			newest = parsed
+		}
+		known = true
+	}
+	return oldest, newest, known
+}

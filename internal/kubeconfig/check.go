@@ -1,0 +1,76 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kubeconfig
+
+import (
+	"fmt"
+	"net/url"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// InvalidError says that a kubeconfig secret is not one for its cluster. It holds no credential.
+type InvalidError struct {
+	// Secret is the name of the secret.
+	Secret string
+	// Problem says what is wrong with its kubeconfig.
+	Problem string
+}
+
+func (e *InvalidError) Error() string {
+	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it to have it made anew",
+		e.Secret, secret.KubeconfigDataName, e.Problem)
+}
+
+// own says whether the secret is not the user's.
+func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
+
+// check returns the kubeconfig in a secret if it is for the requested cluster: it has to trust the cluster's authority. One
+// that no user made has to name the cluster's endpoint too; a user may know another way to it.
+func check(existing *corev1.Secret, request Request) (*api.Config, error) {
+	problem := func(format string, arguments ...any) (*api.Config, error) {
+		return nil, &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
+	}
+	// The parser's own error is left out, since it may quote the credentials that it could not parse.
+	config, err := clientcmd.Load(existing.Data[secret.KubeconfigDataName])
+	if err != nil {
+		return problem("is not a kubeconfig")
+	}
+	current, ok := config.Contexts[config.CurrentContext]
+	if !ok || config.Clusters[current.Cluster] == nil {
+		return problem("has no current context that names a cluster")
+	}
+	cluster := config.Clusters[current.Cluster]
+	server, err := url.Parse(cluster.Server)
+	if err != nil || server.Host == "" {
+		return problem("has no URL as the server of cluster %q", current.Cluster)
+	}
+	if len(cluster.CertificateAuthorityData) > 0 && !request.Authority.Trusts(cluster.CertificateAuthorityData) {
+		return problem("is for another cluster: it does not trust the certificate authority in secret %s",
+			secret.Name(request.Cluster.Name, secret.ClusterCA))
+	}
+	if own(existing) && server.Host != request.Endpoint.String() {
+		return problem("is for another cluster: its server is %s, the endpoint of Cluster %s is %s",
+			server.Host, request.Cluster.Name, request.Endpoint.String())
+	}
+	return config, nil
+}

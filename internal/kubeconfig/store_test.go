@@ -1,0 +1,247 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package kubeconfig
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	capicerts "sigs.k8s.io/cluster-api/util/certs"
+	"sigs.k8s.io/cluster-api/util/secret"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+)
+
+var testCluster = client.ObjectKey{Namespace: "default", Name: "c1"}
+
+const ownerUID = "1"
+
+func newRequest(g *WithT) Request {
+	live := fake.NewClientBuilder().Build()
+	found, err := certs.NewStore(live, live).LookupOrGenerate(context.Background(), certs.Request{
+		Cluster: testCluster,
+		Config:  bootstrapv1.ClusterConfiguration{EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256},
+		Now:     time.Now(),
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	return Request{
+		Cluster:   testCluster,
+		Endpoint:  clusterv1.APIEndpoint{Host: "10.1.2.3", Port: 6443},
+		Authority: found.Authority,
+		Algorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
+		Owner:     metav1.OwnerReference{APIVersion: "v1", Kind: "Owner", Name: "o", UID: ownerUID, Controller: ptr.To(true)},
+		Now:       time.Now(),
+	}
+}
+
+func newStore(objects ...client.Object) (*Store, client.Client) {
+	live := fake.NewClientBuilder().WithObjects(objects...).Build()
+	return NewStore(fake.NewClientBuilder().Build(), live), live
+}
+
+func read(g *WithT, reader client.Client) *corev1.Secret {
+	found := &corev1.Secret{}
+	g.Expect(reader.Get(context.Background(), client.ObjectKey{Namespace: "default", Name: "c1-kubeconfig"}, found)).To(Succeed())
+	return found
+}
+
+func parse(g *WithT, found *corev1.Secret) *api.Config {
+	config, err := clientcmd.Load(found.Data[secret.KubeconfigDataName])
+	g.Expect(err).NotTo(HaveOccurred())
+	return config
+}
+
+func clientExpiry(g *WithT, found *corev1.Secret) time.Time {
+	certificate, err := capicerts.DecodeCertPEM(parse(g, found).AuthInfos["c1-admin"].ClientCertificateData)
+	g.Expect(err).NotTo(HaveOccurred())
+	return certificate.NotAfter
+}
+
+func TestCreate(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+	g.Expect(made.Type).To(Equal(clusterv1.ClusterSecretType))
+	g.Expect(made.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, "c1"))
+	g.Expect(made.OwnerReferences).To(ConsistOf(HaveField("UID", BeEquivalentTo(ownerUID))))
+	config := parse(g, made)
+	g.Expect(config.Clusters["c1"].Server).To(Equal("https://10.1.2.3:6443"))
+	g.Expect(request.Authority.Trusts(config.Clusters["c1"].CertificateAuthorityData)).To(BeTrue())
+	g.Expect(clientExpiry(g, made)).To(BeTemporally("~", time.Now().AddDate(1, 0, 0), 25*time.Hour))
+}
+
+func TestCreateWithoutKey(t *testing.T) {
+	g := NewWithT(t)
+	store, _ := newStore()
+	request := newRequest(g)
+	request.Authority.Key = nil
+	g.Expect(errors.Is(store.Ensure(context.Background(), request), ErrNoKey)).To(BeTrue())
+}
+
+func TestRenewal(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+	halfLife := clientExpiry(g, made).Add(-capicerts.DefaultCertDuration / 2)
+
+	request.Now = halfLife.Add(-time.Minute)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion), "nothing is written before half its life is over")
+
+	request.Now = halfLife.Add(time.Minute)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	renewed := read(g, live)
+	g.Expect(renewed.Data).NotTo(Equal(made.Data))
+	before, after := parse(g, made), parse(g, renewed)
+	g.Expect(after.Clusters["c1"].Server).To(Equal(before.Clusters["c1"].Server))
+	g.Expect(after.Clusters["c1"].CertificateAuthorityData).To(Equal(before.Clusters["c1"].CertificateAuthorityData))
+	g.Expect(after.AuthInfos["c1-admin"].ClientCertificateData).NotTo(Equal(before.AuthInfos["c1-admin"].ClientCertificateData))
+
+	request.Authority.Key = nil
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed(), "without a key nothing can be renewed")
+	g.Expect(read(g, live).ResourceVersion).To(Equal(renewed.ResourceVersion))
+}
+
+// TestRenewalWithAnOldAuthority shows that the age of the authority, which a certificate's validity starts with, does not
+// have the kubeconfig renewed over and over.
+func TestRenewalWithAnOldAuthority(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	request.Authority.Certificate.NotBefore = time.Now().AddDate(-9, 0, 0)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
+}
+
+func TestUserMade(t *testing.T) {
+	g := NewWithT(t)
+	request := newRequest(g)
+	data, err := request.generate()
+	g.Expect(err).NotTo(HaveOccurred())
+	theirs := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-kubeconfig"},
+		Type:       corev1.SecretTypeOpaque,
+		Data:       map[string][]byte{secret.KubeconfigDataName: data},
+	}
+	store, live := newStore(theirs)
+	before := read(g, live)
+	request.Now = time.Now().AddDate(2, 0, 0)
+	request.Endpoint.Host = "the-same-by-another-name.example.com"
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live)).To(Equal(before))
+}
+
+func TestOwnerIsRestored(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+	made.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Before", Name: "b", UID: "2", Controller: ptr.To(true)}}
+	g.Expect(live.Update(context.Background(), made)).To(Succeed())
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).OwnerReferences).To(ConsistOf(HaveField("UID", BeEquivalentTo(ownerUID))))
+}
+
+func TestNotForThisCluster(t *testing.T) {
+	way := "; correct the secret, or delete it to have it made anew"
+	tests := map[string]struct {
+		change func(g *WithT, config *api.Config)
+		kind   corev1.SecretType
+		want   string
+	}{
+		"another authority": {
+			change: func(g *WithT, config *api.Config) {
+				config.Clusters["c1"].CertificateAuthorityData = capicerts.EncodeCertPEM(newRequest(g).Authority.Certificate)
+			},
+			want: `kubeconfig secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in secret c1-ca` + way,
+		},
+		"another authority of the user": {
+			change: func(g *WithT, config *api.Config) {
+				config.Clusters["c1"].CertificateAuthorityData = capicerts.EncodeCertPEM(newRequest(g).Authority.Certificate)
+			},
+			kind: corev1.SecretTypeOpaque,
+			want: `kubeconfig secret c1-kubeconfig: data["value"] is for another cluster: it does not trust the certificate authority in secret c1-ca` + way,
+		},
+		"another endpoint": {
+			change: func(_ *WithT, config *api.Config) { config.Clusters["c1"].Server = "https://10.9.9.9:6443" },
+			want: `kubeconfig secret c1-kubeconfig: data["value"] is for another cluster: its server is 10.9.9.9:6443, ` +
+				`the endpoint of Cluster c1 is 10.1.2.3:6443` + way,
+		},
+		"no context": {
+			change: func(_ *WithT, config *api.Config) { config.CurrentContext = "" },
+			want:   `kubeconfig secret c1-kubeconfig: data["value"] has no current context that names a cluster` + way,
+		},
+		"no server": {
+			change: func(_ *WithT, config *api.Config) { config.Clusters["c1"].Server = "" },
+			want:   `kubeconfig secret c1-kubeconfig: data["value"] has no URL as the server of cluster "c1"` + way,
+		},
+		"no kubeconfig": {
+			change: nil,
+			want:   `kubeconfig secret c1-kubeconfig: data["value"] is not a kubeconfig` + way,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			request := newRequest(g)
+			data := []byte("{password: hidden")
+			if test.change != nil {
+				made, err := request.generate()
+				g.Expect(err).NotTo(HaveOccurred())
+				config, err := clientcmd.Load(made)
+				g.Expect(err).NotTo(HaveOccurred())
+				test.change(g, config)
+				data, err = clientcmd.Write(*config)
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+			if test.kind == "" {
+				test.kind = clusterv1.ClusterSecretType
+			}
+			store, live := newStore(&corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-kubeconfig"},
+				Type:       test.kind,
+				Data:       map[string][]byte{secret.KubeconfigDataName: data},
+			})
+			before := read(g, live)
+			err := store.Ensure(context.Background(), request)
+			var invalid *InvalidError
+			g.Expect(errors.As(err, &invalid)).To(BeTrue())
+			g.Expect(err).To(MatchError(test.want))
+			g.Expect(read(g, live)).To(Equal(before), "it is reported and not replaced")
+		})
+	}
+}

@@ -1,0 +1,204 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// answer is what one member says.
+type answer struct {
+	node      string
+	clusterID uint64
+	memberID  uint64
+	leader    uint64
+	errors    []string
+	size      int64
+	members   []*etcdserverpb.Member
+	alarms    []*etcdserverpb.AlarmMember
+	err       error
+}
+
+// observeEtcd asks all members at once, for each may see the cluster another way.
+func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey, nodes []Node) EtcdState {
+	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
+	defer cancel()
+	way, err := c.wayToEtcd(ctx, cluster)
+	if err != nil {
+		return EtcdState{Problem: err.Error()}
+	}
+	answers := make([]answer, len(nodes))
+	var asked sync.WaitGroup
+	for i, node := range nodes {
+		// A member that is not there yet would cost the wait for a timeout, and can say nothing.
+		if state := node.Pods[Etcd].State; state != PodRunning {
+			answers[i] = answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)}
+			continue
+		}
+		asked.Go(func() { answers[i] = way.ask(ctx, node.Name) })
+	}
+	asked.Wait()
+	return newEtcdState(answers)
+}
+
+func (w *etcdWay) ask(ctx context.Context, node string) answer {
+	result := answer{node: node}
+	result.err = w.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
+		status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+		if err != nil {
+			return fmt.Errorf("asking for its status: %w", err)
+		}
+		result.clusterID, result.memberID = status.Header.GetClusterId(), status.Header.GetMemberId()
+		result.leader, result.errors, result.size = status.Leader, status.Errors, status.DbSize
+		// The answers come from the member itself, also when the cluster has no leader.
+		members, err := etcd.MemberList(ctx, clientv3.WithSerializable())
+		if err != nil {
+			return fmt.Errorf("asking for its members: %w", err)
+		}
+		result.members = members.Members
+		if result.leader == 0 {
+			// Without a leader it would wait for an answer in vain.
+			return nil
+		}
+		alarms, err := etcd.AlarmList(ctx)
+		if err != nil {
+			return fmt.Errorf("asking for its alarms: %w", err)
+		}
+		result.alarms = alarms.Alarms
+		return nil
+	})
+	return result
+}
+
+// newEtcdState brings together what the members say. The view that most of those with a leader share counts; a member that
+// sees it another way has a problem.
+func newEtcdState(answers []answer) EtcdState {
+	view, ok := prevailing(answers)
+	if !ok {
+		problems := make([]error, 0, len(answers))
+		for _, answer := range answers {
+			problems = append(problems, fmt.Errorf("etcd on node %s: %w", answer.node, answer.err))
+		}
+		return EtcdState{Problem: errors.Join(problems...).Error()}
+	}
+	state := EtcdState{Leader: view.leader, Members: make([]Member, 0, len(view.members))}
+	for _, member := range view.members {
+		converted := Member{ID: member.GetID(), Name: member.GetName(), Learner: member.GetIsLearner(), Alarms: alarmsOf(member.GetID(), answers)}
+		// A member without a name has not started, and nothing can be asked of it.
+		if converted.Name != "" {
+			converted.Problem, converted.DatabaseSize = account(converted, view, answers)
+		}
+		state.Members = append(state.Members, converted)
+	}
+	slices.SortFunc(state.Members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	return state
+}
+
+// prevailing returns an answer that says what most say.
+func prevailing(answers []answer) (answer, bool) {
+	var best answer
+	var votes int
+	for _, candidate := range answers {
+		if candidate.err != nil {
+			continue
+		}
+		number := 1
+		for _, other := range answers {
+			if other.err == nil && candidate.agrees(other) {
+				number += 2
+			}
+		}
+		if candidate.leader != 0 {
+			// One with a leader is part of a majority of etcd's own.
+			number += 2 * len(answers)
+		}
+		if number > votes {
+			best, votes = candidate, number
+		}
+	}
+	return best, votes > 0
+}
+
+// agrees says whether two members see the same cluster with the same members.
+func (a answer) agrees(other answer) bool {
+	return a.clusterID == other.clusterID && maps.Equal(identities(a.members), identities(other.members))
+}
+
+func identities(members []*etcdserverpb.Member) map[uint64]string {
+	result := make(map[uint64]string, len(members))
+	for _, member := range members {
+		result[member.GetID()] = member.GetName()
+	}
+	return result
+}
+
+// alarmsOf returns the alarms of a member, whichever member tells of them.
+func alarmsOf(member uint64, answers []answer) []string {
+	raised := map[string]bool{}
+	for _, answer := range answers {
+		for _, alarm := range answer.alarms {
+			if alarm.GetMemberID() == member && alarm.GetAlarm() != etcdserverpb.AlarmType_NONE {
+				raised[alarm.GetAlarm().String()] = true
+			}
+		}
+	}
+	if len(raised) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(raised))
+}
+
+// account returns what is wrong with a member by its own account, and the size of its database.
+func account(member Member, view answer, answers []answer) (string, int64) {
+	index := slices.IndexFunc(answers, func(answer answer) bool { return answer.node == member.Name })
+	if index < 0 {
+		return "it runs on no node of the control plane", 0
+	}
+	own := answers[index]
+	switch {
+	case own.err != nil:
+		return "it can not be asked: " + own.err.Error(), 0
+	case own.clusterID != view.clusterID:
+		return "it belongs to another etcd cluster", own.size
+	case own.memberID != member.ID:
+		return "another member answers in its place", own.size
+	case own.leader == 0:
+		return "it sees no leader", own.size
+	case !own.agrees(view):
+		return "it sees other members than the rest", own.size
+	case len(complaints(own.errors)) > 0:
+		return "it reports " + strings.Join(complaints(own.errors), ", "), own.size
+	}
+	return "", own.size
+}
+
+// complaints leaves out what is told of as an alarm already.
+func complaints(reported []string) []string {
+	return slices.DeleteFunc(slices.Clone(reported), func(text string) bool {
+		return text == "" || strings.Contains(text, "alarm:") || strings.Contains(text, "memberID:")
+	})
+}

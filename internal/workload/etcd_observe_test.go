@@ -1,0 +1,141 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
+)
+
+func etcdMembers(names ...string) []*etcdserverpb.Member {
+	var members []*etcdserverpb.Member
+	for i, name := range names {
+		members = append(members, &etcdserverpb.Member{ID: uint64(i + 1), Name: name})
+	}
+	return members
+}
+
+// threeAnswers are those of three healthy members that a leads.
+func threeAnswers() []answer {
+	var answers []answer
+	for i, name := range []string{"a", "b", "c"} {
+		answers = append(answers, answer{
+			node: name, clusterID: 9, memberID: uint64(i + 1), leader: 1, size: int64(100 * (i + 1)), members: etcdMembers("a", "b", "c"),
+		})
+	}
+	return answers
+}
+
+func TestNewEtcdState(t *testing.T) {
+	tests := map[string]struct {
+		change func(answers []answer) []answer
+		// problems by member
+		problems map[string]string
+		alarms   map[string][]string
+		leader   uint64
+	}{
+		"healthy": {change: func(answers []answer) []answer { return answers }, leader: 1},
+		"one does not answer": {
+			change: func(answers []answer) []answer {
+				answers[0] = answer{node: "a", err: errors.New("no route")}
+				return answers
+			},
+			problems: map[string]string{"a": "it can not be asked: no route"}, leader: 1,
+		},
+		"one is cut off, and comes first": {
+			change:   func(answers []answer) []answer { answers[0].leader = 0; return answers },
+			problems: map[string]string{"a": "it sees no leader"}, leader: 1,
+		},
+		"nobody leads": {
+			change: func(answers []answer) []answer {
+				for i := range answers {
+					answers[i].leader = 0
+				}
+				return answers
+			},
+			problems: map[string]string{"a": "it sees no leader", "b": "it sees no leader", "c": "it sees no leader"},
+		},
+		"one sees fewer members": {
+			change:   func(answers []answer) []answer { answers[0].members = etcdMembers("a", "b"); return answers },
+			problems: map[string]string{"a": "it sees other members than the rest"}, leader: 1,
+		},
+		"one is a cluster of its own": {
+			change: func(answers []answer) []answer {
+				answers[0].clusterID, answers[0].members, answers[0].leader = 8, etcdMembers("a"), 1
+				return answers
+			},
+			problems: map[string]string{"a": "it belongs to another etcd cluster"}, leader: 1,
+		},
+		"one answers for another": {
+			change:   func(answers []answer) []answer { answers[1].memberID = 77; return answers },
+			problems: map[string]string{"b": "another member answers in its place"}, leader: 1,
+		},
+		"one reports errors": {
+			change: func(answers []answer) []answer {
+				answers[2].errors = []string{"etcdserver: corrupt snapshot"}
+				return answers
+			},
+			problems: map[string]string{"c": "it reports etcdserver: corrupt snapshot"}, leader: 1,
+		},
+		"an alarm that only one tells of": {
+			change: func(answers []answer) []answer {
+				answers[0].alarms = []*etcdserverpb.AlarmMember{
+					{MemberID: 2, Alarm: etcdserverpb.AlarmType_NOSPACE}, {MemberID: 3, Alarm: etcdserverpb.AlarmType_NONE},
+				}
+				answers[1].errors = []string{"memberID:2 alarm:NOSPACE "}
+				return answers
+			},
+			alarms: map[string][]string{"b": {"NOSPACE"}}, leader: 1,
+		},
+		"one without a node": {
+			change:   func(answers []answer) []answer { return answers[:2] },
+			problems: map[string]string{"c": "it runs on no node of the control plane"}, leader: 1,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			state := newEtcdState(test.change(threeAnswers()))
+			g.Expect(state.Problem).To(BeEmpty())
+			g.Expect(state.Leader).To(Equal(test.leader))
+			g.Expect(state.Members).To(HaveLen(3))
+			for i, member := range state.Members {
+				g.Expect(member.Name).To(Equal([]string{"a", "b", "c"}[i]))
+				g.Expect(member.Problem).To(Equal(test.problems[member.Name]), member.Name)
+				g.Expect(member.Alarms).To(Equal(test.alarms[member.Name]), member.Name)
+			}
+		})
+	}
+}
+
+func TestEtcdStateOfAMemberThatHasNotStarted(t *testing.T) {
+	g := NewWithT(t)
+	answers := threeAnswers()[:1]
+	answers[0].members = []*etcdserverpb.Member{{ID: 1, Name: "a"}, {ID: 2, IsLearner: true}}
+	state := newEtcdState(answers)
+	g.Expect(state.Members).To(Equal([]Member{{ID: 2, Learner: true}, {ID: 1, Name: "a", DatabaseSize: 100}}))
+}
+
+func TestEtcdThatCanNotBeAsked(t *testing.T) {
+	g := NewWithT(t)
+	state := newEtcdState([]answer{{node: "a", err: errors.New("no route")}, {node: "b", err: errors.New("its pod is in state Failed")}})
+	g.Expect(state.Members).To(BeNil())
+	g.Expect(state.Problem).To(Equal("etcd on node a: no route\netcd on node b: its pod is in state Failed"))
+}

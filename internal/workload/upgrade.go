@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/blang/semver/v4"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
+)
+
+// writeTimeout bounds all writes of one upgrade step, so that a cluster that does not answer holds up nobody else's.
+const writeTimeout = 15 * time.Second
+
+// PrepareUpgrade implements Access. What it changes is what Cluster API's own kubeadm control plane changes, by its code,
+// so that machines join both kinds of control plane alike.
+func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error {
+	err := c.withKubeadm(ctx, cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
+		if err := kubeadm.EnsureKubeadmPermissions(ctx, version); err != nil {
+			return err
+		}
+		return kubeadm.UpdateClusterConfiguration(ctx, version, configurationChanges(kubeadm, spec, version)...)
+	})
+	if err != nil {
+		return fmt.Errorf("preparing the workload cluster for version %s: %w", version, err)
+	}
+	return nil
+}
+
+func configurationChanges(kubeadm *pkg.Workload, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) []func(*bootstrapv1.ClusterConfiguration) {
+	wanted := spec.ClusterConfiguration
+	if !wanted.IsDefined() {
+		return nil
+	}
+	etcd := kubeadm.UpdateEtcdLocalInKubeadmConfigMap(wanted.Etcd.Local)
+	if wanted.Etcd.External.IsDefined() {
+		etcd = kubeadm.UpdateEtcdExternalInKubeadmConfigMap(wanted.Etcd.External)
+	}
+	return []func(*bootstrapv1.ClusterConfiguration){
+		kubeadm.UpdateImageRepositoryInKubeadmConfigMap(wanted.ImageRepository),
+		kubeadm.UpdateFeatureGatesInKubeadmConfigMap(*spec, version),
+		kubeadm.UpdateAPIServerInKubeadmConfigMap(wanted.APIServer),
+		kubeadm.UpdateControllerManagerInKubeadmConfigMap(wanted.ControllerManager),
+		kubeadm.UpdateSchedulerInKubeadmConfigMap(wanted.Scheduler),
+		kubeadm.UpdateCertificateValidityPeriodDays(wanted.CertificateValidityPeriodDays),
+		kubeadm.UpdateEncryptionAlgorithm(wanted.EncryptionAlgorithm),
+		etcd,
+	}
+}
+
+// UpdateAddons implements Access.
+func (c *Connections) UpdateAddons(ctx context.Context, addons Addons) error {
+	err := c.withKubeadm(ctx, addons.Cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
+		wanted := addons.asKubeadmControlPlane()
+		if err := kubeadm.UpdateKubeProxyImageInfo(ctx, wanted); err != nil {
+			return fmt.Errorf("updating DaemonSet %s: %w", KubeProxy, err)
+		}
+		if err := kubeadm.UpdateCoreDNS(ctx, wanted); err != nil {
+			return fmt.Errorf("updating Deployment %s: %w", CoreDNS, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("bringing add-ons of the workload cluster in step: %w", err)
+	}
+	return nil
+}
+
+// asKubeadmControlPlane says the same in the type that Cluster API's code reads.
+func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPlane {
+	result := &kubeadmcontrolplanev1.KubeadmControlPlane{}
+	result.Annotations = map[string]string{}
+	if slices.Contains(a.Skip, KubeProxy) {
+		result.Annotations[kubeadmcontrolplanev1.SkipKubeProxyAnnotation] = ""
+	}
+	if slices.Contains(a.Skip, CoreDNS) {
+		result.Annotations[kubeadmcontrolplanev1.SkipCoreDNSAnnotation] = ""
+	}
+	result.Spec.Version = a.Version
+	result.Spec.KubeadmConfigSpec.ClusterConfiguration = a.Config
+	return result
+}
+
+// withKubeadm runs do with Cluster API's code for clusters that kubeadm made. It reads from the API server itself, since
+// what it decides to write must not rest on what a cache remembers.
+func (c *Connections) withKubeadm(ctx context.Context, cluster client.ObjectKey, do func(context.Context, *pkg.Workload) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return c.lanes.run(cluster, func() error {
+		return do(ctx, &pkg.Workload{Client: connection.client, CoreDNSMigrator: &pkg.CoreDNSMigrator{}})
+	})
+}
