@@ -15,8 +15,8 @@ limitations under the License.
 */
 
 // Command bench measures Foo on this machine, next to what it can be compared with: how long a bare kubeadm init takes
-// in an instance, how long a whole cluster takes and where that time goes, what many clusters at once cost, and how much
-// memory a cluster needs.
+// in an instance, how long a whole cluster takes and where that time goes, what many clusters at once cost, how much
+// memory a cluster needs, and what a FooControlPlane costs next to a KubeadmControlPlane on the same machines.
 //
 // It starts a management cluster of its own with bin/quickstart, uses nothing of Foo but what its users have (the
 // objects of Cluster API, the HTTP API of the cloud, the processes of the machine), and leaves nothing behind.

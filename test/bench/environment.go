@@ -44,16 +44,19 @@ type environment struct {
 	observer *observer
 	cloud    *cloudClient
 	program  *program
+	// inMemory is the in-memory provider while it runs.
+	inMemory *program
 	stopAll  context.CancelFunc
 }
 
-// startEnvironment returns once all is up. Whoever gets one has to stop it.
-func startEnvironment(ctx context.Context, options options) (*environment, error) {
+// startEnvironment starts quickstart, with some more arguments, and returns once all is up. Whoever gets one has to stop it.
+func startEnvironment(ctx context.Context, options options, arguments ...string) (*environment, error) {
 	began := time.Now()
 	progress("starting a management cluster on %s", options.stateDir)
-	program, err := startProgram(ctx, nil, filepath.Join(options.binDir, "quickstart"), "--management-only",
-		"--state-dir="+options.stateDir, "--bridge="+options.bridge, "--network="+options.network,
-		"--kubernetes-version="+options.kubernetesVersion)
+	program, err := startProgram(ctx, nil, filepath.Join(options.binDir, "quickstart"), append([]string{
+		"--management-only", "--state-dir=" + options.stateDir, "--bridge=" + options.bridge, "--network=" + options.network,
+		"--kubernetes-version=" + options.kubernetesVersion,
+	}, arguments...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (e *environment) stop() error {
 // program is a program that runs until it is stopped.
 type program struct {
 	cmd  *exec.Cmd
-	said *strings.Builder
+	said *tail
 	done chan struct{}
 }
 
@@ -117,7 +120,7 @@ type program struct {
 func startProgram(ctx context.Context, variables []string, path string, args ...string) (*program, error) {
 	// It does not end with ctx: its own way to end, on an interrupt, is what cleans up.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
-	p := &program{cmd: cmd, said: &strings.Builder{}, done: make(chan struct{})}
+	p := &program{cmd: cmd, said: &tail{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.said, p.said
 	cmd.Env = append(os.Environ(), variables...)
 	// In a group of its own, Ctrl-C reaches it through stop alone.

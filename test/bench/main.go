@@ -56,18 +56,49 @@ func run() int {
 	return exitFailed
 }
 
+// stage is parts that share a management cluster.
+type stage struct {
+	parts []string
+	// arguments of quickstart, beside those that all stages have.
+	arguments func(options) []string
+	measure   func(context.Context, options, *environment, *results) error
+}
+
+var stages = []stage{{
+	parts: []string{partBare, partFoo, partInMemory, partMany, partMemory}, arguments: clusterArguments, measure: measureClusters,
+}, {
+	parts: []string{partControlPlanes}, arguments: controlPlaneArguments, measure: compareControlPlanes,
+}}
+
 // bench measures all parts, and prints what it has measured even if it fails.
 func bench(ctx context.Context, options options) error {
-	env, err := startEnvironment(ctx, options)
+	results := newResults(options)
+	var errs []error
+	for _, stage := range stages {
+		if options.parts.HasAny(stage.parts...) && ctx.Err() == nil {
+			errs = append(errs, stage.run(ctx, options, results))
+		}
+	}
+	return errors.Join(append(errs, results.write(os.Stdout, options.json))...)
+}
+
+func (s stage) run(ctx context.Context, options options, results *results) error {
+	env, err := startEnvironment(ctx, options, s.arguments(options)...)
 	if err != nil {
 		return err
 	}
-	results := newResults(options)
-	err = measure(ctx, options, env, results)
-	return errors.Join(err, env.stop(), results.write(os.Stdout, options.json))
+	return errors.Join(s.measure(ctx, options, env, results), env.stop())
 }
 
-func measure(ctx context.Context, options options, env *environment, results *results) error {
+// clusterArguments lets the control plane provider run that the in-memory provider is used with.
+func clusterArguments(options options) []string {
+	if options.parts.Has(partInMemory) {
+		return []string{"--kubeadm-control-plane"}
+	}
+	return nil
+}
+
+func measureClusters(ctx context.Context, options options, env *environment, results *results) error {
 	if options.parts.HasAny(partBare, partFoo, partInMemory) {
 		if err := sideBySide(ctx, options, env, results); err != nil {
 			return err
@@ -95,11 +126,10 @@ var contenders = []contender{{partBare, bareRun}, {partFoo, fooRun}, {partInMemo
 // sideBySide takes turns between what is compared, so that what else the machine does meets all of it.
 func sideBySide(ctx context.Context, options options, env *environment, results *results) (err error) {
 	if options.parts.Has(partInMemory) {
-		stop, startErr := startInMemory(ctx, env)
-		if startErr != nil {
-			return startErr
+		if err := startInMemory(ctx, env); err != nil {
+			return err
 		}
-		defer func() { err = errors.Join(err, stop()) }()
+		defer func() { err = errors.Join(err, env.inMemory.interrupt()) }()
 	}
 	for turn := 1; turn <= options.runs; turn++ {
 		for _, contender := range contenders {

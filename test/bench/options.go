@@ -37,23 +37,27 @@ const (
 	partInMemory = "inmemory"
 	partMany     = "many"
 	partMemory   = "memory"
+	// partControlPlanes compares the two kinds of control plane.
+	partControlPlanes = "control-planes"
 )
 
 // allParts in the order in which they are measured.
-var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory}
+var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory, partControlPlanes}
 
 // options are what a user chooses.
 type options struct {
 	parts sets.Set[string]
-	// runs of each of bare, foo and inmemory.
+	// runs of each of bare, foo and inmemory, and of each kind of control plane.
 	runs int
 	// clusters at once, one measurement for each.
 	clusters []int
 	// json is the path of a file to write the results to; none if empty.
 	json string
 	// binDir holds the programs as the Makefile builds them.
-	binDir                    string
-	kubernetesVersion         string
+	binDir            string
+	kubernetesVersion string
+	// previousVersion is what control planes are rolled from.
+	previousVersion           string
 	stateDir, bridge, network string
 	// timeout for each cluster, or number of clusters, to come up, and to go.
 	timeout time.Duration
@@ -70,8 +74,9 @@ func newCommand(run func(context.Context, options) error) *cobra.Command {
 		Use:   "bench",
 		Short: "Measure Foo on this machine, next to what it can be compared with",
 		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
-(foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), and how much memory a
-cluster needs (memory). Needs root and Linux. Run it in the root folder of the repository, with all programs built.
+(foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), how much memory a
+cluster needs (memory), and what a FooControlPlane and a KubeadmControlPlane take to make 3 machines and to replace them
+(control-planes). Needs root and Linux. Run it in the root folder of the repository, with all programs built.
 
 Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured, and with 2 if
 nothing was started because a flag is wrong.`,
@@ -90,11 +95,12 @@ nothing was started because a flag is wrong.`,
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	flags := command.Flags()
 	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
-	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo and inmemory; the median counts.")
+	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory and control-planes; the median counts.")
 	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of clusters at once that many measures.")
 	flags.StringVar(&chosen.json, "json", "", "File to write the results to as well.")
 	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")
 	flags.StringVar(&chosen.kubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of all clusters.")
+	flags.StringVar(&chosen.previousVersion, "previous-version", "v1.35.4", "Kubernetes version that control-planes rolls from.")
 	flags.StringVar(&chosen.stateDir, "state-dir", "/var/lib/foo-bench", "Folder for all files, made and removed.")
 	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network bridge of the instances.")
 	flags.StringVar(&chosen.network, "network", "10.93.0.0/16", "Network of the instances; nothing else may use it.")

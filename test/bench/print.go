@@ -38,6 +38,7 @@ func (r *results) text() string {
 	r.printTargets(out)
 	r.printMany(out)
 	r.printMemory(out)
+	r.printControlPlanes(out)
 	return out.String()
 }
 
@@ -60,6 +61,9 @@ func (r *results) printRuns(out *strings.Builder) {
 	addPhases(t, "foo", r.Foo)
 	addPhases(t, "in-memory", r.InMemory)
 	t.write(out)
+	if r.InMemoryRepeated > 0 {
+		fmt.Fprintf(out, "Repeated, because the cluster did not come up in time: %d runs of in-memory\n", r.InMemoryRepeated)
+	}
 }
 
 func addPhases(t *table, name string, runs []clusterTimes) {

@@ -43,7 +43,9 @@ type process struct {
 	// cpu in seconds, with that of its children that have ended.
 	cpu float64
 	// pss in bytes: the memory that it has for itself, and its share of what it shares; 0 if it has not been read.
-	pss   uint64
+	pss uint64
+	// rss in bytes: as pss, but with all of what it shares.
+	rss   uint64
 	group group
 	kind  string
 }
@@ -140,7 +142,7 @@ func readMemory(processes []process) error {
 		if err == nil {
 			var rollup procfs.ProcSMapsRollup
 			rollup, err = proc.ProcSMapsRollup()
-			one.pss = rollup.Pss
+			one.pss, one.rss = rollup.Pss, rollup.Rss
 		}
 		if err != nil && !gone(err) {
 			return fmt.Errorf("memory of process %d: %w", one.pid, err)

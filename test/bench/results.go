@@ -34,8 +34,13 @@ type results struct {
 	Bare              []bareTimes    `json:",omitempty"`
 	Foo               []clusterTimes `json:",omitempty"`
 	InMemory          []clusterTimes `json:",omitempty"`
-	Many              []manyUsage    `json:",omitempty"`
-	Memory            *memoryUsage   `json:",omitempty"`
+	// InMemoryRepeated is how many of its clusters did not come up in time and were measured once more.
+	InMemoryRepeated int          `json:",omitempty"`
+	Many             []manyUsage  `json:",omitempty"`
+	Memory           *memoryUsage `json:",omitempty"`
+	// Control planes of both kinds, by turns on the same machines.
+	FooControlPlane     []controlPlaneCosts `json:",omitempty"`
+	KubeadmControlPlane []controlPlaneCosts `json:",omitempty"`
 }
 
 // bareTimes is a bare kubeadm init in an instance.
@@ -90,6 +95,22 @@ type memoryUsage struct {
 	Idle time.Duration
 	// Usage at the end of that time; CPU is what was used during it.
 	Usage usage
+}
+
+// controlPlaneCosts are what a control plane of 3 machines has taken, from nothing until all of them were replaced.
+type controlPlaneCosts struct {
+	Load float64
+	// Created is from applying the objects until 3 Machines are available.
+	Created time.Duration
+	// Rolled is from changing the version until 3 Machines of it are available, and nothing else is left.
+	Rolled time.Duration
+	// Requests that the controller made, to the management cluster and to the control plane itself, until then.
+	Requests float64
+	// CPU seconds of the controller until then.
+	CPU float64
+	// PSS and RSS of the controller then, in bytes. Foo's program file is also that of another manager, so its PSS counts
+	// half of what is loaded of it; RSS counts all.
+	PSS, RSS uint64
 }
 
 func newResults(options options) *results {

@@ -75,7 +75,7 @@ func exampleResults() *results {
 			{Order: 9 * time.Second, Kubeadm: 8 * time.Second},
 		},
 		Foo:      []clusterTimes{reached(5, 14), reached(6, 15), reached(30, 60)},
-		InMemory: []clusterTimes{reached(30, 40), reached(31, 45), reached(30, 50)},
+		InMemory: []clusterTimes{reached(30, 40), reached(31, 45), reached(30, 50)}, InMemoryRepeated: 2,
 		Many: []manyUsage{
 			{Clusters: 1, Nodes: 10 * time.Second, Usage: usageOf(8, 2), ClusterMemory: 600 << 20},
 			{Clusters: 10, Nodes: 90 * time.Second, Usage: usageOf(110, 20), ClusterMemory: 5000 << 20},
@@ -87,6 +87,7 @@ func exampleResults() *results {
 func TestText(t *testing.T) {
 	text := exampleResults().text()
 	for _, line := range []string{
+		"Repeated, because the cluster did not come up in time: 2 runs of in-memory",
 		"bare user data done 5.00 6.00 9.00 6.00",
 		"bare kubeadm init itself 4.00 5.00 8.00 5.00",
 		"foo ControlPlaneInitialized 5.00 6.00 30.00 6.00",

@@ -43,7 +43,7 @@ func (t *table) write(out *strings.Builder) {
 }
 
 // median returns the middle of the values, the mean of the two middle ones if their number is even, and 0 for none.
-func median(values []time.Duration) time.Duration {
+func median[T time.Duration | float64](values []T) T {
 	if len(values) == 0 {
 		return 0
 	}

@@ -76,9 +76,14 @@ func decode(text []byte) ([]*unstructured.Unstructured, error) {
 
 // fooCluster returns the objects of a cluster of Foo with one control plane.
 func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, error) {
+	return fooClusterOf(name, kubernetesVersion, 1, workers)
+}
+
+// fooClusterOf returns the objects of a cluster of Foo with numbers of control planes and workers.
+func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
 	return render(templates.Cluster, map[string]string{
 		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion,
-		"CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
+		"CONTROL_PLANE_MACHINE_COUNT": fmt.Sprint(controlPlanes), "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
 	})
 }
 

@@ -29,6 +29,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -163,7 +164,8 @@ func (c *cluster) on(ctx context.Context, args ...string) string {
 
 func (c *cluster) scaleControlPlane(ctx context.Context, replicas int) {
 	GinkgoHelper()
-	c.kubectl(ctx, "--namespace="+c.key.Namespace, "scale", "foocontrolplane", c.key.Name+"-control-plane", fmt.Sprintf("--replicas=%d", replicas))
+	object := c.anyControlPlane(Default, ctx)
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "scale", strings.ToLower(object.GetKind()), object.GetName(), fmt.Sprintf("--replicas=%d", replicas))
 }
 
 func (c *cluster) scaleWorkers(ctx context.Context, replicas int) {

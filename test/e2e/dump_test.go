@@ -36,7 +36,7 @@ const (
 )
 
 // kinds are what a story's namespace holds.
-const kinds = "clusters,fooclusters,foocontrolplanes,machinepools,foomachinepools,machines,foomachines,kubeadmconfigs"
+const kinds = "clusters,fooclusters,foocontrolplanes,kubeadmcontrolplanes,machinehealthchecks,machinepools,foomachinepools,machines,foomachines,kubeadmconfigs"
 
 // conditions shows each object with its conditions, one per line.
 const conditions = `{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\n"}` +

@@ -63,6 +63,45 @@ func (c *cluster) healthyMembers(ctx context.Context, nodes []corev1.Node) []str
 
 func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Config) []string {
 	GinkgoHelper()
+	var names []string
+	c.askEtcd(ctx, pod, config, func(ctx context.Context, etcd *clientv3.Client) {
+		_, err := etcd.Get(ctx, "health")
+		Expect(err).NotTo(HaveOccurred(), "the etcd of %s does not answer a linearizable read", pod)
+		list, err := etcd.MemberList(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		alarms, err := etcd.AlarmList(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(alarms.Alarms).To(BeEmpty(), "etcd has alarms")
+		for _, member := range list.Members {
+			Expect(member.IsLearner).To(BeFalse(), "etcd member %s is still a learner", member.Name)
+			names = append(names, member.Name)
+		}
+	})
+	return names
+}
+
+// etcdLeader returns the Node whose etcd leads the others.
+func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.Node {
+	GinkgoHelper()
+	config := c.etcdTLS(ctx)
+	for _, node := range nodes {
+		leads := false
+		c.askEtcd(ctx, "etcd-"+node.Name, config, func(ctx context.Context, etcd *clientv3.Client) {
+			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+			Expect(err).NotTo(HaveOccurred())
+			leads = status.Leader == status.Header.MemberId
+		})
+		if leads {
+			return node
+		}
+	}
+	Fail("no etcd says that it leads")
+	return corev1.Node{}
+}
+
+// askEtcd asks the etcd of a pod over a port-forward.
+func (c *cluster) askEtcd(ctx context.Context, pod string, config *tls.Config, ask func(context.Context, *clientv3.Client)) {
+	GinkgoHelper()
 	forward := start(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "port-forward", "pod/"+pod, ":2379"))
 	defer forward.interrupt(ctx)
 	var address string
@@ -77,19 +116,7 @@ func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Con
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + address}, TLS: config, DialTimeout: soon})
 	Expect(err).NotTo(HaveOccurred())
 	defer func() { _ = etcd.Close() }()
-	_, err = etcd.Get(ctx, "health")
-	Expect(err).NotTo(HaveOccurred(), "the etcd of %s does not answer a linearizable read", pod)
-	list, err := etcd.MemberList(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	alarms, err := etcd.AlarmList(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(alarms.Alarms).To(BeEmpty(), "etcd has alarms")
-	var names []string
-	for _, member := range list.Members {
-		Expect(member.IsLearner).To(BeFalse(), "etcd member %s is still a learner", member.Name)
-		names = append(names, member.Name)
-	}
-	return names
+	ask(ctx, etcd)
 }
 
 // etcdTLS returns a client certificate signed by the etcd CA, whose secret is part of the control plane contract.

@@ -78,6 +78,18 @@ func instanceInit(state, id string) int {
 	return 0
 }
 
+// processOfInstance returns the process of a program that runs in an instance; zero if there is none.
+func processOfInstance(state, id, program string) int {
+	folder := filepath.Join(state, "cloud", "instances", id)
+	for _, pid := range pids() {
+		name, _, _ := strings.Cut(procFile(pid, "cmdline"), "\x00")
+		if filepath.Base(name) == program && mounts(pid, folder) {
+			return pid
+		}
+	}
+	return 0
+}
+
 // pidInNamespace is the ID of a process in its innermost PID namespace.
 func pidInNamespace(pid int) string {
 	for line := range strings.Lines(procFile(pid, "status")) {

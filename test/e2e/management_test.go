@@ -23,6 +23,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -84,7 +86,7 @@ func startManagement(ctx context.Context) *management {
 	config := filepath.Join(suiteDir, "cloud.yaml")
 	Expect(os.WriteFile(config, []byte(cloudConfig), 0o600)).To(Succeed())
 	m := &management{state: filepath.Join(suiteDir, "state")}
-	m.program = start(command(context.WithoutCancel(ctx), "quickstart", "--management-only", "--state-dir="+m.state,
+	m.program = start(command(context.WithoutCancel(ctx), "quickstart", "--management-only", "--kubeadm-control-plane", "--state-dir="+m.state,
 		"--bridge="+suiteBridge, "--network="+suiteNetwork, "--cloud-config="+config, "--kubernetes-version="+currentVersion))
 	DeferCleanup(func() { // a start that fails half-way
 		if shared == nil {
@@ -198,6 +200,28 @@ func foocloud[T any](ctx context.Context, m *management, what string) T {
 	var value T
 	Expect(json.Unmarshal([]byte(output(cmd)), &value)).To(Succeed())
 	return value
+}
+
+// deleteInstance deletes an instance as its owner can at any time, past Cluster API. The command line has nothing for it.
+func (m *management) deleteInstance(ctx context.Context, id string) {
+	GinkgoHelper()
+	socket, ok := strings.CutPrefix(m.env["FOO_CLOUD_ENDPOINT"], "unix://")
+	Expect(ok).To(BeTrue(), "endpoint of the cloud: %s", m.env["FOO_CLOUD_ENDPOINT"])
+	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
+	Expect(err).NotTo(HaveOccurred())
+	cloud := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+		},
+	}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, "http://foocloud/v1/instances/"+id, http.NoBody)
+	Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	response, err := cloud.Do(request)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(response.Body.Close()).To(Succeed())
+	Expect(response.StatusCode).To(Equal(http.StatusAccepted), "the cloud does not delete %s: %s", id, response.Status)
 }
 
 // cloudEnv tells foocloud which cloud to talk to.

@@ -1,0 +1,233 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// Kinds of control planes that are compared. Both take the same spec.
+const (
+	kindFooControlPlane     = "FooControlPlane"
+	kindKubeadmControlPlane = "KubeadmControlPlane"
+)
+
+// machinesCompared is how many machines each control plane has.
+const machinesCompared = 3
+
+// controlPlaneArguments lets each kind of control plane have a controller process of its own, and nothing else in it.
+func controlPlaneArguments(options) []string {
+	return []string{"--kubeadm-control-plane", "--manager-per-provider"}
+}
+
+// controlPlaneContender is a kind of control plane with its controller.
+type controlPlaneContender struct {
+	kind string
+	// controls reports whether a process is its controller.
+	controls func(process) bool
+	results  func(*results) *[]controlPlaneCosts
+}
+
+var controlPlaneContenders = []controlPlaneContender{{
+	kind: kindFooControlPlane,
+	controls: func(p process) bool {
+		return p.kind == "manager" && slices.Contains(p.args, "--providers=control-plane")
+	},
+	results: func(r *results) *[]controlPlaneCosts { return &r.FooControlPlane },
+}, {
+	kind:     kindKubeadmControlPlane,
+	controls: func(p process) bool { return p.kind == "kubeadm-control-plane" },
+	results:  func(r *results) *[]controlPlaneCosts { return &r.KubeadmControlPlane },
+}}
+
+// comparison compares the kinds of control plane in one environment.
+type comparison struct {
+	*environment
+	metrics *metricsReader
+}
+
+// compareControlPlanes takes turns between the kinds, and each time another one comes first.
+func compareControlPlanes(ctx context.Context, options options, env *environment, results *results) error {
+	reader, err := newMetricsReader(ctx, env.client)
+	if err != nil {
+		return fmt.Errorf("read metrics: %w", err)
+	}
+	compare := comparison{environment: env, metrics: reader}
+	contenders := slices.Clone(controlPlaneContenders)
+	for turn := 1; turn <= options.runs; turn++ {
+		for _, contender := range contenders {
+			costs, err := compare.run(ctx, contender, turn)
+			if err != nil {
+				return fmt.Errorf("%s, run %d: %w", contender.kind, turn, err)
+			}
+			list := contender.results(results)
+			*list = append(*list, *costs)
+			progress("%s, run %d: 3 machines %s, 3 rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
+				seconds(costs.Created), seconds(costs.Rolled), costs.Requests, costs.CPU, mebibytes(costs.PSS), costs.Load)
+		}
+		slices.Reverse(contenders)
+	}
+	return nil
+}
+
+// run measures a control plane of one kind from applying its objects until all its Machines were replaced.
+func (c comparison) run(ctx context.Context, contender controlPlaneContender, turn int) (costs *controlPlaneCosts, err error) {
+	costs = &controlPlaneCosts{Load: loadAverage()}
+	before, err := c.sample(ctx, contender)
+	if err != nil {
+		return nil, err
+	}
+	defer func(whole context.Context) { err = errors.Join(err, c.removeAll(whole)) }(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*c.timeout, errSlow)
+	defer cancel()
+	name := fmt.Sprintf("rolled-%d-%s", turn, strings.ToLower(contender.kind))
+	if err := c.makeAndRoll(ctx, name, contender.kind, costs); err != nil {
+		return nil, err
+	}
+	after, err := c.sample(ctx, contender)
+	if err != nil {
+		return nil, err
+	}
+	return costs, costs.add(before, after)
+}
+
+func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *controlPlaneCosts) error {
+	objects, err := controlPlaneCluster(name, kind, c.previousVersion)
+	if err != nil {
+		return err
+	}
+	made, err := c.apply(ctx, name, objects)
+	if err != nil {
+		return err
+	}
+	if err := c.machinesAvailable(ctx, made.key, c.previousVersion); err != nil {
+		return err
+	}
+	costs.Created = time.Since(made.began)
+	began := time.Now()
+	if err := c.roll(ctx, objects); err != nil {
+		return err
+	}
+	if err := c.machinesAvailable(ctx, made.key, c.kubernetesVersion); err != nil {
+		return err
+	}
+	costs.Rolled = time.Since(began)
+	return nil
+}
+
+// controlPlaneCluster returns the objects of a cluster with a control plane of a kind, and no workers.
+func controlPlaneCluster(name, kind, version string) ([]*unstructured.Unstructured, error) {
+	objects, err := fooClusterOf(name, version, machinesCompared, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, object := range objects {
+		switch object.GetKind() {
+		case kindFooControlPlane:
+			object.SetKind(kind)
+		case "Cluster":
+			if err := unstructured.SetNestedField(object.Object, kind, "spec", "controlPlaneRef", "kind"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return objects, nil
+}
+
+// roll changes the version of the control plane among the objects to the new one.
+func (c comparison) roll(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		if object.GroupVersionKind().Group != controlplanev1.GroupVersion.Group {
+			continue
+		}
+		patch := fmt.Appendf(nil, `{"spec":{"version":%q}}`, c.kubernetesVersion)
+		if err := c.client.Patch(ctx, object.DeepCopy(), client.RawPatch("application/merge-patch+json", patch), fieldOwner); err != nil {
+			return fmt.Errorf("change the version of %s: %w", object.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// machinesAvailable waits until the Machines of a cluster are those that are wanted, of this version, and available.
+func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey, version string) error {
+	for {
+		var machines clusterv1.MachineList
+		err := c.observer.List(ctx, &machines, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name},
+			client.UnsafeDisableDeepCopy)
+		if err != nil {
+			return err
+		}
+		settled := countOf(machines.Items, func(machine clusterv1.Machine) bool {
+			return machine.Spec.Version == version && machine.DeletionTimestamp == nil && conditions.IsTrue(&machine, clusterv1.MachineAvailableCondition)
+		})
+		if settled == machinesCompared && len(machines.Items) == machinesCompared {
+			return nil
+		}
+		select {
+		case <-c.observer.changes:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: of %d Machines %d are available with version %s, want %d", context.Cause(ctx),
+				len(machines.Items), settled, version, machinesCompared)
+		}
+	}
+}
+
+// sample is what a controller has used up to a moment.
+type sample struct {
+	process  process
+	requests float64
+}
+
+// sample reads what the controller of a kind has used.
+func (c comparison) sample(ctx context.Context, contender controlPlaneContender) (sample, error) {
+	processes, err := processesOf(c.program.cmd.Process.Pid)
+	if err != nil {
+		return sample{}, err
+	}
+	index := slices.IndexFunc(processes, contender.controls)
+	if index < 0 {
+		return sample{}, fmt.Errorf("the controller of %s does not run", contender.kind)
+	}
+	one := processes[index : index+1]
+	if err := readMemory(one); err != nil {
+		return sample{}, err
+	}
+	requests, err := c.metrics.requests(ctx, one[0])
+	return sample{process: one[0], requests: requests}, err
+}
+
+// add adds what was used between two samples.
+func (c *controlPlaneCosts) add(before, after sample) error {
+	if before.process.pid != after.process.pid {
+		return fmt.Errorf("the controller was started again meanwhile: process %d is %d now", before.process.pid, after.process.pid)
+	}
+	c.Requests, c.CPU = after.requests-before.requests, after.process.cpu-before.process.cpu
+	c.PSS, c.RSS = after.process.pss, after.process.rss
+	return nil
+}

@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// targetControlPlane is what a FooControlPlane may take at most, times a KubeadmControlPlane.
+const targetControlPlane = 1.0
+
+// controlPlaneMeasures are what is compared.
+var controlPlaneMeasures = []struct {
+	name string
+	of   func(controlPlaneCosts) float64
+}{
+	{"seconds to 3 machines", func(c controlPlaneCosts) float64 { return c.Created.Seconds() }},
+	{"seconds to roll 3 machines", func(c controlPlaneCosts) float64 { return c.Rolled.Seconds() }},
+	{"API requests of the controller", func(c controlPlaneCosts) float64 { return c.Requests }},
+	{"CPU seconds of the controller", func(c controlPlaneCosts) float64 { return c.CPU }},
+	{"MiB of the controller, PSS", func(c controlPlaneCosts) float64 { return inMebibytes(c.PSS) }},
+	{"MiB of the controller, RSS", func(c controlPlaneCosts) float64 { return inMebibytes(c.RSS) }},
+}
+
+func (r *results) printControlPlanes(out *strings.Builder) {
+	foo, kubeadm := r.FooControlPlane, r.KubeadmControlPlane
+	if len(foo) == 0 && len(kubeadm) == 0 {
+		return
+	}
+	t := &table{title: "A control plane of 3 machines, made and then rolled from one Kubernetes version to the next", header: []string{"", ""}}
+	for turn := range max(len(foo), len(kubeadm)) {
+		t.header = append(t.header, fmt.Sprintf("run %d", turn+1))
+	}
+	t.header = append(t.header, "median")
+	addControlPlanes(t, kindFooControlPlane, foo)
+	addControlPlanes(t, kindKubeadmControlPlane, kubeadm)
+	t.write(out)
+	if len(foo) == 0 || len(kubeadm) == 0 {
+		return
+	}
+	ratios := &table{title: "FooControlPlane, times KubeadmControlPlane, by the medians", header: []string{"", "ratio", "target", ""}}
+	for _, measure := range controlPlaneMeasures {
+		ratio := median(numbers(foo, measure.of)) / median(numbers(kubeadm, measure.of))
+		ratios.add(measure.name, fmt.Sprintf("%.2f", ratio), fmt.Sprintf("%.1f", targetControlPlane), verdict(ratio, targetControlPlane))
+	}
+	ratios.write(out)
+}
+
+func addControlPlanes(t *table, kind string, runs []controlPlaneCosts) {
+	if len(runs) == 0 {
+		return
+	}
+	for _, measure := range controlPlaneMeasures {
+		cells := []string{kind, measure.name}
+		values := numbers(runs, measure.of)
+		for _, value := range append(values, median(values)) {
+			cells = append(cells, fmt.Sprintf("%.2f", value))
+		}
+		t.add(cells...)
+	}
+	t.add(loads(kind, runs, func(c controlPlaneCosts) float64 { return c.Load })...)
+}
+
+func numbers(runs []controlPlaneCosts, of func(controlPlaneCosts) float64) []float64 {
+	list := make([]float64, 0, len(runs))
+	for _, run := range runs {
+		list = append(list, of(run))
+	}
+	return list
+}

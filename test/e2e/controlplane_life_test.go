@@ -1,0 +1,289 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// One cluster lives through all of these stories, so each of them starts with what the one before has left. What a client
+// has written during any of them must be there at the end of each.
+var _ = Describe("The life of a control plane", Ordered, Label("control-plane"), func() {
+	const namespace = "control-plane"
+	var c *cluster
+	var keys *ledger
+	// version is what the control plane has by now.
+	version := previousVersion
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "life"}, shape{controlPlanes: 1, version: version})
+		c.available(ctx)
+		c.settled(ctx, 1, version)
+		c.withoutDNSPods(ctx)
+		keys = c.newLedger(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("grows to 3 and 5 and shrinks to 3, in balance and without a gap in service", Label(
+		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
+	), func(ctx SpecContext) {
+		expectNoGap(keys.during(ctx, func() {
+			for _, replicas := range []int{3, 5, 3} {
+				c.scaleControlPlane(ctx, replicas)
+				c.settled(ctx, replicas, version)
+			}
+		}))
+	}, NodeTimeout(3*rolledOut))
+
+	It("rolls out a new version with a Machine more, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		expectNoGap(keys.during(ctx, func() {
+			version = currentVersion
+			c.upgradeControlPlane(ctx, version)
+			c.settled(ctx, 3, version)
+		}))
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Intersection(before)).To(BeEmpty(), "Machines of the old version are still there")
+	}, NodeTimeout(2*rolledOut))
+
+	It("replaces no Machine when the manager starts again, or for a label", func(ctx SpecContext) {
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		c.expectRestart(ctx, "manager", c.kill("manager"))
+		By("waiting until the new manager has looked at every Machine: each gets the label in place")
+		c.patchControlPlane(ctx, `{"machineTemplate":{"metadata":{"labels":{"e2e.foo/looked-at":"yes"}}}}`)
+		Eventually(func(g Gomega) {
+			for _, machine := range c.controlPlaneMachines(g, ctx) {
+				g.Expect(machine.Labels).To(HaveKeyWithValue("e2e.foo/looked-at", "yes"), machine.Name)
+			}
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		c.settled(ctx, 3, version)
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(before), "Machines were replaced though nothing about them has changed")
+		expectCondition(Default, c.controlPlane(Default, ctx).Status.Conditions, controlplanev1.RollingOutCondition, metav1.ConditionFalse)
+	}, NodeTimeout(2*clusterUp))
+
+	It("survives a killed API server and a killed etcd leader", func(ctx SpecContext) {
+		keys.during(ctx, func() {
+			nodes := c.settled(ctx, 3, version)
+			c.killProgram(ctx, nodes[0], "kube-apiserver")
+			c.killProgram(ctx, c.etcdLeader(ctx, nodes), "etcd")
+			c.settled(ctx, 3, version)
+		})
+	}, NodeTimeout(3*clusterUp))
+
+	It("replaces a Machine whose instance has stopped", Label("contract:control-plane.machines"), func(ctx SpecContext) {
+		c.healthChecked(ctx)
+		keys.during(ctx, func() {
+			c.expectReplaced(ctx, 3, version, c.stopInstances(ctx, c.settled(ctx, 3, version)[:1]))
+		})
+	}, NodeTimeout(2*rolledOut))
+
+	It("replaces a Machine whose instance was deleted behind Cluster API's back", Label("slow"), func(ctx SpecContext) {
+		c.healthChecked(ctx)
+		keys.during(ctx, func() {
+			node := c.settled(ctx, 3, version)[0]
+			id := c.instanceOf(ctx, node)
+			c.deleteInstance(ctx, id)
+			Eventually(func() []instance {
+				return slices.DeleteFunc(foocloud[[]instance](ctx, c.management, "instances"), func(one instance) bool { return one.ID != id })
+			}).WithContext(ctx).Should(BeEmpty(), "the cloud has not deleted the instance")
+			c.expectReplaced(ctx, 3, version, []string{node.Spec.ProviderID})
+		})
+	}, NodeTimeout(2*rolledOut))
+
+	It("recovers from the loss of a zone with 2 of 5 Machines", Label("slow"), func(ctx SpecContext) {
+		c.scaleControlPlane(ctx, 5)
+		nodes := c.settled(ctx, 5, version)
+		c.healthChecked(ctx)
+		keys.during(ctx, func() {
+			lost := c.nodesIn(ctx, mostUsed(failureDomainsOf(c.controlPlaneMachines(Default, ctx))), nodes)
+			Expect(lost).To(HaveLen(2), "5 Machines in 3 zones")
+			c.expectReplaced(ctx, 5, version, c.stopInstances(ctx, lost))
+		})
+		c.scaleControlPlane(ctx, 3)
+		c.settled(ctx, 3, version)
+		keys.expectAll(ctx)
+	}, NodeTimeout(4*rolledOut))
+
+	It("rolls out though the manager is killed in each step", Label("slow", "contract:control-plane.rollout-after"), func(ctx SpecContext) {
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		writes, reads := keys.during(ctx, func() {
+			c.rolloutNow(ctx)
+			kills := c.killManagerInEachStep(ctx, before.UnsortedList())
+			AddReportEntry("kills of the manager", strings.Join(kills, "\n"))
+			Expect(len(kills)).To(BeNumerically(">=", 3*len(before)), "each Machine is made, comes up, and the old one goes")
+			c.settled(ctx, 3, version)
+		})
+		expectNoGap(writes, reads)
+	}, NodeTimeout(3*rolledOut))
+
+	It("shrinks to 1", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+		expectNoGap(keys.during(ctx, func() {
+			c.scaleControlPlane(ctx, 1)
+			c.settled(ctx, 1, version)
+		}))
+	}, NodeTimeout(rolledOut))
+})
+
+var _ = Describe("A control plane on machines that cannot be more", Ordered, Label("control-plane", "slow"), func() {
+	const namespace = "no-surge"
+	var c *cluster
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "tight"}, shape{controlPlanes: 3, version: previousVersion}, withMaxSurge(0))
+		c.available(ctx)
+		c.settled(ctx, 3, previousVersion)
+	}, NodeTimeout(rolledOut+clusterUp))
+
+	It("rolls out a new version with a Machine less, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+		watched := c.countMachines(ctx)
+		expectNoGap(c.newLedger(ctx).during(ctx, func() {
+			c.upgradeControlPlane(ctx, currentVersion)
+			c.settled(ctx, 3, currentVersion)
+		}))
+		Expect(watched()).To(BeNumerically("<=", 3), "there were more Machines than wanted")
+	}, NodeTimeout(2*rolledOut))
+})
+
+// killProgram does what kill -9 does to a program of a control plane's instance, and waits until it runs again.
+func (c *cluster) killProgram(ctx context.Context, node corev1.Node, program string) {
+	GinkgoHelper()
+	By("killing " + program + " of " + node.Name)
+	id := c.instanceOf(ctx, node)
+	killed := processOfInstance(c.state, id, program)
+	Expect(killed).NotTo(BeZero(), "%s does not run in %s", program, id)
+	Expect(syscall.Kill(killed, syscall.SIGKILL)).To(Succeed())
+	Eventually(func() int { return processOfInstance(c.state, id, program) }).WithContext(ctx).WithTimeout(clusterUp).
+		ShouldNot(Or(BeZero(), Equal(killed)), "the kubelet does not start %s again", program)
+}
+
+// stopInstances does what a power failure does to instances, and returns their provider IDs.
+func (c *cluster) stopInstances(ctx context.Context, nodes []corev1.Node) []string {
+	GinkgoHelper()
+	for _, node := range nodes {
+		By("stopping " + node.Name)
+		Expect(syscall.Kill(instanceInit(c.state, c.instanceOf(ctx, node)), syscall.SIGKILL)).To(Succeed())
+	}
+	return providerIDsOf(nodes)
+}
+
+// nodesIn returns those of the Nodes that are in a zone.
+func (c *cluster) nodesIn(ctx context.Context, zone string, nodes []corev1.Node) []corev1.Node {
+	GinkgoHelper()
+	var ids []string
+	for _, machine := range c.controlPlaneFooMachines(Default, ctx) {
+		if machine.Status.FailureDomain == zone {
+			ids = append(ids, machine.Spec.ProviderID)
+		}
+	}
+	found := slices.DeleteFunc(slices.Clone(nodes), func(node corev1.Node) bool { return !slices.Contains(ids, node.Spec.ProviderID) })
+	Expect(found).NotTo(BeEmpty(), "no Node is in the zone %q", zone)
+	return found
+}
+
+// expectReplaced waits until the control plane has all its Machines, none of which has one of the lost instances.
+func (c *cluster) expectReplaced(ctx context.Context, replicas int, version string, lost []string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		for _, machine := range c.controlPlaneMachines(g, ctx) {
+			g.Expect(lost).NotTo(ContainElement(machine.Spec.ProviderID), "Machine %s is not replaced: %s", machine.Name,
+				c.controlPlaneSays(g, ctx, controlplanev1.RemediatingCondition))
+		}
+	}).WithContext(ctx).WithTimeout(rolledOut).Should(Succeed())
+	c.settled(ctx, replicas, version)
+}
+
+// mostUsed returns the zone that has most Machines.
+func mostUsed(zones map[string]int) string {
+	return slices.MaxFunc(slices.Sorted(maps.Keys(zones)), func(a, b string) int { return zones[a] - zones[b] })
+}
+
+// controlPlaneSays returns the message of a condition, for the failures of stories.
+func (c *cluster) controlPlaneSays(g Gomega, ctx context.Context, condition string) string {
+	for _, one := range c.controlPlane(g, ctx).Status.Conditions {
+		if one.Type == condition {
+			return fmt.Sprintf("%s is %s: %s", one.Type, one.Status, one.Message)
+		}
+	}
+	return "there is no condition " + condition
+}
+
+// killManagerInEachStep kills the manager whenever a Machine of the control plane has gone a step further, until none of
+// the old ones is left, and returns what it saw each time.
+func (c *cluster) killManagerInEachStep(ctx context.Context, old []types.UID) []string {
+	GinkgoHelper()
+	var kills []string
+	last := c.step(Default, ctx)
+	Eventually(func(g Gomega) {
+		now := c.step(g, ctx)
+		if now != last {
+			last = now
+			kills = append(kills, now)
+			c.expectRestart(ctx, "manager", c.kill("manager"))
+		}
+		g.Expect(uidsOf(c.controlPlaneMachines(g, ctx)).HasAny(old...)).To(BeFalse(), "old Machines are left: %s", now)
+	}).WithContext(ctx).WithTimeout(2 * rolledOut).Should(Succeed())
+	return kills
+}
+
+// step says how far each Machine of the control plane is.
+func (c *cluster) step(g Gomega, ctx context.Context) string {
+	var states []string
+	for _, machine := range c.controlPlaneMachines(g, ctx) {
+		states = append(states, machine.Name+" "+string(machine.Status.GetTypedPhase()))
+	}
+	slices.Sort(states)
+	return strings.Join(states, ", ")
+}
+
+// countMachines looks, until the function that it returns is called, how many Machines the control plane has at once, and
+// says what the most were.
+func (c *cluster) countMachines(ctx context.Context) func() int {
+	var mu sync.Mutex
+	most := 0
+	stop := repeat(ctx, interval, func(ctx context.Context) error {
+		var list clusterv1.MachineList
+		err := c.List(ctx, &list, client.InNamespace(c.key.Namespace))
+		mu.Lock()
+		defer mu.Unlock()
+		most = max(most, len(list.Items))
+		return err
+	})
+	return func() int {
+		stop()
+		return most
+	}
+}

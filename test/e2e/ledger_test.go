@@ -1,0 +1,127 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ledgerNamespace of a workload cluster holds what a ledger has written.
+const ledgerNamespace = "ledger"
+
+// ledger is a client that writes into a workload cluster through its load balancer, and remembers every write that was
+// acknowledged: none of them may ever be lost.
+type ledger struct {
+	*cluster
+	// client keeps its connections, as a user's does.
+	client client.Client
+
+	mu           sync.Mutex
+	next         int
+	acknowledged map[string]string
+}
+
+func (c *cluster) newLedger(ctx context.Context) *ledger {
+	GinkgoHelper()
+	l := &ledger{cluster: c, client: newClient(c.kubeconfig), acknowledged: map[string]string{}}
+	Expect(l.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ledgerNamespace}})).To(Succeed())
+	return l
+}
+
+// during writes 20 keys a second, and reads 10 times a second over new connections, while something is done, and expects
+// that afterwards every acknowledged write is there. It returns the longest times without a good answer.
+func (l *ledger) during(ctx context.Context, do func()) (writes, reads outage) {
+	GinkgoHelper()
+	stopReads, stopWrites := l.poll(ctx), repeat(ctx, time.Second/20, l.write)
+	do()
+	written, read := stopWrites(), stopReads()
+	writes, reads = longest(written), longest(read)
+	AddReportEntry("writes through the load balancer", fmt.Sprintf("%d, %d failed; %s", len(written), failures(written), writes))
+	AddReportEntry("reads through the load balancer", fmt.Sprintf("%d, %d failed; %s", len(read), failures(read), reads))
+	l.expectAll(ctx)
+	return writes, reads
+}
+
+// write writes a key that nobody has written before.
+func (l *ledger) write(ctx context.Context) error {
+	l.mu.Lock()
+	l.next++
+	key, value := "key-"+strconv.Itoa(l.next), time.Now().Format(time.RFC3339Nano)
+	l.mu.Unlock()
+	object := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: ledgerNamespace, Name: key}, Data: map[string]string{"value": value},
+	}
+	if err := l.client.Create(ctx, object); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.acknowledged[key] = value
+	return nil
+}
+
+// expectAll reads every acknowledged write back.
+func (l *ledger) expectAll(ctx context.Context) {
+	GinkgoHelper()
+	var list corev1.ConfigMapList
+	Eventually(func() error {
+		return l.workload.List(ctx, &list, client.InNamespace(ledgerNamespace))
+	}).WithContext(ctx).Should(Succeed(), "what was written cannot be read")
+	found := make(map[string]string, len(list.Items))
+	for _, object := range list.Items {
+		found[object.Name] = object.Data["value"]
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var lost []string
+	for key, value := range l.acknowledged {
+		if found[key] != value {
+			lost = append(lost, fmt.Sprintf("%s of %s, now %q", key, value, found[key]))
+		}
+	}
+	Expect(l.acknowledged).NotTo(BeEmpty(), "nothing was written")
+	Expect(lost).To(BeEmpty(), "acknowledged writes are lost, of %d", len(l.acknowledged))
+}
+
+func failures(answers []answer) int {
+	count := 0
+	for _, one := range answers {
+		if one.err != nil {
+			count++
+		}
+	}
+	return count
+}
+
+// expectNoGap expects that a cluster was never without service for long.
+func expectNoGap(writes, reads outage) {
+	GinkgoHelper()
+	Expect(writes.duration).To(BeNumerically("<=", longestOutage), "writes through the load balancer: %s", writes)
+	Expect(reads.duration).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", reads)
+}

@@ -1,0 +1,335 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// webPods are the Pods of the load, of which minWebPods must be ready at any time.
+	webPods, minWebPods = 6, 5
+	// listLag is how long the list of provider IDs may differ from what the cloud has: the time of a few reconciles on a busy
+	// machine.
+	listLag = 5 * time.Second
+)
+
+var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), func() {
+	const namespace = "pool"
+	var c *cluster
+	var w *watchers
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"},
+			shape{controlPlanes: 1, workers: 3, version: currentVersion}, poolVersion(previousVersion))
+		c.available(ctx)
+		c.nodesReady(ctx, 1, 3)
+		c.on(ctx, "create", "deployment", "web", "--image=registry.example/web:1", fmt.Sprintf("--replicas=%d", webPods))
+		c.deploymentReady(ctx, "web", webPods)
+		c.on(ctx, "create", "poddisruptionbudget", "web", "--selector=app=web", fmt.Sprintf("--min-available=%d", minWebPods))
+		w = c.watch()
+	}, NodeTimeout(3*clusterUp))
+
+	AfterEach(func() { Expect(w.problems()).To(BeEmpty()) })
+
+	It("grows to 6 and shrinks to 2", Label("contract:infra-machinepool.providerIDList", "contract:infra-machinepool.machine-pool-machines"), func(ctx SpecContext) {
+		c.scaleWorkers(ctx, 6)
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 6)))
+		c.on(ctx, "rollout", "restart", "deployment/web")
+		c.deploymentReady(ctx, "web", webPods)
+		c.scaleWorkers(ctx, 2)
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 2)))
+		c.deploymentReady(ctx, "web", webPods)
+		Expect(w.removed()).To(BeNumerically(">=", 4))
+	}, NodeTimeout(4*clusterUp))
+
+	It("rolls out a version with one Node more and none less", func(ctx SpecContext) {
+		w.expectWorkers(2)
+		c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge",
+			`--patch={"spec":{"template":{"spec":{"version":"`+currentVersion+`"}}}}`)
+		Eventually(func(g Gomega) {
+			pool := c.pool(g, ctx)
+			g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(2)))
+			g.Expect(pool.Status.Replicas).To(HaveValue(BeEquivalentTo(2)))
+			for _, one := range pool.Status.Instances {
+				g.Expect(one.Version).To(Equal(currentVersion))
+			}
+		}).WithContext(ctx).WithTimeout(2 * clusterUp).Should(Succeed())
+		nodes := workersOf(c.nodesReady(ctx, 1, 2))
+		for _, node := range nodes {
+			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
+		}
+		c.poolHas(ctx, nodes)
+		c.deploymentReady(ctx, "web", webPods)
+		w.expectWorkers(0)
+	}, NodeTimeout(3*clusterUp))
+
+	It("does as the cluster autoscaler asks, from 0 to 3 and to 0", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
+		w.stop()
+		c.on(ctx, "delete", "poddisruptionbudget,deployment", "web")
+		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers",
+			"cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size=0", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size=3")
+		c.scaleWorkers(ctx, 0)
+		c.nodesReady(ctx, 1, 0)
+		Eventually(func(g Gomega) {
+			pool := c.pool(g, ctx)
+			g.Expect(pool.Spec.ProviderIDList).To(BeEmpty())
+			g.Expect(pool.Status.Capacity.Cpu().Value()).To(BeEquivalentTo(2), "what the autoscaler needs to know of a Node to come")
+			g.Expect(pool.Status.NodeInfo.OperatingSystem).To(Equal("linux"))
+			g.Expect(pool.Status.NodeInfo.Architecture).NotTo(BeEmpty())
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+
+		c.scaleWorkers(ctx, 3)
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 3)))
+		for left := 2; left >= 0; left-- {
+			var machines clusterv1.MachineList
+			Expect(c.List(ctx, &machines, client.InNamespace(namespace), client.HasLabels{clusterv1.MachinePoolNameLabel})).To(Succeed())
+			// The newest, which the pool itself would keep longest.
+			victim := slices.MaxFunc(machines.Items, func(a, b clusterv1.Machine) int {
+				return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+			})
+			c.kubectl(ctx, "--namespace="+namespace, "annotate", "machine", victim.Name, clusterv1.DeleteMachineAnnotation+"="+time.Now().Format(time.RFC3339))
+			c.scaleWorkers(ctx, left)
+			Expect(c.gone(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: victim.Name}})(Default, ctx)).To(BeTrue())
+			nodes := workersOf(c.nodesReady(ctx, 1, left))
+			Expect(namesOf(nodes)).NotTo(ContainElement(victim.Name))
+		}
+		Eventually(func(g Gomega) {
+			g.Expect(c.pool(g, ctx).Spec.ProviderIDList).To(BeEmpty())
+		}).WithContext(ctx).Should(Succeed())
+	}, NodeTimeout(6*clusterUp))
+
+	AfterAll(func(ctx SpecContext) {
+		if w != nil {
+			w.stop()
+		}
+		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name)
+	}, NodeTimeout(clusterGone+soon))
+})
+
+// poolVersion changes the template so that the pool has another version than the control plane.
+func poolVersion(version string) func(*unstructured.Unstructured) {
+	return func(object *unstructured.Unstructured) {
+		GinkgoHelper()
+		if object.GetKind() == "MachinePool" {
+			Expect(unstructured.SetNestedField(object.Object, version, "spec", "template", "spec", "version")).To(Succeed())
+		}
+	}
+}
+
+// watchers look at a cluster all the time, and write down what must not be.
+type watchers struct {
+	cluster *cluster
+	end     context.CancelFunc
+	group   sync.WaitGroup
+
+	lock     sync.Mutex
+	found    []string
+	ready    sets.Set[string]            // Pods of the load
+	on       map[string]sets.Set[string] // Pods of the load on each Node
+	cordoned sets.Set[string]            // Nodes that were cordoned at some time
+	usable   sets.Set[string]            // worker Nodes that are Ready and not cordoned
+	least    int                         // worker Nodes that must be usable
+	gone     int
+}
+
+// watch begins to look. All Pods of the load must be ready.
+func (c *cluster) watch() *watchers {
+	GinkgoHelper()
+	ctx, end := context.WithCancel(context.Background())
+	w := &watchers{
+		cluster: c, end: end, ready: sets.New[string](), on: map[string]sets.Set[string]{},
+		cordoned: sets.New[string](), usable: sets.New[string](),
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	config.Proxy = noProxy
+	api := kubernetes.NewForConfigOrDie(config).CoreV1()
+	pods, err := api.Pods(metav1.NamespaceDefault).Watch(ctx, metav1.ListOptions{LabelSelector: "app=web"})
+	Expect(err).NotTo(HaveOccurred())
+	nodes, err := api.Nodes().Watch(ctx, metav1.ListOptions{})
+	Expect(err).NotTo(HaveOccurred())
+	w.group.Go(func() { each(pods, w.pod) })
+	w.group.Go(func() { each(nodes, w.node) })
+	w.group.Go(func() { w.lists(ctx) })
+	return w
+}
+
+func each[T any](from watch.Interface, do func(kind watch.EventType, object T)) {
+	for event := range from.ResultChan() {
+		if object, ok := event.Object.(T); ok {
+			do(event.Type, object)
+		}
+	}
+}
+
+func (w *watchers) stop() {
+	w.end()
+	w.group.Wait()
+}
+
+func (w *watchers) problems() []string {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return slices.Clone(w.found)
+}
+
+func (w *watchers) removed() int {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.gone
+}
+
+func (w *watchers) expectWorkers(least int) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.least = least
+}
+
+// wrong writes down what must not be. Callers hold the lock.
+func (w *watchers) wrong(format string, values ...any) {
+	w.found = append(w.found, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, values...))
+}
+
+// pod looks after the budget. A Pod that is on its way out is not ready any more.
+func (w *watchers) pod(kind watch.EventType, pod *corev1.Pod) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	before := w.ready.Len()
+	ready := kind != watch.Deleted && pod.DeletionTimestamp.IsZero() && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+	if ready {
+		w.ready.Insert(pod.Name)
+	} else {
+		w.ready.Delete(pod.Name)
+	}
+	if w.ready.Len() < before && w.ready.Len() < minWebPods && isEvicted(pod) {
+		w.wrong("an eviction left %d Pods ready, at least %d must be", w.ready.Len(), minWebPods)
+	}
+	if w.on[pod.Spec.NodeName] == nil {
+		w.on[pod.Spec.NodeName] = sets.New[string]()
+	}
+	if kind == watch.Deleted {
+		w.on[pod.Spec.NodeName].Delete(pod.Name)
+	} else {
+		w.on[pod.Spec.NodeName].Insert(pod.Name)
+	}
+}
+
+// node looks after how Nodes go.
+func (w *watchers) node(kind watch.EventType, node *corev1.Node) {
+	if isControlPlane(*node) {
+		return
+	}
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if node.Spec.Unschedulable {
+		w.cordoned.Insert(node.Name)
+	}
+	if kind != watch.Deleted && nodeReady(*node) && !node.Spec.Unschedulable {
+		w.usable.Insert(node.Name)
+	} else {
+		w.usable.Delete(node.Name)
+	}
+	if w.usable.Len() < w.least {
+		w.wrong("%d worker Nodes are usable, at least %d must be; the last change was of %s", w.usable.Len(), w.least, node.Name)
+	}
+	if kind != watch.Deleted {
+		return
+	}
+	w.gone++
+	if !w.cordoned.Has(node.Name) {
+		w.wrong("Node %s went and was not cordoned before", node.Name)
+	}
+	if left := w.on[node.Name]; left.Len() > 0 {
+		w.wrong("Node %s went with Pods %v", node.Name, sets.List(left))
+	}
+}
+
+// lists compares the list of provider IDs with the instances of the cloud again and again.
+func (w *watchers) lists(ctx context.Context) {
+	defer GinkgoRecover()
+	since := map[string]time.Time{}
+	var before []string
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		listed := w.cluster.pool(Default, context.Background()).Spec.ProviderIDList
+		there := sets.New[string]()
+		for _, i := range foocloud[[]instance](context.Background(), w.cluster.management, "instances") {
+			if strings.HasPrefix(i.Name, w.cluster.key.Namespace+"."+w.cluster.key.Name+"-workers-") {
+				there.Insert(i.ProviderID)
+			}
+		}
+		w.compare(before, listed, there, since)
+		before = listed
+	}
+}
+
+func (w *watchers) compare(before, listed []string, there sets.Set[string], since map[string]time.Time) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	if !slices.IsSorted(listed) {
+		w.wrong("the list is not sorted: %v", listed)
+	}
+	for _, id := range sets.New(before...).Difference(sets.New(listed...)).UnsortedList() {
+		if there.Has(id) {
+			w.wrong("%s left the list though its instance is there", id)
+		}
+	}
+	differing := sets.New(listed...).SymmetricDifference(there)
+	for _, id := range differing.UnsortedList() {
+		if since[id].IsZero() {
+			since[id] = time.Now()
+		}
+		if time.Since(since[id]) > listLag {
+			w.wrong("of %s, only one is so for long: it is listed (%t), its instance is there (%t)", id, slices.Contains(listed, id), there.Has(id))
+		}
+	}
+	for id := range since {
+		if !differing.Has(id) {
+			delete(since, id)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// longestOutage is how long a cluster may be without a good answer through its load balancer, while programs die and
+// machines are replaced.
+const longestOutage = 2 * time.Second
+
+// patience is how long a client waits for an answer.
+const patience = 5 * time.Second
+
+// answer is how one request went.
+type answer struct {
+	start, end time.Time
+	err        error
+}
+
+// repeat makes requests at a steady rate, each without waiting for the one before, until the function that it returns is
+// called, which returns all answers.
+func repeat(ctx context.Context, every time.Duration, request func(context.Context) error) func() []answer {
+	asking, stop := context.WithCancel(ctx)
+	DeferCleanup(stop)
+	var answers []answer
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	one := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(asking), patience)
+		defer cancel()
+		got := answer{start: time.Now()}
+		got.err = request(ctx)
+		got.end = time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		answers = append(answers, got)
+	}
+	group.Go(func() {
+		ticker := time.NewTicker(every)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-asking.Done():
+				return
+			case <-ticker.C:
+				group.Go(one)
+			}
+		}
+	})
+	return func() []answer {
+		stop()
+		group.Wait()
+		return answers
+	}
+}
+
+// poll asks the workload cluster's API, ten times a second, for something that etcd must answer, each time over a new
+// connection.
+func (c *cluster) poll(ctx context.Context) func() []answer {
+	GinkgoHelper()
+	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)
+	Expect(err).NotTo(HaveOccurred())
+	tlsConfig, err := rest.TLSConfigFor(config)
+	Expect(err).NotTo(HaveOccurred())
+	http1 := &http.Client{Transport: &http.Transport{TLSClientConfig: tlsConfig, DisableKeepAlives: true}}
+	return repeat(ctx, 100*time.Millisecond, func(ctx context.Context) error {
+		return ask(ctx, http1, config.Host+"/api/v1/namespaces/kube-system")
+	})
+}
+
+func ask(ctx context.Context, client *http.Client, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if response.StatusCode != http.StatusOK {
+		err = errors.Join(err, fmt.Errorf("the API answered %s", response.Status))
+	}
+	return errors.Join(err, response.Body.Close())
+}
+
+// outage is a time without any good answer.
+type outage struct {
+	since    time.Time
+	duration time.Duration
+	// err is what the first request that failed meanwhile got; nil if all were only slow.
+	err error
+}
+
+func (o outage) String() string {
+	return fmt.Sprintf("longest time without a good answer %s from %s on, first error: %v",
+		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.err)
+}
+
+// longest returns the longest time between two good answers that came one after the other, or before the first or after
+// the last one.
+func longest(answers []answer) outage {
+	if len(answers) == 0 {
+		return outage{}
+	}
+	byEnd := slices.SortedFunc(slices.Values(answers), func(a, b answer) int { return a.end.Compare(b.end) })
+	var worst outage
+	now := outage{since: byEnd[0].start}
+	for index, one := range byEnd {
+		if one.err != nil && now.err == nil {
+			now.err = one.err
+		}
+		if one.err != nil && index < len(byEnd)-1 {
+			continue
+		}
+		if now.duration = one.end.Sub(now.since); now.duration > worst.duration {
+			worst = now
+		}
+		now = outage{since: one.end}
+	}
+	return worst
+}
