@@ -53,11 +53,11 @@ test-integration: programs ## Run the tests against a real kube-apiserver and re
 	cd node/agent && go test -tags integration,host -p 1 -timeout 20m ./...
 
 .PHONY: e2e
-e2e: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
+e2e: programs $(TOOLS)/kubeadm-control-plane $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
 	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: bench
-bench: programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure speed side by side: Foo, bare kubeadm, and the in-memory provider
+bench: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, and both kinds of control plane
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint
@@ -71,12 +71,14 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 CONTROLLER_GEN = $(TOOLS)/controller-gen
 
 .PHONY: generate
-generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles and docs/contract.md
+generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations and docs/contract.md
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/... output:crd:dir=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... output:rbac:dir=config/control-plane
-	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/machine/... paths=./controllers/machinepool/... output:rbac:dir=config/infrastructure
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/machine/... paths=./controllers/machinepool/... paths=./controllers/machinetemplate/... output:rbac:dir=config/infrastructure
+	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
+	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	go run ./hack/contract
 
 .PHONY: verify
@@ -120,7 +122,7 @@ $(BIN)/foocloud $(BIN)/quickstart: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/crd/bases/*.yaml)
+$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)

@@ -42,17 +42,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
+	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
+	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
 	machinecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machine"
 	machinepoolcontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
+	infraadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/infrastructure"
 )
 
 // name of the manager in user agents, logs and the leader election.
@@ -94,14 +100,36 @@ func run(ctx context.Context, opts *options.Options) error {
 			return err
 		}
 	}
+	if err := setupWebhooks(mgr, opts); err != nil {
+		return err
+	}
 	return mgr.Start(ctx)
+}
+
+// setupWebhooks adds the webhooks of the roles, and makes the manager ready only when they are. Without them the server
+// that they would run in is never asked for, and so never started.
+func setupWebhooks(mgr ctrl.Manager, opts *options.Options) error {
+	if opts.WebhookPort == 0 {
+		return nil
+	}
+	if opts.Runs(options.ControlPlane) {
+		if err := controlplaneadmission.SetupWithManager(mgr); err != nil {
+			return err
+		}
+	}
+	if opts.Runs(options.Infrastructure) {
+		if err := infraadmission.SetupWithManager(mgr); err != nil {
+			return err
+		}
+	}
+	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())
 }
 
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
-		controlplanev1.AddToScheme, infrav1.AddToScheme,
+		controlplanev1.AddToScheme, controlplanev1beta1.AddToScheme, infrav1.AddToScheme, infrav1beta1.AddToScheme,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("scheme: %w", err)
@@ -121,7 +149,7 @@ func newManager(opts *options.Options) (ctrl.Manager, error) {
 	}
 	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
 	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
-	_, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +158,7 @@ func newManager(opts *options.Options) (ctrl.Manager, error) {
 		Cache:                      cacheOptions(opts),
 		Client:                     clientOptions(),
 		Metrics:                    *metrics,
+		WebhookServer:              webhook.NewServer(webhook.Options{Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, TLSOpts: tls}),
 		HealthProbeBindAddress:     opts.HealthAddress,
 		LeaderElection:             opts.LeaderElect,
 		LeaderElectionID:           name + "-leader-election",
@@ -204,6 +233,11 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
 	}); err != nil {
 		return fmt.Errorf("FooMachinePool controller: %w", err)
+	}
+	if err := machinetemplatecontroller.SetupWithManager(ctx, mgr, machinetemplatecontroller.Options{
+		Cloud: foocloud, WatchFilterValue: opts.WatchFilter, Controller: workers,
+	}); err != nil {
+		return fmt.Errorf("FooMachineTemplate controller: %w", err)
 	}
 	return nil
 }

@@ -60,9 +60,11 @@ func (p provider) at(version string) repository.Provider {
 }
 
 // header stands at the top of the components, where whoever is about to install them reads it.
-const header = `# Foo %s, %s: its CRDs, and the namespace, service account and roles for its controllers.
+const header = `# Foo %s, %s: its CRDs, its webhook configurations, and the namespace, service account and roles
+# for its controllers.
 #
-# The manager is not part of this: there is no container image, Deployment or webhook here, so installing it starts nothing.
+# The manager is not part of this: there is no container image or Deployment here, so installing it starts nothing, and the
+# Service that the webhooks are called through leads nowhere: no object of Foo's kinds can be written until a manager is behind it.
 # In this version the manager runs as a process. "make quickstart" in Foo's sources starts it, with all that it needs.
 `
 

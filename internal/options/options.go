@@ -68,6 +68,10 @@ type Options struct {
 	// ClusterCacheQPS and ClusterCacheBurst limit the requests to each workload cluster, per second.
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
+	// WebhookPort is the port of the webhooks that convert and admit Foo's kinds; with zero there are none.
+	WebhookPort int
+	// WebhookCertDir holds tls.crt and tls.key of the webhooks.
+	WebhookCertDir string
 	// HealthAddress serves /healthz and /readyz.
 	HealthAddress string
 	// LeaderElect makes sure that only one manager is active.
@@ -102,6 +106,8 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.KubeAPIBurst, "kube-api-burst", 200, "Maximum requests in one burst to the management cluster.")
 	fs.Float32Var(&o.ClusterCacheQPS, "clustercache-client-qps", 20, "Maximum requests per second to each workload cluster.")
 	fs.IntVar(&o.ClusterCacheBurst, "clustercache-client-burst", 30, "Maximum requests in one burst to each workload cluster.")
+	fs.IntVar(&o.WebhookPort, "webhook-port", 9443, "Port of the webhooks; 0 runs none, which fits an API server that is told of none.")
+	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Folder with tls.crt and tls.key of the webhooks.")
 	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to.")
 	fs.BoolVar(&o.LeaderElect, "leader-elect", false, "Make sure that only one manager is active.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "How long a candidate waits before it takes over leadership.")
@@ -125,6 +131,17 @@ func (o *Options) Validate() error {
 	if err := o.validateCloud(); err != nil {
 		return err
 	}
+	if err := o.validateNumbers(); err != nil {
+		return err
+	}
+	if o.LeaderElect && (o.LeaseDuration <= o.RenewDeadline || o.RenewDeadline <= o.RetryPeriod) {
+		return fmt.Errorf("leader election needs lease duration > renew deadline > retry period, got %s, %s and %s",
+			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	}
+	return nil
+}
+
+func (o *Options) validateNumbers() error {
 	for name, value := range map[string]int{
 		"--concurrency":               o.Concurrency,
 		"--clustercache-concurrency":  o.ClusterCacheConcurrency,
@@ -135,9 +152,8 @@ func (o *Options) Validate() error {
 			return fmt.Errorf("%s is %d, want at least 1", name, value)
 		}
 	}
-	if o.LeaderElect && (o.LeaseDuration <= o.RenewDeadline || o.RenewDeadline <= o.RetryPeriod) {
-		return fmt.Errorf("leader election needs lease duration > renew deadline > retry period, got %s, %s and %s",
-			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	if o.WebhookPort < 0 || o.WebhookPort > 65535 {
+		return fmt.Errorf("--webhook-port is %d, want 0 to 65535", o.WebhookPort)
 	}
 	return nil
 }

@@ -39,6 +39,8 @@ func TestValidate(t *testing.T) {
 		{name: "unknown role", args: append([]string{"--providers=control-plane,storage"}, cloud...), want: `--providers has "storage"`},
 		{name: "no role", args: append([]string{"--providers="}, cloud...), want: "--providers is empty"},
 		{name: "no workers", args: append([]string{"--concurrency=0"}, cloud...), want: "--concurrency is 0, want at least 1"},
+		{name: "no webhooks", args: append([]string{"--webhook-port=0"}, cloud...)},
+		{name: "no port", args: append([]string{"--webhook-port=65536"}, cloud...), want: "--webhook-port is 65536, want 0 to 65535"},
 		{name: "impossible leader election", args: append([]string{"--leader-elect", "--leader-elect-lease-duration=5s"}, cloud...), want: "lease duration > renew deadline"},
 	}
 	for _, tt := range tests {

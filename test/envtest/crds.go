@@ -27,6 +27,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/yaml"
 )
 
@@ -65,6 +66,16 @@ func (f folders) crdFolders() []string {
 	}
 }
 
+// webhooks returns what makes the kube-apiserver call Foo's webhooks.
+func (f folders) webhooks() envtest.WebhookInstallOptions {
+	config := filepath.Join(f.foo, "config", "webhook")
+	return envtest.WebhookInstallOptions{
+		Paths: []string{filepath.Join(config, "control-plane", "manifests.yaml"), filepath.Join(config, "infrastructure", "manifests.yaml")},
+		// Foo's kinds do not know that they are convertible: only the conversion package does.
+		IgnoreSchemeConvertible: true,
+	}
+}
+
 // loadCRDs reads all CRDs of the folders.
 func loadCRDs(crdFolders []string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
 	var crds []*apiextensionsv1.CustomResourceDefinition
@@ -96,7 +107,7 @@ func loadCRD(path string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if err := yaml.UnmarshalStrict(data, crd); err != nil {
 		return nil, fmt.Errorf("reading the CRD in %s: %w", path, err)
 	}
-	// No webhook runs, so a CRD that asked for one could not be read at all.
+	// Without a webhook, a CRD that asks for one could not be read at all; with webhooks, envtest asks for them.
 	crd.Spec.Conversion = nil
 	labelContract(crd)
 	return crd, nil

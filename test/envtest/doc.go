@@ -21,7 +21,7 @@ limitations under the License.
 // repository, where `make node` puts them. Cluster API's CRDs come from the module in go.mod, so that they are always of
 // the version that the code is compiled with.
 //
-// Limits: no controller and no webhook of Cluster API runs. So nothing converts, defaults or validates beyond the
+// Limits: no controller and no webhook of Cluster API runs, and of Foo's webhooks those that the test serves. So nothing else converts, defaults or validates beyond the
 // schemas, no garbage collector deletes what an owner leaves behind, and a namespace is never really gone: give every
 // test its own.
 package envtestenv

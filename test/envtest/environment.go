@@ -33,10 +33,13 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
+	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
@@ -50,7 +53,8 @@ const (
 type Environment struct {
 	// Config is the way to the kube-apiserver, with all rights.
 	Config *rest.Config
-	// Scheme knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and Foo's.
+	// Scheme knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and Foo's, in both
+	// versions.
 	Scheme *runtime.Scheme
 	// Client reads and writes without a cache.
 	Client client.Client
@@ -61,6 +65,22 @@ type Environment struct {
 // Start starts a kube-apiserver with all CRDs. The caller must Stop it. It returns an error that names what is missing
 // when the programs are not there. The context bounds the start only.
 func Start(ctx context.Context) (*Environment, error) {
+	return start(ctx, func(folders) envtest.WebhookInstallOptions { return envtest.WebhookInstallOptions{} })
+}
+
+// StartWithWebhooks is as Start, but the kube-apiserver calls Foo's webhooks, for admission and for conversion. The caller
+// serves them with what WebhookServer says; until then no object of Foo's kinds can be written.
+func StartWithWebhooks(ctx context.Context) (*Environment, error) {
+	return start(ctx, folders.webhooks)
+}
+
+// WebhookServer returns where the kube-apiserver expects the webhooks, with a certificate that it trusts.
+func (e *Environment) WebhookServer() webhook.Options {
+	options := e.environment.WebhookInstallOptions
+	return webhook.Options{Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir}
+}
+
+func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOptions) (*Environment, error) {
 	found, err := findFolders(ctx)
 	if err != nil {
 		return nil, err
@@ -82,6 +102,7 @@ func Start(ctx context.Context) (*Environment, error) {
 		Scheme:                scheme,
 		CRDs:                  crds,
 		ErrorIfCRDPathMissing: true,
+		WebhookInstallOptions: webhooks(found),
 	}
 	config, err := environment.Start()
 	if err != nil {
@@ -121,7 +142,9 @@ func NewScheme() (*runtime.Scheme, error) {
 		clusterv1.AddToScheme,
 		bootstrapv1.AddToScheme,
 		controlplanev1.AddToScheme,
+		controlplanev1beta1.AddToScheme,
 		infrav1.AddToScheme,
+		infrav1beta1.AddToScheme,
 	}
 	for _, add := range adders {
 		if err := add(scheme); err != nil {

@@ -1,0 +1,227 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+)
+
+// FooControlPlaneSpec is the desired state of a FooControlPlane.
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members fails as easily as one member less; even numbers are allowed with external etcd only",fieldPath=".replicas"
+type FooControlPlaneSpec struct {
+	// replicas is the number of control plane Machines wanted. Defaults to 1. It must be odd, unless etcd is external.
+	// +optional
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	Replicas *int32 `json:"replicas,omitempty"`
+
+	// version is the Kubernetes version of the control plane: a semantic version, for example v1.36.3.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3"
+	Version string `json:"version"`
+
+	// machineTemplate says how the control plane's Machines look.
+	MachineTemplate FooControlPlaneMachineTemplate `json:"machineTemplate"`
+
+	// kubeadmConfigSpec is what each Machine's KubeadmConfig is made from.
+	// The first Machine uses clusterConfiguration and initConfiguration, every other one joinConfiguration.
+	// +optional
+	KubeadmConfigSpec bootstrapv1beta1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
+
+	// rolloutBefore replaces Machines before something happens to them.
+	// +optional
+	RolloutBefore *RolloutBefore `json:"rolloutBefore,omitempty"`
+
+	// rolloutAfter replaces, once that time has come, all Machines made before it, for example "2026-03-09T09:00:00Z".
+	// +optional
+	RolloutAfter *metav1.Time `json:"rolloutAfter,omitempty"`
+
+	// rolloutStrategy says how Machines are replaced.
+	// +optional
+	RolloutStrategy *RolloutStrategy `json:"rolloutStrategy,omitempty"`
+
+	// remediationStrategy says how unhealthy Machines are replaced.
+	// +optional
+	RemediationStrategy *RemediationStrategy `json:"remediationStrategy,omitempty"`
+
+	// machineNamingStrategy says how Machines are named.
+	// +optional
+	MachineNamingStrategy *MachineNamingStrategy `json:"machineNamingStrategy,omitempty"`
+}
+
+// FooControlPlaneStatus is the observed state of a FooControlPlane. All of it comes from the status of v1beta2; what v1beta2
+// calls differently, or computes by another rule, is computed from that.
+type FooControlPlaneStatus struct {
+	// selector chooses the control plane's Machines, in the string form of a label selector. The scale subresource
+	// serves it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	Selector string `json:"selector,omitempty"`
+
+	// replicas is the number of Machines that exist.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// version is the oldest Kubernetes version of the Machines.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Version *string `json:"version,omitempty"`
+
+	// updatedReplicas is the number of Machines that have the desired spec.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas"`
+
+	// readyReplicas is the number of Machines that are ready.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas"`
+
+	// unavailableReplicas is how many available Machines are missing to the number wanted, whether they do not exist yet
+	// or do not work.
+	// +optional
+	UnavailableReplicas int32 `json:"unavailableReplicas"`
+
+	// initialized is true once the control plane could accept requests; it never goes back to false.
+	// +optional
+	Initialized bool `json:"initialized"`
+
+	// ready is true once the control plane could accept requests; it never goes back to false. The conditions say whether it
+	// works now.
+	// +optional
+	Ready bool `json:"ready"`
+
+	// externalManagedControlPlane is always false: each control plane Machine has a Node.
+	// +optional
+	ExternalManagedControlPlane bool `json:"externalManagedControlPlane,omitempty"`
+
+	// failureReason is never set: Foo knows no terminal failure, and the conditions say what is wrong.
+	//
+	// Deprecated: it goes away with the v1beta1 contract.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	FailureReason *string `json:"failureReason,omitempty"`
+
+	// failureMessage is never set: Foo knows no terminal failure, and the conditions say what is wrong.
+	//
+	// Deprecated: it goes away with the v1beta1 contract.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10240
+	FailureMessage *string `json:"failureMessage,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions are those of v1beta2 that are true when all is well, in the form of the v1beta1 contract, with Ready, which
+	// says what Available of v1beta2 says.
+	// +optional
+	Conditions clusterv1beta1.Conditions `json:"conditions,omitempty"`
+
+	// lastRemediation is what is known of the latest remediation.
+	// +optional
+	LastRemediation *LastRemediationStatus `json:"lastRemediation,omitempty"`
+
+	// v1beta2 is what v1beta2 has in fields whose names mean something else in v1beta1.
+	// +optional
+	V1Beta2 *FooControlPlaneV1Beta2Status `json:"v1beta2,omitempty"`
+}
+
+// FooControlPlaneV1Beta2Status is what v1beta2 has in fields whose names mean something else in v1beta1.
+type FooControlPlaneV1Beta2Status struct {
+	// conditions are the observations of the FooControlPlane's current state.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// readyReplicas is the number of Machines whose Ready condition is true.
+	// +optional
+	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
+
+	// availableReplicas is the number of Machines whose Available condition is true.
+	// +optional
+	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
+
+	// upToDateReplicas is the number of Machines whose UpToDate condition is true.
+	// +optional
+	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
+}
+
+// LastRemediationStatus is what is known of the latest remediation. When it is lost, counting starts again from zero.
+type LastRemediationStatus struct {
+	// machine is the name of the Machine that was remediated.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Machine string `json:"machine"`
+
+	// timestamp is when that was.
+	Timestamp metav1.Time `json:"timestamp"`
+
+	// retryCount is how many replacements of the same Machine failed before.
+	// +kubebuilder:validation:Minimum=0
+	RetryCount int32 `json:"retryCount"`
+}
+
+// FooControlPlane is a Kubernetes control plane, each member of which is a Machine that kubeadm sets up.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foocontrolplanes,shortName=foocp,scope=Namespaced,categories=cluster-api
+// +kubebuilder:deprecatedversion
+// +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this control plane belongs"
+// +kubebuilder:printcolumn:name="Initialized",type="boolean",JSONPath=".status.initialized",description="Whether the control plane could accept requests once"
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".spec.replicas",description="Number of Machines wanted"
+// +kubebuilder:printcolumn:name="Replicas",type="integer",JSONPath=".status.replicas",description="Number of Machines"
+// +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Number of Machines that are ready"
+// +kubebuilder:printcolumn:name="Updated",type="integer",JSONPath=".status.updatedReplicas",description="Number of Machines that have the desired spec"
+// +kubebuilder:printcolumn:name="Unavailable",type="integer",JSONPath=".status.unavailableReplicas",description="Number of available Machines that are missing"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+// +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version",description="Kubernetes version wanted"
+type FooControlPlane struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooControlPlaneSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooControlPlaneStatus `json:"status,omitempty,omitzero"`
+}
+
+// FooControlPlaneList is a list of FooControlPlanes.
+//
+// +kubebuilder:object:root=true
+type FooControlPlaneList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooControlPlanes.
+	Items []FooControlPlane `json:"items"`
+}

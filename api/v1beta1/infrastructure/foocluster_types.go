@@ -1,0 +1,93 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+)
+
+// FooClusterSpec is the desired state of a FooCluster.
+type FooClusterSpec struct {
+	// controlPlaneEndpoint is where the API server of the cluster is reached.
+	// Left empty, the controller orders a load balancer and writes its address here. Set by the user, no load balancer
+	// is ordered, and the endpoint is used as it is.
+	// +optional
+	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
+}
+
+// APIEndpoint is a reachable Kubernetes API endpoint. Both fields are set, or both are empty.
+// +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host != \"\") == (has(self.port) && self.port != 0)",message="host and port must be set together"
+type APIEndpoint struct {
+	// host is the DNS name or IP address on which the API server is reached.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Host string `json:"host"`
+
+	// port is the TCP port on which the API server is reached.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+}
+
+// FooClusterStatus is the observed state of a FooCluster.
+type FooClusterStatus struct {
+	ContractStatus `json:",inline"`
+
+	// failureDomains are the zones of the cloud by name.
+	// +optional
+	FailureDomains clusterv1beta1.FailureDomains `json:"failureDomains,omitempty"`
+}
+
+// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and its failure domains.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=fooclusters,shortName=fooc,scope=Namespaced,categories=cluster-api
+// +kubebuilder:deprecatedversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooCluster belongs"
+// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Host",type="string",JSONPath=".spec.controlPlaneEndpoint.host",description="Host of the control plane endpoint"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+type FooCluster struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooClusterSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooClusterStatus `json:"status,omitempty,omitzero"`
+}
+
+// FooClusterList is a list of FooClusters.
+//
+// +kubebuilder:object:root=true
+type FooClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooClusters.
+	Items []FooCluster `json:"items"`
+}

@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+)
+
+// FooClusterTemplateSpec is the desired state of a FooClusterTemplate.
+type FooClusterTemplateSpec struct {
+	// template is what FooClusters are made from.
+	Template FooClusterTemplateResource `json:"template"`
+}
+
+// FooClusterTemplateResource is what a FooCluster is made from.
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.controlPlaneEndpoint) || !has(self.spec.controlPlaneEndpoint.host) || self.spec.controlPlaneEndpoint.host == \"\"",message="controlPlaneEndpoint must not be set in a template: every cluster has its own"
+type FooClusterTemplateResource struct {
+	// metadata is the labels and annotations of the FooClusters.
+	// +optional
+	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
+
+	// spec is the spec of the FooClusters.
+	Spec FooClusterSpec `json:"spec"`
+}
+
+// FooClusterTemplate is a template of FooClusters for ClusterClasses.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=fooclustertemplates,shortName=fooct,scope=Namespaced,categories=cluster-api
+// +kubebuilder:deprecatedversion
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+type FooClusterTemplate struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooClusterTemplateSpec `json:"spec,omitempty,omitzero"`
+}
+
+// FooClusterTemplateList is a list of FooClusterTemplates.
+//
+// +kubebuilder:object:root=true
+type FooClusterTemplateList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooClusterTemplates.
+	Items []FooClusterTemplate `json:"items"`
+}

@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+)
+
+// FooMachineSpec is the desired state of a FooMachine.
+type FooMachineSpec struct {
+	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on the instance.
+	// The controller writes it once the instance is ordered; of a FooMachine of a pool, the controller of the pool does.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	ProviderID *string `json:"providerID,omitempty"`
+
+	// failureDomain is the zone in which the instance runs. It says what is observed: the Machine says what is wanted.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	FailureDomain *string `json:"failureDomain,omitempty"`
+
+	// instanceType names an instance type of the cloud, which sets the CPUs and memory of the instance. Defaults to "small".
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	InstanceType string `json:"instanceType,omitempty"`
+}
+
+// FooMachineStatus is the observed state of a FooMachine.
+type FooMachineStatus struct {
+	ContractStatus `json:",inline"`
+
+	// addresses are the addresses of the instance: its host name and its internal IP address.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Addresses []clusterv1beta1.MachineAddress `json:"addresses,omitempty"`
+
+	// instanceID is the ID of the instance in the cloud.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	InstanceID string `json:"instanceID,omitempty"`
+
+	// instanceState is the state in which the cloud last reported the instance.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	InstanceState string `json:"instanceState,omitempty"`
+
+	// instanceType is the instance type that the instance has, also where the spec names none.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	InstanceType string `json:"instanceType,omitempty"`
+
+	// bootstrapState is how far the instance is with its bootstrap data.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	BootstrapState string `json:"bootstrapState,omitempty"`
+}
+
+// FooMachine is an instance of the cloud that hosts one Node.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=foomachines,shortName=foom,scope=Namespaced,categories=cluster-api
+// +kubebuilder:deprecatedversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
+// +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooMachine belongs"
+// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.instanceState",description="State of the instance"
+// +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+type FooMachine struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +optional
+	Spec FooMachineSpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooMachineStatus `json:"status,omitempty,omitzero"`
+}
+
+// FooMachineList is a list of FooMachines.
+//
+// +kubebuilder:object:root=true
+type FooMachineList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooMachines.
+	Items []FooMachine `json:"items"`
+}

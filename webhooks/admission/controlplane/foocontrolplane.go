@@ -1,0 +1,50 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes,versions=v1beta2,name=validation.foocontrolplane.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func controlPlaneRules() admission.Rules[*controlplanev1.FooControlPlane] {
+	return admission.Rules[*controlplanev1.FooControlPlane]{
+		Kind: controlplanev1.GroupVersion.WithKind("FooControlPlane").GroupKind(), Resource: "foocontrolplanes",
+		Validate: controlplanerules.Validate,
+		Change: func(_ context.Context, before, after *controlplanev1.FooControlPlane) field.ErrorList {
+			return controlplanerules.ValidateUpdate(before, after)
+		},
+		Warn: warnControlPlane,
+	}
+}
+
+func warnControlPlane(controlPlane *controlplanev1.FooControlPlane) []string {
+	spec := controlPlane.Spec
+	var warnings []string
+	if replicas := spec.Replicas; replicas != nil && *replicas > 7 {
+		warnings = append(warnings, fmt.Sprintf("spec.replicas is %d: etcd gets slower with each member, and more than 7 help nobody", *replicas))
+	}
+	return warnings
+}

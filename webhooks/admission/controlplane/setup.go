@@ -1,0 +1,43 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
+)
+
+// SetupWithManager adds the webhooks of all kinds of the control plane provider, those for conversion among them.
+func SetupWithManager(mgr ctrl.Manager) error {
+	err := ctrl.NewWebhookManagedBy(mgr, &controlplanev1.FooControlPlane{}).
+		WithValidator(controlPlaneRules()).WithConverter(conversion.FooControlPlane(mgr.GetRESTMapper())).Complete()
+	if err != nil {
+		return fmt.Errorf("webhooks of FooControlPlane: %w", err)
+	}
+	err = ctrl.NewWebhookManagedBy(mgr, &controlplanev1.FooControlPlaneTemplate{}).
+		WithValidator(templateRules()).WithConverter(conversion.FooControlPlaneTemplate).Complete()
+	if err != nil {
+		return fmt.Errorf("webhooks of FooControlPlaneTemplate: %w", err)
+	}
+	mgr.GetWebhookServer().Register(defaultPath, &webhook.Admission{Handler: defaultHandler{}})
+	return nil
+}

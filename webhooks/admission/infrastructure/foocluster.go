@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-foocluster,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,versions=v1beta2,name=validation.foocluster.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func clusterRules() admission.Rules[*infrav1.FooCluster] {
+	return admission.Rules[*infrav1.FooCluster]{
+		Kind: kind("FooCluster"), Resource: "fooclusters",
+		Validate: func(cluster *infrav1.FooCluster) field.ErrorList {
+			return validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
+		},
+		Change: changeCluster,
+	}
+}
+
+// changeCluster lets the endpoint be set, by the controller or the user, and never be changed: it stands in the certificates
+// and kubeconfigs of the cluster, and on each Node.
+func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.ErrorList {
+	endpoint := field.NewPath("spec", "controlPlaneEndpoint")
+	from, to := before.Spec.ControlPlaneEndpoint, after.Spec.ControlPlaneEndpoint
+	problems := admission.SetOnce(endpoint.Child("host"), from.Host, to.Host)
+	return append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
+}
+
+// validateEndpoint wants a host that certificates can name. The schema bounds the port, and wants both or none.
+func validateEndpoint(path *field.Path, endpoint infrav1.APIEndpoint) field.ErrorList {
+	var problems field.ErrorList
+	host := endpoint.Host
+	if host != "" && netutils.ParseIPSloppy(host) == nil && len(validation.IsDNS1123Subdomain(host)) > 0 {
+		problems = append(problems, field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme and without a port"))
+	}
+	if (host == "") != (endpoint.Port == 0) {
+		problems = append(problems, field.Invalid(path, fmt.Sprintf("host %q, port %d", host, endpoint.Port), "host and port must be set together"))
+	}
+	return problems
+}

@@ -1,0 +1,43 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-fooclustertemplate,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=fooclustertemplates,versions=v1beta2,name=validation.fooclustertemplate.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func clusterTemplateRules() admission.Rules[*infrav1.FooClusterTemplate] {
+	return admission.Rules[*infrav1.FooClusterTemplate]{
+		Kind: kind("FooClusterTemplate"), Resource: "fooclustertemplates",
+		Validate: func(template *infrav1.FooClusterTemplate) field.ErrorList {
+			problems := template.Spec.Template.ObjectMeta.Validate(templateMetadata)
+			if endpoint := template.Spec.Template.Spec.ControlPlaneEndpoint; !endpoint.IsZero() {
+				problems = append(problems, field.Forbidden(admission.TemplateSpec.Child("controlPlaneEndpoint"), "every cluster has its own"))
+			}
+			return problems
+		},
+		Change: admission.Immutable(func(template *infrav1.FooClusterTemplate) any { return template.Spec.Template.Spec }),
+	}
+}
+
+// templateMetadata is where the labels and annotations stand that a template gives to the objects that are made from it.
+var templateMetadata = field.NewPath("spec", "template", "metadata")

@@ -1,0 +1,42 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-foomachine,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=foomachines,versions=v1beta2,name=validation.foomachine.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func machineRules() admission.Rules[*infrav1.FooMachine] {
+	return admission.Rules[*infrav1.FooMachine]{
+		Kind: kind("FooMachine"), Resource: "foomachines",
+		Change: changeMachine,
+	}
+}
+
+// changeMachine lets the controller say which instance it ordered. All else stays: an instance is replaced, not changed.
+func changeMachine(_ context.Context, before, after *infrav1.FooMachine) field.ErrorList {
+	spec := field.NewPath("spec")
+	problems := admission.SetOnce(spec.Child("providerID"), before.Spec.ProviderID, after.Spec.ProviderID)
+	return append(problems, admission.ChangeOnly(spec, before.Spec, after.Spec, "providerID")...)
+}

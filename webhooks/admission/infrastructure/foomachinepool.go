@@ -1,0 +1,56 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/machinepoolrules"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-foomachinepool,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools,versions=v1beta2,name=validation.foomachinepool.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func poolRules() admission.Rules[*infrav1.FooMachinePool] {
+	spec := field.NewPath("spec")
+	return admission.Rules[*infrav1.FooMachinePool]{
+		Kind: kind("FooMachinePool"), Resource: "foomachinepools",
+		Validate: func(pool *infrav1.FooMachinePool) field.ErrorList {
+			problems := machinepoolrules.Validate(&pool.Spec, spec)
+			return append(problems, validateProviderIDs(spec.Child("providerIDList"), pool.Spec.ProviderIDList)...)
+		},
+		Change: func(_ context.Context, before, after *infrav1.FooMachinePool) field.ErrorList {
+			return machinepoolrules.ValidateUpdate(&before.Spec, &after.Spec, spec)
+		},
+	}
+}
+
+// validateProviderIDs wants each instance once: Cluster API counts the Nodes that it finds by them.
+func validateProviderIDs(path *field.Path, ids []string) field.ErrorList {
+	var problems field.ErrorList
+	seen := make(map[string]bool, len(ids))
+	for i, id := range ids {
+		if seen[id] {
+			problems = append(problems, field.Duplicate(path.Index(i), id))
+		}
+		seen[id] = true
+	}
+	return problems
+}

@@ -1,0 +1,40 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-foomachinetemplate,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates,versions=v1beta2,name=validation.foomachinetemplate.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func machineTemplateRules() admission.Rules[*infrav1.FooMachineTemplate] {
+	return admission.Rules[*infrav1.FooMachineTemplate]{
+		Kind: kind("FooMachineTemplate"), Resource: "foomachinetemplates",
+		Validate: func(template *infrav1.FooMachineTemplate) field.ErrorList {
+			problems := template.Spec.Template.ObjectMeta.Validate(templateMetadata)
+			if template.Spec.Template.Spec.ProviderID != "" {
+				problems = append(problems, field.Forbidden(admission.TemplateSpec.Child("providerID"), "every instance has its own"))
+			}
+			return problems
+		},
+		Change: admission.Immutable(func(template *infrav1.FooMachineTemplate) any { return template.Spec.Template.Spec }),
+	}
+}

@@ -1,0 +1,59 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	webhookconversion "sigs.k8s.io/controller-runtime/pkg/webhook/conversion"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
+)
+
+// SetupWithManager adds the webhooks of all kinds of the infrastructure provider, those for conversion among them.
+func SetupWithManager(mgr ctrl.Manager) error {
+	for _, add := range []func(ctrl.Manager) error{
+		adder(&infrav1.FooCluster{}, clusterRules(), conversion.FooCluster),
+		adder(&infrav1.FooClusterTemplate{}, clusterTemplateRules(), conversion.FooClusterTemplate),
+		adder(&infrav1.FooMachine{}, machineRules(), conversion.FooMachine),
+		adder(&infrav1.FooMachineTemplate{}, machineTemplateRules(), conversion.FooMachineTemplate),
+		adder(&infrav1.FooMachinePool{}, poolRules(), conversion.FooMachinePool),
+		adder(&infrav1.FooMachinePoolTemplate{}, poolTemplateRules(), conversion.FooMachinePoolTemplate),
+	} {
+		if err := add(mgr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func adder[T client.Object](object T, rules admission.Rules[T], converter func(*runtime.Scheme) (webhookconversion.Converter, error)) func(ctrl.Manager) error {
+	return func(mgr ctrl.Manager) error {
+		if err := ctrl.NewWebhookManagedBy(mgr, object).WithValidator(rules).WithConverter(converter).Complete(); err != nil {
+			return fmt.Errorf("webhooks of %s: %w", rules.Kind.Kind, err)
+		}
+		return nil
+	}
+}
+
+func kind(name string) schema.GroupKind { return infrav1.GroupVersion.WithKind(name).GroupKind() }

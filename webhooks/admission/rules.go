@@ -1,0 +1,111 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package admission
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+)
+
+// Rules are the rules of a kind. They make a validator for controller-runtime's webhook builder. A nil function has no rule.
+type Rules[T client.Object] struct {
+	// Kind and Resource are what refusals name: FooCluster, and fooclusters for kubectl explain.
+	Kind     schema.GroupKind
+	Resource string
+	// Validate returns what is wrong with an object by itself.
+	Validate func(object T) field.ErrorList
+	// Change returns what is wrong with a change of an object. What Validate says of the object after it counts only once.
+	Change func(ctx context.Context, before, after T) field.ErrorList
+	// Warn returns what is allowed but unwise.
+	Warn func(object T) []string
+}
+
+// ValidateCreate returns an Invalid error that names all that is wrong.
+func (r Rules[T]) ValidateCreate(_ context.Context, object T) (admission.Warnings, error) {
+	return r.warnings(object), r.invalid(object, r.validate(object))
+}
+
+// ValidateUpdate is as ValidateCreate, but what was already wrong before is let be.
+func (r Rules[T]) ValidateUpdate(ctx context.Context, before, after T) (admission.Warnings, error) {
+	wrong := r.validate(after)
+	problems := added(r.validate(before), wrong)
+	if r.Change != nil {
+		problems = append(problems, added(wrong, r.Change(ctx, before, after))...)
+	}
+	return r.newWarnings(before, after), r.invalid(after, problems)
+}
+
+// ValidateDelete allows everything: finalizers hold what must not go yet.
+func (r Rules[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
+
+func (r Rules[T]) validate(object T) field.ErrorList {
+	if r.Validate == nil {
+		return nil
+	}
+	return r.Validate(object)
+}
+
+func (r Rules[T]) warnings(object T) admission.Warnings {
+	if r.Warn == nil {
+		return nil
+	}
+	return r.Warn(object)
+}
+
+// newWarnings warns of nothing that the user was warned of before, or controllers would see the same at each of their writes.
+func (r Rules[T]) newWarnings(before, after T) admission.Warnings {
+	known := r.warnings(before)
+	return slices.DeleteFunc(r.warnings(after), func(warning string) bool { return slices.Contains(known, warning) })
+}
+
+// added returns the problems that are not among those of before.
+func added(before, after field.ErrorList) field.ErrorList {
+	known := make(map[string]bool, len(before))
+	for _, problem := range before {
+		known[problem.Error()] = true
+	}
+	return slices.DeleteFunc(slices.Clone(after), func(problem *field.Error) bool { return known[problem.Error()] })
+}
+
+func (r Rules[T]) invalid(object T, problems field.ErrorList) error {
+	if len(problems) == 0 {
+		return nil
+	}
+	for i, problem := range problems {
+		referring := *problem
+		referring.Detail = strings.TrimSpace(fmt.Sprintf("%s (%s)", problem.Detail, r.explain(problem.Field)))
+		problems[i] = &referring
+	}
+	return apierrors.NewInvalid(r.Kind, object.GetName(), problems)
+}
+
+// subscript is the index or the key of an item, which kubectl explain does not know.
+var subscript = regexp.MustCompile(`\[[^\]]*\]`)
+
+// explain says where to read about a field.
+func (r Rules[T]) explain(path string) string {
+	return "see kubectl explain " + r.Resource + "." + subscript.ReplaceAllString(path, "")
+}

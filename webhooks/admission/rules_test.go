@@ -1,0 +1,151 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package admission
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	admissionv1 "k8s.io/api/admission/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// small refuses each instance type but small, and a change of the provider ID.
+var small = Rules[*infrav1.FooMachine]{
+	Kind: schema.GroupKind{Group: "g", Kind: "FooMachine"}, Resource: "foomachines",
+	Validate: func(machine *infrav1.FooMachine) field.ErrorList {
+		if machine.Spec.InstanceType == "small" {
+			return nil
+		}
+		return field.ErrorList{field.Invalid(field.NewPath("spec", "list").Index(1).Child("type"), machine.Spec.InstanceType, "must be small")}
+	},
+	Change: func(_ context.Context, before, after *infrav1.FooMachine) field.ErrorList {
+		return SetOnce(field.NewPath("spec", "providerID"), before.Spec.ProviderID, after.Spec.ProviderID)
+	},
+	Warn: func(machine *infrav1.FooMachine) []string { return []string{"type " + machine.Spec.InstanceType} },
+}
+
+func machine(instanceType, providerID string) *infrav1.FooMachine {
+	result := &infrav1.FooMachine{Spec: infrav1.FooMachineSpec{InstanceType: instanceType, ProviderID: providerID}}
+	result.Name = "m"
+	return result
+}
+
+func TestRefusalSaysWhereToRead(t *testing.T) {
+	g := NewWithT(t)
+	warnings, err := small.ValidateCreate(t.Context(), machine("large", ""))
+	g.Expect(err).To(MatchError(`FooMachine.g "m" is invalid: spec.list[1].type: Invalid value: "large": must be small (see kubectl explain foomachines.spec.list.type)`))
+	g.Expect(warnings).To(ConsistOf("type large"))
+	_, err = small.ValidateCreate(t.Context(), machine("small", ""))
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = small.ValidateDelete(t.Context(), machine("large", ""))
+	g.Expect(err).NotTo(HaveOccurred())
+}
+
+func TestRatchet(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after *infrav1.FooMachine
+		want          string
+	}{
+		"nothing wrong":              {machine("small", ""), machine("small", "a"), ""},
+		"it becomes wrong":           {machine("small", ""), machine("large", ""), "must be small"},
+		"it was wrong before":        {machine("large", ""), machine("large", "a"), ""},
+		"it becomes wrong otherwise": {machine("large", ""), machine("larger", ""), "must be small"},
+		"it becomes right":           {machine("large", ""), machine("small", ""), ""},
+		"a change that is not":       {machine("large", "a"), machine("large", "b"), "was set to a and must not change to b"},
+		"a removal":                  {machine("large", "a"), machine("large", ""), "was set to a and must not be removed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			_, err := small.ValidateUpdate(t.Context(), test.before, test.after)
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+		})
+	}
+}
+
+func TestWarningsAreGivenOnce(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(small.ValidateUpdate(t.Context(), machine("small", ""), machine("small", "a"))).To(BeEmpty())
+	g.Expect(small.ValidateUpdate(t.Context(), machine("large", ""), machine("small", ""))).To(ConsistOf("type small"))
+}
+
+func TestChangeOnly(t *testing.T) {
+	type object = map[string]any
+	for name, test := range map[string]struct {
+		before, after any
+		mayChange     []string
+		want          []string
+	}{
+		"nothing changes":             {object{"a": 1}, object{"a": 1}, nil, nil},
+		"a field changes":             {object{"a": 1}, object{"a": 2}, nil, []string{"spec.a: Forbidden: must not change"}},
+		"a field that may":            {object{"a": 1}, object{"a": 2}, []string{"a"}, nil},
+		"a field comes":               {object{}, object{"a": 2}, []string{"b"}, []string{"spec.a: Forbidden: must not change; beside it these may: b"}},
+		"a field goes":                {object{"a": 1}, object{}, nil, []string{"spec.a: Forbidden: must not change"}},
+		"deep inside":                 {object{"a": object{"b": 1, "c": 2}}, object{"a": object{"b": 2, "c": 2}}, []string{"a.c", "d"}, []string{"spec.a.b: Forbidden: must not change; beside it these may: c"}},
+		"deep inside what may":        {object{"a": object{"b": 1}}, object{"a": object{"b": 2}}, []string{"a"}, nil},
+		"an object comes":             {object{}, object{"a": object{"b": 1, "c": 1}}, []string{"a.b"}, []string{"spec.a.c: Forbidden: must not change; beside it these may: b"}},
+		"an object with all that may": {object{}, object{"a": object{"b": 1}}, []string{"a.b"}, nil},
+		"a name that only begins so":  {object{"ab": 1}, object{"ab": 2}, []string{"a"}, []string{"spec.ab: Forbidden: must not change; beside it these may: a"}},
+		"a list":                      {object{"a": []int{1}}, object{"a": []int{1, 2}}, nil, []string{"spec.a: Forbidden: must not change"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, problem := range ChangeOnly(field.NewPath("spec"), test.before, test.after, test.mayChange...) {
+				got = append(got, problem.Error())
+			}
+			NewWithT(t).Expect(got).To(Equal(test.want))
+		})
+	}
+}
+
+func TestImmutable(t *testing.T) {
+	rule := Immutable(func(machine *infrav1.FooMachine) any { return machine.Spec })
+	asked := machine("large", "")
+	asked.Annotations = map[string]string{clusterv1.TopologyDryRunAnnotation: ""}
+	for name, test := range map[string]struct {
+		dryRun  *bool
+		after   *infrav1.FooMachine
+		allowed bool
+	}{
+		"the topology controller asks": {ptr.To(true), asked, true},
+		"and does":                     {ptr.To(false), asked, false},
+		"and does, without a word":     {nil, asked, false},
+		"somebody else asks":           {ptr.To(true), machine("large", ""), false},
+		"nothing changes":              {nil, machine("small", ""), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx := admission.NewContextWithRequest(t.Context(), admission.Request{AdmissionRequest: admissionv1.AdmissionRequest{DryRun: test.dryRun}})
+			problems := rule(ctx, machine("small", ""), test.after).ToAggregate()
+			if test.allowed {
+				NewWithT(t).Expect(problems).NotTo(HaveOccurred())
+				return
+			}
+			NewWithT(t).Expect(problems).To(MatchError(ContainSubstring("make a new template under another name")))
+		})
+	}
+}

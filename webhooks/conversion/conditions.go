@@ -1,0 +1,68 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conversion
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// trueInTrouble are the conditions of v1beta2 that are false when nothing happens. The v1beta1 contract wants conditions
+// that are true when all is well, and its tools show the others as failures.
+var trueInTrouble = sets.New(
+	clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition, clusterv1.RollingOutCondition, clusterv1.RemediatingCondition,
+	clusterv1.DeletingCondition, clusterv1.PausedCondition, "Stalled",
+)
+
+// legacyConditions returns the conditions in the form of the v1beta1 contract. The first one is Ready, taken from the
+// condition that sums up the object.
+func legacyConditions(conditions []metav1.Condition, summary string) clusterv1beta1.Conditions {
+	var result clusterv1beta1.Conditions
+	for _, condition := range conditions {
+		if trueInTrouble.Has(condition.Type) {
+			continue
+		}
+		legacy := legacyCondition(condition)
+		if condition.Type == summary && summary != clusterv1.ReadyCondition {
+			ready := legacy
+			ready.Type = clusterv1beta1.ReadyCondition
+			result = slices.Insert(result, 0, ready)
+		}
+		result = append(result, legacy)
+	}
+	return result
+}
+
+func legacyCondition(condition metav1.Condition) clusterv1beta1.Condition {
+	legacy := clusterv1beta1.Condition{
+		Type:               clusterv1beta1.ConditionType(condition.Type),
+		Status:             corev1.ConditionStatus(condition.Status),
+		LastTransitionTime: condition.LastTransitionTime,
+		Reason:             condition.Reason,
+		Message:            condition.Message,
+	}
+	if condition.Status == metav1.ConditionFalse {
+		// v1beta2 knows no severities. A warning is what asks to be looked at without claiming that all is lost.
+		legacy.Severity = clusterv1beta1.ConditionSeverityWarning
+	}
+	return legacy
+}

@@ -1,0 +1,46 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conversion
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
+)
+
+// contractStatus returns what the v1beta1 contracts of the infrastructure ask for. Failures are never set: in a pool
+// they end Cluster API's controller.
+func contractStatus(conditions []metav1.Condition, provisioned *bool, observedGeneration int64) infrav1beta1.ContractStatus {
+	status := infrav1beta1.ContractStatus{
+		Ready:              provisioned != nil && *provisioned,
+		ObservedGeneration: observedGeneration,
+		Conditions:         legacyConditions(conditions, clusterv1.ReadyCondition),
+	}
+	if len(conditions) > 0 {
+		status.V1Beta2 = &infrav1beta1.V1Beta2Status{Conditions: conditions}
+	}
+	return status
+}
+
+// modernConditions returns the conditions of v1beta2 from the place where v1beta1 keeps them.
+func modernConditions(status *infrav1beta1.V1Beta2Status) []metav1.Condition {
+	if status == nil {
+		return nil
+	}
+	return status.Conditions
+}

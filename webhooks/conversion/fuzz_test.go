@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conversion
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	conversionutil "sigs.k8s.io/cluster-api/util/conversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/randfill"
+)
+
+// noMapper knows no kind, so references get the version of the contract.
+func noMapper() meta.RESTMapper { return meta.NewDefaultRESTMapper([]schema.GroupVersion{}) }
+
+// controlPlanes is the converter under test, as all others are variables.
+var controlPlanes = fooControlPlane(references{mapper: noMapper()})
+
+// fuzzFuncs make objects as the API server can send them: through JSON, since nothing else arrives.
+func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, PH, PS]) fuzzer.FuzzerFuncs {
+	return func(serializer.CodecFactory) []any {
+		return []any{
+			func(object *H, c randfill.Continue) { c.FillNoCustom(object); throughJSON(object) },
+			func(object *S, c randfill.Continue) {
+				c.FillNoCustom(object)
+				throughJSON(object)
+				converter.compute(object)
+			},
+			// A token is written as one text, which must have its form.
+			func(token *bootstrapv1.BootstrapTokenString, _ randfill.Continue) {
+				token.ID, token.Secret = "abcdef", "abcdef0123456789"
+			},
+			func(token *bootstrapv1beta1.BootstrapTokenString, _ randfill.Continue) {
+				token.ID, token.Secret = "abcdef", "abcdef0123456789"
+			},
+		}
+	}
+}
+
+// compute makes what is computed in a spoke what the hub makes of it, since nobody can write anything else.
+func (c converter[H, S, PH, PS]) compute(spoke *S) {
+	hub := new(H)
+	for _, p := range c {
+		if err := p.up(context.Background(), spoke, hub); err != nil {
+			return
+		}
+	}
+	for _, p := range c {
+		if p.computed && p.down(context.Background(), hub, spoke) != nil {
+			return
+		}
+	}
+}
+
+// throughJSON leaves of an object what JSON can say. What cannot be written is left as it is, and the conversion fails then.
+func throughJSON[T any](object *T) {
+	content, err := json.Marshal(object)
+	if err != nil {
+		return
+	}
+	fresh := new(T)
+	if json.Unmarshal(content, fresh) == nil {
+		*object = *fresh
+	}
+}
+
+// rounds is CAPI's own test: 10,000 random objects of each version, converted to the other one and back.
+func rounds[H, S any, PH object[H], PS object[S]](c converter[H, S, PH, PS]) func(*testing.T) {
+	return conversionutil.SpokeConverterFuzzTestFunc(conversionutil.SpokeConverterFuzzTestFuncInput[PH, PS]{
+		ConvertHubToSpokeFunc: c.toSpoke,
+		ConvertSpokeToHubFunc: c.toHub,
+		// What the hub cannot hold comes back from its annotation, which toSpoke has removed.
+		FuzzerFuncs: []fuzzer.FuzzerFuncs{fuzzFuncs(c)},
+	})
+}
+
+func TestRandomRounds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("10,000 rounds of each kind")
+	}
+	for name, run := range map[string]func(*testing.T){
+		"FooCluster":              rounds(fooCluster),
+		"FooClusterTemplate":      rounds(fooClusterTemplate),
+		"FooMachine":              rounds(fooMachine),
+		"FooMachineTemplate":      rounds(fooMachineTemplate),
+		"FooMachinePool":          rounds(fooMachinePool),
+		"FooMachinePoolTemplate":  rounds(fooMachinePoolTemplate),
+		"FooControlPlane":         rounds(controlPlanes),
+		"FooControlPlaneTemplate": rounds(fooControlPlaneTemplate),
+	} {
+		t.Run(name, run)
+	}
+}
+
+// fuzzRound lets the fuzzing engine choose the objects: both round trips must give back what went in.
+func fuzzRound[H, S any, PH object[H], PS object[S]](f *testing.F, c converter[H, S, PH, PS]) {
+	f.Helper()
+	f.Add([]byte("seed"))
+	codecs := serializer.NewCodecFactory(runtime.NewScheme())
+	funcs := fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, fuzzFuncs(c))(codecs)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		filler := randfill.NewFromGoFuzz(data).NilChance(.5).NumElements(1, 4).Funcs(funcs...)
+		hub, spoke := PH(new(H)), PS(new(S))
+		filler.Fill(hub)
+		filler.Fill(spoke)
+		checkHubRound(t, c, hub)
+		checkSpokeRound(t, c, spoke)
+	})
+}
+
+func checkHubRound[H, S any, PH object[H], PS object[S]](t *testing.T, c converter[H, S, PH, PS], hub PH) {
+	t.Helper()
+	spoke, back := PS(new(S)), PH(new(H))
+	before := hub.DeepCopyObject().(client.Object)
+	if err := c.toSpoke(t.Context(), hub, spoke); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.toHub(t.Context(), spoke, back); err != nil {
+		t.Fatal(err)
+	}
+	if !equality.Semantic.DeepEqual(before, client.Object(back)) {
+		t.Fatalf("hub to v1beta1 and back:\ngot  %s\nwant %s", asJSON(t, back), asJSON(t, before))
+	}
+}
+
+func checkSpokeRound[H, S any, PH object[H], PS object[S]](t *testing.T, c converter[H, S, PH, PS], spoke PS) {
+	t.Helper()
+	hub, back := PH(new(H)), PS(new(S))
+	before := spoke.DeepCopyObject().(client.Object)
+	if err := c.toHub(t.Context(), spoke, hub); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.toSpoke(t.Context(), hub, back); err != nil {
+		t.Fatal(err)
+	}
+	annotations := back.GetAnnotations()
+	delete(annotations, conversionutil.DataAnnotation)
+	if !equality.Semantic.DeepEqual(before, client.Object(back)) {
+		t.Fatalf("v1beta1 to hub and back:\ngot  %s\nwant %s", asJSON(t, back), asJSON(t, before))
+	}
+}
+
+func asJSON(t *testing.T, object any) string {
+	t.Helper()
+	content, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func FuzzFooCluster(f *testing.F)              { fuzzRound(f, fooCluster) }
+func FuzzFooClusterTemplate(f *testing.F)      { fuzzRound(f, fooClusterTemplate) }
+func FuzzFooMachine(f *testing.F)              { fuzzRound(f, fooMachine) }
+func FuzzFooMachineTemplate(f *testing.F)      { fuzzRound(f, fooMachineTemplate) }
+func FuzzFooMachinePool(f *testing.F)          { fuzzRound(f, fooMachinePool) }
+func FuzzFooMachinePoolTemplate(f *testing.F)  { fuzzRound(f, fooMachinePoolTemplate) }
+func FuzzFooControlPlane(f *testing.F)         { fuzzRound(f, controlPlanes) }
+func FuzzFooControlPlaneTemplate(f *testing.F) { fuzzRound(f, fooControlPlaneTemplate) }

@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conversion
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// references converts references, which name a group in the hub and a group with a version in v1beta1.
+type references struct {
+	mapper meta.RESTMapper
+}
+
+func (r references) toSpoke(ref clusterv1.ContractVersionedObjectReference, namespace string) corev1.ObjectReference {
+	if !ref.IsDefined() {
+		return corev1.ObjectReference{}
+	}
+	return corev1.ObjectReference{APIVersion: r.apiVersion(ref.GroupKind()), Kind: ref.Kind, Namespace: namespace, Name: ref.Name}
+}
+
+// apiVersion returns the version that the API server prefers of a kind. A kind that it does not serve, perhaps since its
+// provider was removed, must not make its owners unreadable: it gets the version of the contract.
+func (r references) apiVersion(kind schema.GroupKind) string {
+	if kind.Group == "" {
+		return ""
+	}
+	version := clusterv1.GroupVersion.Version
+	if mapping, err := r.mapper.RESTMapping(kind); err == nil {
+		version = mapping.GroupVersionKind.Version
+	}
+	return schema.GroupVersion{Group: kind.Group, Version: version}.String()
+}
+
+// referenceToHub takes any text for a version: what is not one must fail in admission, which says why, and not here.
+func referenceToHub(ref corev1.ObjectReference) clusterv1.ContractVersionedObjectReference {
+	group := ""
+	if end := strings.LastIndex(ref.APIVersion, "/"); end > 0 {
+		group = ref.APIVersion[:end]
+	}
+	return clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: ref.Kind, Name: ref.Name}
+}

@@ -1,0 +1,174 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration_test
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// templates are changes of the templates that objects are made from.
+var templates = map[string]any{
+	"FooControlPlaneTemplate": map[string]any{"kubeadmConfigSpec": map[string]any{"preKubeadmCommands": []string{"true"}}},
+	"FooMachineTemplate":      map[string]any{"instanceType": "large"},
+	"FooMachinePoolTemplate":  map[string]any{"template": map[string]any{"instanceType": "large"}},
+}
+
+var _ = Describe("A template", Label("contract:infra-machine.template-ssa-dry-run", "contract:infra-machinepool.template-ssa-dry-run"), func() {
+	for kind, change := range templates {
+		It(kind+" may be changed in a dry run of the topology controller, and in nothing else", func(ctx SpecContext) {
+			object := fixture(ctx, "v1beta2", kind, nil)
+			Expect(environment.Client.Create(ctx, object)).To(Succeed())
+			apply := func(annotations map[string]string, options ...client.ApplyOption) error {
+				patch := merged(valid[object.GroupVersionKind()], map[string]any{"spec": map[string]any{"template": map[string]any{"spec": change}}})
+				patch.SetNamespace(object.GetNamespace())
+				patch.SetName(object.GetName())
+				patch.SetAnnotations(annotations)
+				return environment.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(patch),
+					append(options, client.FieldOwner("capi-topology"), client.ForceOwnership)...)
+			}
+			asked := map[string]string{clusterv1.TopologyDryRunAnnotation: ""}
+
+			Expect(apply(asked, client.DryRunAll)).To(Succeed())
+			Expect(apply(nil, client.DryRunAll)).To(MatchError(ContainSubstring("Forbidden")), "a dry run of somebody else")
+			Expect(apply(asked)).To(MatchError(ContainSubstring("Forbidden")), "no dry run")
+		})
+	}
+
+	It("may get other labels and annotations", func(ctx SpecContext) {
+		for kind := range templates {
+			object := fixture(ctx, "v1beta2", kind, nil)
+			Expect(environment.Client.Create(ctx, object)).To(Succeed())
+			Expect(environment.Client.Patch(ctx, object, mergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}))).To(Succeed())
+		}
+	})
+})
+
+var _ = Describe("The version of a FooControlPlane", Label("contract:control-plane.version"), func() {
+	for _, version := range []string{"v1beta1", "v1beta2"} {
+		It("gets a v in front in "+version, func(ctx SpecContext) {
+			object := fixture(ctx, version, "FooControlPlane", map[string]any{"spec": map[string]any{"version": "1.36.3"}})
+			Expect(environment.Client.Create(ctx, object)).To(Succeed())
+			for _, read := range []string{"v1beta1", "v1beta2"} {
+				got, _, err := unstructured.NestedString(get(ctx, object, read).Object, "spec", "version")
+				Expect(err).NotTo(HaveOccurred())
+				Expect(got).To(Equal("v1.36.3"))
+			}
+		})
+	}
+})
+
+var _ = Describe("The scale of a FooControlPlane", Label("contract:control-plane.replicas"), func() {
+	scale := func(ctx SpecContext, object client.Object, replicas int32) error {
+		wanted := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
+		return environment.Client.SubResource("scale").Update(ctx, object, client.WithSubResourceBody(wanted))
+	}
+
+	It("follows the rule of spec.replicas", func(ctx SpecContext) {
+		object := fixture(ctx, "v1beta2", "FooControlPlane", nil)
+		Expect(environment.Client.Create(ctx, object)).To(Succeed())
+		controlPlane := &controlplanev1.FooControlPlane{}
+		Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), controlPlane)).To(Succeed())
+		Expect(scale(ctx, controlPlane, 5)).To(Succeed())
+		Expect(scale(ctx, controlPlane, 4)).To(MatchError(ContainSubstring("spec.replicas: Invalid value: replicas must be odd")))
+		Expect(scale(ctx, controlPlane, 0)).To(MatchError(ContainSubstring("spec.replicas in body should be greater than or equal to 1")))
+	})
+})
+
+var _ = Describe("An object that was valid once", func() {
+	It("can be changed where it is not wrong", Serial, func(ctx SpecContext) {
+		namespace, err := environment.CreateNamespace(ctx, "ratchet")
+		Expect(err).NotTo(HaveOccurred())
+		pool := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fixtureName}}
+		Expect(environment.Client.Create(ctx, pool)).To(Succeed())
+
+		By("writing past the webhooks what they refuse")
+		wrong := mergePatch(map[string]any{"spec": map[string]any{"providerIDList": []string{"foo:///a/1", "foo:///a/1"}}})
+		write := func() error { return environment.Client.Patch(ctx, pool, wrong) }
+		Expect(write()).To(MatchError(ContainSubstring("Duplicate value")))
+		hooks := &admissionregistrationv1.ValidatingWebhookConfiguration{}
+		Expect(environment.Client.Get(ctx, client.ObjectKey{Name: "foo-infrastructure-validation"}, hooks)).To(Succeed())
+		Expect(environment.Client.Delete(ctx, hooks)).To(Succeed())
+		Eventually(write).Should(Succeed(), "the API server watches which webhooks there are")
+		hooks.ResourceVersion, hooks.UID = "", ""
+		Expect(environment.Client.Create(ctx, hooks)).To(Succeed())
+		other := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, GenerateName: "other-"}}
+		other.Spec.ProviderIDList = []string{"foo:///a/1", "foo:///a/1"}
+		Eventually(func() error { return environment.Client.Create(ctx, other.DeepCopy()) }).Should(MatchError(ContainSubstring("Duplicate value")), "the webhooks are back")
+
+		Expect(environment.Client.Patch(ctx, pool, mergePatch(map[string]any{"spec": map[string]any{"template": map[string]any{"instanceType": "large"}}}))).To(Succeed())
+		Expect(environment.Client.Patch(ctx, pool, mergePatch(map[string]any{"metadata": map[string]any{"finalizers": []string{"example.com/a"}}}))).To(Succeed())
+		Expect(environment.Client.Patch(ctx, pool, mergePatch(map[string]any{"spec": map[string]any{"providerIDList": []string{"foo:///a/1", "foo:///a/1", "foo:///a/1"}}}))).
+			To(MatchError(ContainSubstring("providerIDList[2]: Duplicate value")))
+	})
+})
+
+var _ = Describe("What is allowed but unwise", func() {
+	It("is warned of once", func(ctx SpecContext) {
+		warnings := &collectedWarnings{}
+		config := rest.CopyConfig(environment.Config)
+		config.WarningHandlerWithContext = warnings
+		c, err := client.New(config, client.Options{Scheme: environment.Scheme})
+		Expect(err).NotTo(HaveOccurred())
+		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": map[string]any{"replicas": 9}})
+		Expect(c.Create(ctx, object)).To(Succeed())
+		Expect(warnings.take()).To(ConsistOf("spec.replicas is 9: etcd gets slower with each member, and more than 7 help nobody"))
+		Expect(c.Patch(ctx, object, mergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}))).To(Succeed())
+		Expect(warnings.take()).To(BeEmpty())
+
+		old := fixture(ctx, "v1beta1", "FooCluster", nil)
+		Expect(c.Create(ctx, old)).To(Succeed())
+		Expect(warnings.take()).To(ConsistOf(ContainSubstring("infrastructure.cluster.x-k8s.io/v1beta1 FooCluster is deprecated")))
+	})
+})
+
+// collectedWarnings are what the API server warned of.
+type collectedWarnings struct {
+	lock  sync.Mutex
+	texts []string
+}
+
+// HandleWarningHeaderWithContext collects a warning.
+func (w *collectedWarnings) HandleWarningHeaderWithContext(_ context.Context, _ int, _ string, text string) {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	w.texts = append(w.texts, text)
+}
+
+func (w *collectedWarnings) take() []string {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	texts := slices.Clone(w.texts)
+	w.texts = nil
+	return texts
+}

@@ -1,0 +1,144 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// fixtureName is the name of each object, which is alone in its namespace.
+const fixtureName = "fixture"
+
+// valid are the objects of testdata/valid.yaml by version and kind.
+var valid = func() map[schema.GroupVersionKind]map[string]any {
+	var objects []map[string]any
+	read("valid.yaml", &objects)
+	result := map[schema.GroupVersionKind]map[string]any{}
+	for _, object := range objects {
+		result[(&unstructured.Unstructured{Object: object}).GroupVersionKind()] = object
+	}
+	return result
+}()
+
+// kinds are all kinds by their group.
+var kinds = map[string][]string{
+	"controlplane.cluster.x-k8s.io":   {"FooControlPlane", "FooControlPlaneTemplate"},
+	"infrastructure.cluster.x-k8s.io": {"FooCluster", "FooClusterTemplate", "FooMachine", "FooMachineTemplate", "FooMachinePool", "FooMachinePoolTemplate"},
+}
+
+// read decodes a file of testdata. Ginkgo builds its tree from it, so it cannot fail a spec yet.
+func read(name string, into any) {
+	content, err := os.ReadFile(filepath.Join("testdata", name))
+	if err == nil {
+		err = yaml.UnmarshalStrict(content, into)
+	}
+	if err != nil {
+		AbortSuite(name + ": " + err.Error())
+	}
+}
+
+// groupOf returns the group of a kind.
+func groupOf(kind string) string {
+	for group, names := range kinds {
+		for _, name := range names {
+			if name == kind {
+				return group
+			}
+		}
+	}
+	return ""
+}
+
+// fixture returns the valid object of a kind in a new namespace, changed by a merge patch.
+func fixture(ctx SpecContext, version, kind string, patch any) *unstructured.Unstructured {
+	GinkgoHelper()
+	base, found := valid[schema.GroupVersionKind{Group: groupOf(kind), Version: version, Kind: kind}]
+	Expect(found).To(BeTrue(), "testdata/valid.yaml has no %s in %s", kind, version)
+	object := merged(base, patch)
+	namespace, err := environment.CreateNamespace(ctx, "webhooks")
+	Expect(err).NotTo(HaveOccurred())
+	object.SetNamespace(namespace)
+	object.SetName(fixtureName)
+	return object
+}
+
+// merged returns an object changed by a merge patch.
+func merged(object map[string]any, patch any) *unstructured.Unstructured {
+	GinkgoHelper()
+	before, err := json.Marshal(object)
+	Expect(err).NotTo(HaveOccurred())
+	if patch == nil {
+		patch = map[string]any{}
+	}
+	content, err := json.Marshal(patch)
+	Expect(err).NotTo(HaveOccurred())
+	after, err := jsonpatch.MergePatch(before, content)
+	Expect(err).NotTo(HaveOccurred())
+	result := &unstructured.Unstructured{}
+	Expect(result.UnmarshalJSON(after)).To(Succeed())
+	return result
+}
+
+// get reads an object in a version.
+func get(ctx SpecContext, object client.Object, version string) *unstructured.Unstructured {
+	GinkgoHelper()
+	kind := object.GetObjectKind().GroupVersionKind()
+	result := &unstructured.Unstructured{}
+	result.SetGroupVersionKind(kind.GroupKind().WithVersion(version))
+	Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), result)).To(Succeed())
+	return result
+}
+
+// mergePatch returns a merge patch of a change.
+func mergePatch(change any) client.Patch {
+	GinkgoHelper()
+	content, err := json.Marshal(change)
+	Expect(err).NotTo(HaveOccurred())
+	return client.RawPatch("application/merge-patch+json", content)
+}
+
+// specOf returns the spec without objects that have nothing in them, which Cluster API's v1beta1 types always write.
+func specOf(object *unstructured.Unstructured) any {
+	spec, _ := object.Object["spec"].(map[string]any)
+	return withoutEmpty(spec)
+}
+
+func withoutEmpty(object map[string]any) map[string]any {
+	result := map[string]any{}
+	for key, value := range object {
+		if nested, isObject := value.(map[string]any); isObject {
+			if nested = withoutEmpty(nested); len(nested) == 0 {
+				continue
+			}
+			value = nested
+		}
+		result[key] = value
+	}
+	return result
+}
