@@ -198,16 +198,27 @@ func (s *story) settles(replicas int) {
 	}, "30s", "20ms").Should(Succeed(), "the pool comes to rest")
 }
 
-// has steps until the pool has a condition, and returns its message.
+// has steps until the pool has a condition, and returns its message. The condition must be one that stays.
 func (s *story) has(kind string, status metav1.ConditionStatus, reason string) string {
+	GinkgoHelper()
+	return s.comesTo(s.step, metav1.Condition{Type: kind, Status: status, Reason: reason})
+}
+
+// shows waits, while nobody else does anything, until the pool has a condition, and returns its message.
+func (s *story) shows(kind string, status metav1.ConditionStatus, reason string) string {
+	GinkgoHelper()
+	return s.comesTo(func(Gomega) {}, metav1.Condition{Type: kind, Status: status, Reason: reason})
+}
+
+func (s *story) comesTo(meanwhile func(Gomega), want metav1.Condition) string {
 	GinkgoHelper()
 	message := ""
 	Eventually(func(g Gomega) {
-		s.step(g)
-		c := conditions.Get(s.get(g), kind)
+		meanwhile(g)
+		c := conditions.Get(s.get(g), want.Type)
 		g.Expect(c).NotTo(BeNil())
-		g.Expect(c.Status).To(Equal(status), c.Message)
-		g.Expect(c.Reason).To(Equal(reason), c.Message)
+		g.Expect(c.Status).To(Equal(want.Status), c.Message)
+		g.Expect(c.Reason).To(Equal(want.Reason), c.Message)
 		message = c.Message
 	}, "20s", "20ms").Should(Succeed(), "the controller reports the condition")
 	return message

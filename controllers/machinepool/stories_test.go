@@ -59,7 +59,7 @@ var _ = Describe("The life of a pool", func() {
 			before := s.get(Default).Status.Revision
 			s.watch()
 			s.change(version("v1.35.4"))
-			s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+			s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 			s.settles(3)
 			Expect(s.fewest).To(BeNumerically(">=", 3-int(unavailable)), "available Machines")
 			Expect(s.most).To(BeNumerically("<=", 3+int(surge)), "instances")
@@ -109,7 +109,7 @@ var _ = Describe("The life of a pool", func() {
 
 		secret = infratest.NewSecret(s.namespace, "workers", userData("fedcba.0123456789abcdef", "b"))
 		Expect(suite.Client.Update(s.ctx, secret)).To(Succeed())
-		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		s.settles(2)
 		Expect(s.drained).To(HaveLen(2))
 	})
@@ -193,7 +193,7 @@ var _ = Describe("The life of a pool", func() {
 		s.settles(3)
 		stopped := s.instances(Default)[1]
 		Expect(suite.Cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
-		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason)
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason)
 		s.settles(3)
 		Expect(s.drained).To(Equal([]string{stopped.Hostname}))
 	})
@@ -301,7 +301,7 @@ var _ = Describe("The life of a pool", func() {
 		Eventually(replicas).Should(HaveValue(BeEquivalentTo(4)), "the MachinePool follows its pool")
 		s.watch()
 		s.change(version("v1.35.4"))
-		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		s.settles(4)
 		Expect(s.drained).To(HaveLen(4))
 		Expect(s.most).To(Equal(4))

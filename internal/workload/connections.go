@@ -75,7 +75,7 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader)
 	}
 	return &Connections{
 		cache: cache, direct: clients, lanes: newLanes(slowAfter, slowPlaces),
-		etcd: &etcdWays{ways: map[client.ObjectKey]*etcdWay{}},
+		etcd: newEtcdWays(etcdIdle),
 	}, nil
 }
 

@@ -48,8 +48,15 @@ const (
 
 // etcdWays are the ways to the etcds of all clusters, each kept until a secret that it was made from changes.
 type etcdWays struct {
+	// idle is how long the connection to a member is kept after it was used.
+	idle time.Duration
+
 	mu   sync.Mutex
 	ways map[client.ObjectKey]*etcdWay
+}
+
+func newEtcdWays(idle time.Duration) *etcdWays {
+	return &etcdWays{idle: idle, ways: map[client.ObjectKey]*etcdWay{}}
 }
 
 // etcdWay is how the members of one cluster are reached.
@@ -59,6 +66,7 @@ type etcdWay struct {
 	made     time.Time
 	config   *rest.Config
 	tls      *tls.Config
+	idle     time.Duration
 
 	mu      sync.Mutex
 	members map[string]*etcdMember
@@ -97,7 +105,10 @@ func (w *etcdWays) get(cluster client.ObjectKey, connection connection, authorit
 	if err != nil {
 		return nil, err
 	}
-	way := &etcdWay{madeFrom: madeFrom, made: time.Now(), config: connection.config, tls: tlsConfig, members: map[string]*etcdMember{}}
+	way := &etcdWay{
+		madeFrom: madeFrom, made: time.Now(), config: connection.config, tls: tlsConfig, idle: w.idle,
+		members: map[string]*etcdMember{},
+	}
 	w.ways[cluster] = way
 	return way, nil
 }
@@ -150,7 +161,7 @@ func (w *etcdWay) putBack(node string, member *etcdMember) {
 		_ = member.client.Close()
 		return
 	}
-	member.idle = time.AfterFunc(etcdIdle, func() {
+	member.idle = time.AfterFunc(w.idle, func() {
 		w.mu.Lock()
 		if w.members[node] == member {
 			delete(w.members, node)

@@ -20,14 +20,12 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -45,7 +43,7 @@ func testEtcdCA(g Gomega) *corev1.Secret {
 
 func TestWaysAreKeptUntilASecretChanges(t *testing.T) {
 	g := NewWithT(t)
-	ways := &etcdWays{ways: map[client.ObjectKey]*etcdWay{}}
+	ways := newEtcdWays(time.Hour)
 	authority := testEtcdCA(g)
 	get := func(kubeconfigVersion string) *etcdWay {
 		way, err := ways.get(testCluster, connection{config: &rest.Config{}, resourceVersion: kubeconfigVersion}, authority)
@@ -63,41 +61,48 @@ func TestWaysAreKeptUntilASecretChanges(t *testing.T) {
 	g.Expect(get("2")).NotTo(BeIdenticalTo(third), "the cluster was forgotten")
 }
 
-func TestMembersAreKeptForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		g := NewWithT(t)
-		ways := &etcdWays{ways: map[client.ObjectKey]*etcdWay{}}
-		way, err := ways.get(testCluster, connection{config: &rest.Config{Host: "https://one.example.com"}}, testEtcdCA(g))
-		g.Expect(err).NotTo(HaveOccurred())
-		use := func(result error) (used *clientv3.Client) {
-			err := way.with(t.Context(), "node", func(_ context.Context, etcd *clientv3.Client) error {
-				used = etcd
-				return result
-			})
-			if result == nil {
-				g.Expect(err).NotTo(HaveOccurred())
-			} else {
-				g.Expect(err).To(MatchError(result))
-			}
-			return used
-		}
-		first := use(nil)
-		g.Expect(use(nil)).To(BeIdenticalTo(first), "it is kept")
-
-		g.Expect(use(errors.New("connection reset"))).To(BeIdenticalTo(first))
-		g.Expect(first.Ctx().Err()).To(HaveOccurred(), "it is closed after an error")
-		second := use(nil)
-		g.Expect(second).NotTo(BeIdenticalTo(first))
-
-		<-time.After(etcdIdle + time.Second)
-		synctest.Wait()
-		g.Expect(second.Ctx().Err()).To(HaveOccurred(), "it is closed when nobody uses it")
-		third := use(nil)
-		g.Expect(third).NotTo(BeIdenticalTo(second))
-
-		ways.forget(testCluster)
-		g.Expect(third.Ctx().Err()).To(HaveOccurred(), "it is closed with the cluster")
-		last := use(nil)
-		g.Expect(last.Ctx().Err()).To(HaveOccurred(), "nothing is kept of what was closed")
+// useEtcd returns the client that the next call gets, and has the call end with an error, or without one.
+func useEtcd(g Gomega, way *etcdWay, result error) (used *clientv3.Client) {
+	err := way.with(context.Background(), "node", func(_ context.Context, etcd *clientv3.Client) error {
+		used = etcd
+		return result
 	})
+	if result == nil {
+		g.Expect(err).NotTo(HaveOccurred())
+	} else {
+		g.Expect(err).To(MatchError(result))
+	}
+	return used
+}
+
+func testWay(g Gomega, ways *etcdWays) *etcdWay {
+	way, err := ways.get(testCluster, connection{config: &rest.Config{Host: "https://127.0.0.1:1"}}, testEtcdCA(g))
+	g.Expect(err).NotTo(HaveOccurred())
+	return way
+}
+
+func TestMembersAreKept(t *testing.T) {
+	g := NewWithT(t)
+	ways := newEtcdWays(time.Hour)
+	way := testWay(g, ways)
+	first := useEtcd(g, way, nil)
+	g.Expect(useEtcd(g, way, nil)).To(BeIdenticalTo(first), "it is kept")
+
+	g.Expect(useEtcd(g, way, errors.New("connection reset"))).To(BeIdenticalTo(first))
+	g.Expect(first.Ctx().Err()).To(HaveOccurred(), "it is closed after an error")
+	second := useEtcd(g, way, nil)
+	g.Expect(second).NotTo(BeIdenticalTo(first))
+
+	ways.forget(testCluster)
+	g.Expect(second.Ctx().Err()).To(HaveOccurred(), "it is closed with the cluster")
+	last := useEtcd(g, way, nil)
+	g.Expect(last.Ctx().Err()).To(HaveOccurred(), "nothing is kept of what was closed")
+}
+
+func TestMembersAreKeptForAWhile(t *testing.T) {
+	g := NewWithT(t)
+	way := testWay(g, newEtcdWays(10*time.Millisecond))
+	used := useEtcd(g, way, nil)
+	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "it is closed when nobody uses it")
+	g.Expect(useEtcd(g, way, nil)).NotTo(BeIdenticalTo(used))
 }
