@@ -114,7 +114,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter)).
-		Owns(&clusterv1.Machine{}, builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
+		Watches(&clusterv1.Machine{}, gathered(ofOwner(mgr)), builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
 		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
 		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
@@ -133,6 +133,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		PredicateLogger: &log,
 	}
 	return nil
+}
+
+// ofOwner returns the FooControlPlane that owns a Machine.
+func ofOwner(mgr ctrl.Manager) handler.EventHandler {
+	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &controlplanev1.FooControlPlane{}, handler.OnlyControllerOwner())
 }
 
 // ofCluster returns the FooControlPlane that a Cluster refers to.
@@ -186,9 +191,9 @@ func (r *Reconciler) watchWorkload(ctx context.Context, s *scope) error {
 	err := r.workload.Watch(ctx, workload.Watch{
 		Cluster:    s.key(),
 		Controller: r.controller,
-		Handler: handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request {
+		Handler: gathered(handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []ctrl.Request {
 			return []ctrl.Request{request}
-		}),
+		})),
 	})
 	if errors.Is(err, workload.ErrNotConnected) {
 		return nil

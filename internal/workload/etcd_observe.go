@@ -30,6 +30,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// errLearner is the answer of a learner: it may be asked for nothing but its status.
+var errLearner = errors.New("it is a learner, which does not know the members for sure")
+
 // answer is what one member says.
 type answer struct {
 	node      string
@@ -38,6 +41,7 @@ type answer struct {
 	leader    uint64
 	errors    []string
 	size      int64
+	learner   bool
 	members   []*etcdserverpb.Member
 	alarms    []*etcdserverpb.AlarmMember
 	err       error
@@ -67,13 +71,17 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 
 func (w *etcdWay) ask(ctx context.Context, node string) answer {
 	result := answer{node: node}
-	result.err = w.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
+	err := w.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
 		status, err := etcd.Status(ctx, etcd.Endpoints()[0])
 		if err != nil {
 			return fmt.Errorf("asking for its status: %w", err)
 		}
 		result.clusterID, result.memberID = status.Header.GetClusterId(), status.Header.GetMemberId()
 		result.leader, result.errors, result.size = status.Leader, status.Errors, status.DbSize
+		if status.IsLearner {
+			result.learner = true
+			return nil
+		}
 		// The answers come from the member itself, also when the cluster has no leader.
 		members, err := etcd.MemberList(ctx, clientv3.WithSerializable())
 		if err != nil {
@@ -91,6 +99,10 @@ func (w *etcdWay) ask(ctx context.Context, node string) answer {
 		result.alarms = alarms.Alarms
 		return nil
 	})
+	if err == nil && result.learner {
+		err = errLearner
+	}
+	result.err = err
 	return result
 }
 

@@ -41,7 +41,7 @@ import (
 const (
 	// etcdIdle is how long the connection to a member is kept after it was used. Reconciles come in bursts, and a
 	// connection costs three TLS handshakes; a cluster at rest is to have none.
-	etcdIdle = 15 * time.Second
+	etcdIdle = time.Minute
 	// etcdCertificateAge is after what time a client certificate is made anew, long before it expires.
 	etcdCertificateAge = 24 * time.Hour
 )

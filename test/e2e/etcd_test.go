@@ -39,6 +39,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// etcdAnswers is how long one try to ask an etcd may take.
+const etcdAnswers = 8 * time.Second
+
 // forwarded is what kubectl says when it forwards a port.
 var forwarded = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:[0-9]+) -> 2379`)
 
@@ -64,16 +67,17 @@ func (c *cluster) healthyMembers(ctx context.Context, nodes []corev1.Node) []str
 func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Config) []string {
 	GinkgoHelper()
 	var names []string
-	c.askEtcd(ctx, pod, config, func(ctx context.Context, etcd *clientv3.Client) {
+	c.askEtcd(ctx, pod, config, func(ctx context.Context, g Gomega, etcd *clientv3.Client) {
 		_, err := etcd.Get(ctx, "health")
-		Expect(err).NotTo(HaveOccurred(), "the etcd of %s does not answer a linearizable read", pod)
+		g.Expect(err).NotTo(HaveOccurred(), "the etcd of %s does not answer a linearizable read", pod)
 		list, err := etcd.MemberList(ctx)
-		Expect(err).NotTo(HaveOccurred())
+		g.Expect(err).NotTo(HaveOccurred())
 		alarms, err := etcd.AlarmList(ctx)
-		Expect(err).NotTo(HaveOccurred())
-		Expect(alarms.Alarms).To(BeEmpty(), "etcd has alarms")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(alarms.Alarms).To(BeEmpty(), "etcd has alarms")
+		names = nil
 		for _, member := range list.Members {
-			Expect(member.IsLearner).To(BeFalse(), "etcd member %s is still a learner", member.Name)
+			g.Expect(member.IsLearner).To(BeFalse(), "etcd member %s is still a learner", member.Name)
 			names = append(names, member.Name)
 		}
 	})
@@ -86,9 +90,9 @@ func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.No
 	config := c.etcdTLS(ctx)
 	for _, node := range nodes {
 		leads := false
-		c.askEtcd(ctx, "etcd-"+node.Name, config, func(ctx context.Context, etcd *clientv3.Client) {
+		c.askEtcd(ctx, "etcd-"+node.Name, config, func(ctx context.Context, g Gomega, etcd *clientv3.Client) {
 			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
-			Expect(err).NotTo(HaveOccurred())
+			g.Expect(err).NotTo(HaveOccurred())
 			leads = status.Leader == status.Header.MemberId
 		})
 		if leads {
@@ -99,24 +103,22 @@ func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.No
 	return corev1.Node{}
 }
 
-// askEtcd asks the etcd of a pod over a port-forward.
-func (c *cluster) askEtcd(ctx context.Context, pod string, config *tls.Config, ask func(context.Context, *clientv3.Client)) {
+// askEtcd asks the etcd of a pod over a port-forward, and over another one if it can not answer: one that was killed a moment
+// ago is not told of yet, and a port-forward to it ends.
+func (c *cluster) askEtcd(ctx context.Context, pod string, config *tls.Config, ask func(context.Context, Gomega, *clientv3.Client)) {
 	GinkgoHelper()
-	forward := start(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "port-forward", "pod/"+pod, ":2379"))
-	defer forward.interrupt(ctx)
-	var address string
 	Eventually(func(g Gomega) {
-		found := forwarded.FindSubmatch(forward.said.Contents())
-		g.Expect(found).NotTo(BeNil(), "kubectl port-forward to %s says: %s", pod, forward.said.Contents())
-		address = string(found[1])
-	}).WithContext(ctx).Should(Succeed())
-
-	ctx, cancel := context.WithTimeout(ctx, soon)
-	defer cancel()
-	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + address}, TLS: config, DialTimeout: soon})
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = etcd.Close() }()
-	ask(ctx, etcd)
+		forward := start(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "port-forward", "pod/"+pod, ":2379"))
+		defer forward.interrupt(ctx)
+		ctx, cancel := context.WithTimeout(ctx, etcdAnswers)
+		defer cancel()
+		g.Eventually(forward.said.Contents).WithContext(ctx).Should(Satisfy(forwarded.Match), "kubectl does not forward to %s", pod)
+		address := string(forwarded.FindSubmatch(forward.said.Contents())[1])
+		etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{"https://" + address}, TLS: config, DialTimeout: etcdAnswers})
+		g.Expect(err).NotTo(HaveOccurred())
+		defer func() { _ = etcd.Close() }()
+		ask(ctx, g, etcd)
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the etcd of %s does not answer", pod)
 }
 
 // etcdTLS returns a client certificate signed by the etcd CA, whose secret is part of the control plane contract.

@@ -1,0 +1,52 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+)
+
+// gatherTime is how long what happens to Machines, Nodes and static pods is gathered. It comes in bursts, and each reconcile
+// asks every member of etcd.
+const gatherTime = 300 * time.Millisecond
+
+// gatheringQueue has requests wait for others like them.
+type gatheringQueue struct {
+	workqueue.TypedRateLimitingInterface[ctrl.Request]
+}
+
+// Add implements workqueue.TypedInterface.
+func (q gatheringQueue) Add(request ctrl.Request) { q.AddAfter(request, gatherTime) }
+
+// gathered makes one request of all that a handler makes for the same object within gatherTime.
+func gathered(inner handler.EventHandler) handler.EventHandler {
+	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { inner.Create(ctx, e, gatheringQueue{q}) },
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { inner.Update(ctx, e, gatheringQueue{q}) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { inner.Delete(ctx, e, gatheringQueue{q}) },
+		GenericFunc: func(ctx context.Context, e event.GenericEvent, q queue) {
+			inner.Generic(ctx, e, gatheringQueue{q})
+		},
+	}
+}

@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+func TestEventsAreGathered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
+		defer queue.ShutDown()
+		gathering := gathered(&handler.EnqueueRequestForObject{})
+		began := time.Now()
+		machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}
+		gathering.Create(t.Context(), event.CreateEvent{Object: machine}, queue)
+		gathering.Update(t.Context(), event.UpdateEvent{ObjectOld: machine, ObjectNew: machine}, queue)
+		gathering.Delete(t.Context(), event.DeleteEvent{Object: machine}, queue)
+		gathering.Generic(t.Context(), event.GenericEvent{Object: machine}, queue)
+		g.Expect(queue.Len()).To(BeZero(), "nothing is to be done before others could come")
+		request, _ := queue.Get()
+		g.Expect(request.Name).To(Equal("b"))
+		g.Expect(time.Since(began)).To(Equal(gatherTime))
+		queue.Done(request)
+		synctest.Wait()
+		g.Expect(queue.Len()).To(BeZero(), "all became one")
+	})
+}
