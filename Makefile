@@ -16,6 +16,8 @@ BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
+# The linter keeps findings under the paths that it saw: a cache that several checkouts share reports files of another one.
+export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 
 # Go knows best what is stale: these targets always ask it, and it answers from its cache.
 .PHONY: FORCE
