@@ -72,7 +72,7 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 func (w *etcdWay) ask(ctx context.Context, node string) answer {
 	result := answer{node: node}
 	err := w.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
-		status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+		status, err := maintenance(etcd).Status(ctx, etcd.Endpoints()[0])
 		if err != nil {
 			return fmt.Errorf("asking for its status: %w", err)
 		}
@@ -104,6 +104,11 @@ func (w *etcdWay) ask(ctx context.Context, node string) answer {
 	}
 	result.err = err
 	return result
+}
+
+// maintenance asks on the connection that the client has. On its own, the client makes a new one for each status.
+func maintenance(etcd *clientv3.Client) clientv3.Maintenance {
+	return clientv3.NewMaintenanceFromMaintenanceClient(etcdserverpb.NewMaintenanceClient(etcd.ActiveConnection()), etcd)
 }
 
 // newEtcdState brings together what the members say. The view that most of those with a leader share counts; a member that
