@@ -19,9 +19,10 @@ package main
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
 	"os"
+	goruntime "runtime"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
@@ -29,17 +30,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	cliflag "k8s.io/component-base/cli/flag"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/cluster-api/util/apiwarnings"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -50,6 +53,9 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
+	controlplanekinds "github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/controlplane"
+	infrakinds "github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/infrastructure"
 	machinecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machine"
 	machinepoolcontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
@@ -65,13 +71,15 @@ import (
 const name = "foo-manager"
 
 func main() {
-	opts := options.New()
-	fs := pflag.CommandLine
-	opts.AddFlags(fs)
-	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
-	fs.AddGoFlagSet(flag.CommandLine)
-	pflag.Parse()
-	if err := run(ctrl.SetupSignalHandler(), opts); err != nil {
+	opts, err := options.Parse(os.Args[1:], feature.MutableGates)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Print(opts.Usage())
+		return
+	}
+	if err == nil {
+		err = run(ctrl.SetupSignalHandler(), opts)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "manager:", err)
 		os.Exit(1)
 	}
@@ -85,20 +93,27 @@ func run(ctx context.Context, opts *options.Options) error {
 		return err
 	}
 	ctrl.SetLogger(klog.Background())
+	opts.Print()
 
 	mgr, err := newManager(opts)
 	if err != nil {
 		return err
 	}
+	var stored []crdmigration.Kinds
 	if opts.Runs(options.ControlPlane) {
+		stored = append(stored, controlplanekinds.Kinds())
 		if err := setupControlPlane(ctx, mgr, opts); err != nil {
 			return err
 		}
 	}
 	if opts.Runs(options.Infrastructure) {
+		stored = append(stored, infrakinds.Kinds())
 		if err := setupInfrastructure(ctx, mgr, opts); err != nil {
 			return err
 		}
+	}
+	if err := crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...); err != nil {
+		return err
 	}
 	if err := setupWebhooks(mgr, opts); err != nil {
 		return err
@@ -143,30 +158,17 @@ func newManager(opts *options.Options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, err := ctrl.GetConfig()
+	restConfig, err := ctrl.GetConfig()
 	if err != nil {
 		return nil, fmt.Errorf("management cluster: %w", err)
 	}
-	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
-	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
-	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	restConfig.QPS, restConfig.Burst, restConfig.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
+	restConfig.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
+	managerOptions, err := newManagerOptions(scheme, opts)
 	if err != nil {
 		return nil, err
 	}
-	mgr, err := ctrl.NewManager(config, ctrl.Options{
-		Scheme:                     scheme,
-		Cache:                      cacheOptions(opts),
-		Client:                     clientOptions(),
-		Metrics:                    *metrics,
-		WebhookServer:              webhook.NewServer(webhook.Options{Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, TLSOpts: tls}),
-		HealthProbeBindAddress:     opts.HealthAddress,
-		LeaderElection:             opts.LeaderElect,
-		LeaderElectionID:           name + "-leader-election",
-		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
-		LeaseDuration:              &opts.LeaseDuration,
-		RenewDeadline:              &opts.RenewDeadline,
-		RetryPeriod:                &opts.RetryPeriod,
-	})
+	mgr, err := ctrl.NewManager(restConfig, managerOptions)
 	if err != nil {
 		return nil, fmt.Errorf("manager: %w", err)
 	}
@@ -174,6 +176,37 @@ func newManager(opts *options.Options) (ctrl.Manager, error) {
 		return nil, err
 	}
 	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Options, error) {
+	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	if opts.ContentionProfiling {
+		goruntime.SetBlockProfileRate(1)
+	}
+	return ctrl.Options{
+		Scheme:     scheme,
+		Controller: config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
+		Cache:      cacheOptions(opts),
+		Client:     clientOptions(),
+		Metrics:    *metrics,
+		WebhookServer: webhook.NewServer(webhook.Options{
+			Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName, TLSOpts: tls,
+		}),
+		HealthProbeBindAddress:     opts.HealthAddress,
+		PprofBindAddress:           opts.ProfilerAddress,
+		LeaderElection:             opts.LeaderElect,
+		LeaderElectionID:           opts.LeaderElectName,
+		LeaderElectionNamespace:    opts.LeaderElectNamespace,
+		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
+		// The process ends as soon as the manager has stopped, so nothing is done after the Lease is given back.
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &opts.LeaseDuration,
+		RenewDeadline:                 &opts.RenewDeadline,
+		RetryPeriod:                   &opts.RetryPeriod,
+	}, nil
 }
 
 func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
@@ -199,7 +232,7 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 		SecretClient:     secrets,
 		ClusterCache:     clusters,
 		WatchFilterValue: opts.WatchFilter,
-		Concurrency:      opts.Concurrency,
+		Concurrency:      opts.Concurrency(options.FooControlPlane),
 	})
 }
 
@@ -218,26 +251,31 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 	if err := mgr.Add(events); err != nil {
 		return fmt.Errorf("cloud events: %w", err)
 	}
-	workers := controller.Options{MaxConcurrentReconciles: opts.Concurrency}
+	workers := func(kind string) controller.Options {
+		return controller.Options{MaxConcurrentReconciles: opts.Concurrency(kind)}
+	}
 	if err := clustercontroller.SetupWithManager(ctx, mgr, clustercontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooCluster controller: %w", err)
 	}
 	if err := machinecontroller.SetupWithManager(ctx, mgr, machinecontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachine),
 	}); err != nil {
 		return fmt.Errorf("FooMachine controller: %w", err)
 	}
-	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers,
-	}); err != nil {
-		return fmt.Errorf("FooMachinePool controller: %w", err)
-	}
 	if err := machinetemplatecontroller.SetupWithManager(ctx, mgr, machinetemplatecontroller.Options{
-		Cloud: foocloud, WatchFilterValue: opts.WatchFilter, Controller: workers,
+		Cloud: foocloud, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachineTemplate),
 	}); err != nil {
 		return fmt.Errorf("FooMachineTemplate controller: %w", err)
+	}
+	if !opts.Gates.Enabled(feature.MachinePool) {
+		return nil
+	}
+	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
+		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachinePool),
+	}); err != nil {
+		return fmt.Errorf("FooMachinePool controller: %w", err)
 	}
 	return nil
 }

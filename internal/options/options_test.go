@@ -20,11 +20,21 @@ import (
 	"strings"
 	"testing"
 
+	. "github.com/onsi/gomega"
 	"github.com/spf13/pflag"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
+	"sigs.k8s.io/cluster-api/feature"
 )
 
+// parse parses with feature gates of its own.
+func parse(args ...string) (*Options, error) { return Parse(args, feature.MutableGates.DeepCopy()) }
+
+var cloud = []string{"--cloud-endpoint=unix:///run/foo.sock", "--cloud-token-file=/run/token"}
+
+func withCloud(args ...string) []string { return append(args, cloud...) }
+
 func TestValidate(t *testing.T) {
-	cloud := []string{"--cloud-endpoint=unix:///run/foo.sock", "--cloud-token-file=/run/token"}
 	tests := []struct {
 		name string
 		args []string
@@ -35,29 +45,117 @@ func TestValidate(t *testing.T) {
 		{name: "infrastructure needs a cloud", args: nil, want: `--cloud-endpoint is ""`},
 		{name: "plain http is refused", args: []string{"--cloud-endpoint=http://host", "--cloud-token-file=t"}, want: "want unix:///path or https://host:port"},
 		{name: "a cloud needs a token", args: cloud[:1], want: "--cloud-token-file is unset"},
-		{name: "a cloud that nothing uses", args: append([]string{"--providers=control-plane"}, cloud...), want: "--providers has no infrastructure"},
-		{name: "unknown role", args: append([]string{"--providers=control-plane,storage"}, cloud...), want: `--providers has "storage"`},
-		{name: "no role", args: append([]string{"--providers="}, cloud...), want: "--providers is empty"},
-		{name: "no workers", args: append([]string{"--concurrency=0"}, cloud...), want: "--concurrency is 0, want at least 1"},
-		{name: "no webhooks", args: append([]string{"--webhook-port=0"}, cloud...)},
-		{name: "no port", args: append([]string{"--webhook-port=65536"}, cloud...), want: "--webhook-port is 65536, want 0 to 65535"},
-		{name: "impossible leader election", args: append([]string{"--leader-elect", "--leader-elect-lease-duration=5s"}, cloud...), want: "lease duration > renew deadline"},
+		{name: "a cloud that nothing uses", args: withCloud("--providers=control-plane"), want: "--cloud-endpoint is set, but --providers has no infrastructure"},
+		{name: "authorities that sign nothing", args: withCloud("--cloud-ca-file=/ca"), want: `--cloud-ca-file is set, but --cloud-endpoint is "unix:///run/foo.sock"`},
+		{name: "unknown role", args: withCloud("--providers=control-plane,storage"), want: `--providers has "storage", want only control-plane, infrastructure`},
+		{name: "no role", args: withCloud("--providers="), want: "--providers is empty"},
+		{name: "no workers", args: withCloud("--concurrency=0"), want: "--concurrency is 0, want at least 1"},
+		{name: "fewer than no workers of a kind", args: withCloud("--foomachine-concurrency=-1"), want: "--foomachine-concurrency is -1, want at least 1, or 0"},
+		{name: "workers of a kind of another role", args: withCloud("--providers=infrastructure", "--foocontrolplane-concurrency=2"), want: "--foocontrolplane-concurrency is set, but --providers has no control-plane"},
+		{name: "workload clusters without a control plane", args: withCloud("--providers=infrastructure", "--clustercache-concurrency=2"), want: "--clustercache-concurrency is set, but --providers has no control-plane"},
+		{name: "no requests", args: withCloud("--kube-api-qps=0"), want: "--kube-api-qps is 0, want more than 0"},
+		{name: "no burst", args: withCloud("--kube-api-burst=-1"), want: "--kube-api-burst is -1, want at least 1"},
+		{name: "no period", args: withCloud("--sync-period=0"), want: "--sync-period is 0s, want more than 0s"},
+		{name: "no webhooks", args: withCloud("--webhook-port=0")},
+		{name: "no port", args: withCloud("--webhook-port=65536"), want: "--webhook-port is 65536, want 0 to 65535"},
+		{name: "one port for two", args: withCloud("--health-addr=:9443"), want: "--webhook-port and --health-addr both have port 9443"},
+		{name: "one port for two others", args: withCloud("--profiler-address=localhost:8443"), want: "--diagnostics-address and --profiler-address both have port 8443"},
+		{name: "any free port", args: withCloud("--health-addr=127.0.0.1:0", "--diagnostics-address=127.0.0.1:0", "--webhook-port=0")},
+		{name: "nothing served", args: withCloud("--health-addr=0", "--diagnostics-address=0")},
+		{name: "an address without a port", args: withCloud("--health-addr=localhost"), want: `--health-addr is "localhost", want host:port or :port`},
+		{name: "profiles that nobody can read", args: withCloud("--contention-profiling", "--insecure-diagnostics"), want: "--contention-profiling is set, but nothing serves profiles"},
+		{name: "unknown TLS version", args: withCloud("--tls-min-version=VersionTLS9"), want: `unknown tls version "VersionTLS9"`},
+		{name: "unknown cipher suite", args: withCloud("--tls-cipher-suites=ROT13"), want: "Cipher suite ROT13 not supported"},
+		{name: "two namespaces", args: withCloud("--namespace=a,b"), want: `--namespace is "a,b", want the name of one namespace`},
+		{name: "a filter that is no label value", args: withCloud("--watch-filter=a b"), want: `--watch-filter is "a b", want the value of a label`},
+		{name: "unknown phase", args: withCloud("--skip-crd-migration-phases=All"), want: `--skip-crd-migration-phases has "All", want only StorageVersionMigration, CleanupManagedFields`},
+		{name: "a gate without the other one", args: withCloud("--feature-gates=PriorityQueue=false"), want: "--feature-gates has ReconcilerRateLimiting without PriorityQueue"},
+		{name: "neither gate", args: withCloud("--feature-gates=PriorityQueue=false,ReconcilerRateLimiting=false")},
+		{name: "impossible leader election", args: withCloud("--leader-elect", "--leader-elect-lease-duration=5s"), want: "lease duration > renew deadline"},
+		{name: "no Lease", args: withCloud("--leader-elect", "--leader-elect-resource-name=A_b"), want: `--leader-elect-resource-name is "A_b"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			o := New()
-			fs := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
-			o.AddFlags(fs)
-			if err := fs.Parse(tt.args); err != nil {
-				t.Fatalf("parsing %v: %v", tt.args, err)
+			g := NewWithT(t)
+			o, err := parse(tt.args...)
+			g.Expect(err).NotTo(HaveOccurred())
+			if tt.want == "" {
+				g.Expect(o.Validate()).To(Succeed())
+				return
 			}
-			err := o.Validate()
-			if tt.want == "" && err != nil {
-				t.Fatalf("unexpected error: %v", err)
-			}
-			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
-				t.Fatalf("error is %v, want it to say %q", err, tt.want)
-			}
+			g.Expect(o.Validate()).To(MatchError(ContainSubstring(tt.want)))
 		})
 	}
+}
+
+func TestParse(t *testing.T) {
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown flag":       {[]string{"--no-such-flag"}, "unknown flag: --no-such-flag"},
+		"no number":          {[]string{"--concurrency=many"}, `invalid argument "many" for "--concurrency" flag`},
+		"no duration":        {[]string{"--sync-period=10"}, `invalid argument "10" for "--sync-period" flag: time: missing unit in duration "10"`},
+		"unknown gate":       {[]string{"--feature-gates=Flying=true"}, "unrecognized feature gate: Flying"},
+		"a gate that is set": {[]string{"--feature-gates=MachinePool=perhaps"}, `invalid argument "MachinePool=perhaps" for "--feature-gates" flag`},
+		"a word":             {[]string{"start"}, `unknown argument "start"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(test.args...)
+			g := NewWithT(t)
+			g.Expect(err).To(HaveOccurred())
+			g.Expect(err.Error()).To(ContainSubstring(test.want))
+		})
+	}
+	options, err := parse("--help")
+	g := NewWithT(t)
+	g.Expect(err).To(MatchError(pflag.ErrHelp))
+	g.Expect(options.Usage()).To(ContainSubstring("--skip-crd-migration-phases"))
+}
+
+func TestLogFormats(t *testing.T) {
+	for format, valid := range map[string]bool{"text": true, "json": true, "xml": false} {
+		o, err := parse("--logging-format=" + format)
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(o.Logs.Verbosity).To(BeEquivalentTo(2))
+		o.Providers = []string{string(ControlPlane)}
+		if valid {
+			g.Expect(o.Validate()).To(Succeed())
+			g.Expect(logsv1.Validate(o.Logs, nil, nil)).To(BeEmpty(), format)
+			continue
+		}
+		g.Expect(o.Validate()).To(MatchError(`--logging-format is "xml", want text or json`))
+	}
+}
+
+func TestConcurrencyOfAKind(t *testing.T) {
+	g := NewWithT(t)
+	o, err := parse("--concurrency=4", "--foomachine-concurrency=50", "--skip-crd-migration-phases=CleanupManagedFields")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(o.Concurrency(FooMachine)).To(Equal(50))
+	g.Expect(o.Concurrency(FooCluster)).To(Equal(4))
+	g.Expect(o.SkipCRDMigrationPhases()).To(ConsistOf(crdmigrator.CleanupManagedFieldsPhase))
+}
+
+// Whoever runs the managers of Cluster API finds all flags of these here, with the same defaults.
+func TestFlagsAreThoseOfClusterAPI(t *testing.T) {
+	fs := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
+	New(feature.MutableGates.DeepCopy()).AddFlags(fs)
+	for name, byDefault := range map[string]string{
+		"namespace": "", "watch-filter": "", "sync-period": "10m0s", "kube-api-qps": "100", "kube-api-burst": "200",
+		"clustercache-concurrency": "100", "clustercache-client-qps": "20", "clustercache-client-burst": "30",
+		"leader-elect": "false", "leader-elect-lease-duration": "1m0s", "leader-elect-renew-deadline": "40s", "leader-elect-retry-period": "5s",
+		"profiler-address": "", "contention-profiling": "false", "skip-crd-migration-phases": "[]",
+		"webhook-port": "9443", "webhook-cert-dir": "/tmp/k8s-webhook-server/serving-certs/", "webhook-cert-name": "tls.crt", "webhook-key-name": "tls.key",
+		"health-addr": ":9440", "diagnostics-address": ":8443", "insecure-diagnostics": "false",
+		"tls-min-version": "VersionTLS12", "tls-cipher-suites": "[]", "logging-format": "text", "v": "2", "vmodule": "",
+	} {
+		g := NewWithT(t)
+		found := fs.Lookup(name)
+		g.Expect(found).NotTo(BeNil(), name)
+		g.Expect(found.DefValue).To(Equal(byDefault), name)
+		g.Expect(strings.TrimSpace(found.Usage)).NotTo(BeEmpty(), name)
+	}
+	NewWithT(t).Expect(fs.Lookup("feature-gates")).NotTo(BeNil())
 }

@@ -236,5 +236,7 @@ var _ = Describe("The flags of the manager", Label("bad-input"), func() {
 		Entry("no cloud", NodeTimeout(soon), nil, "--cloud-endpoint", "unix:///path", "https://host:port"),
 		Entry("no token", NodeTimeout(soon), []string{"--cloud-endpoint=unix:///nowhere"}, "--cloud-token-file"),
 		Entry("an unknown role", NodeTimeout(soon), []string{"--providers=storage"}, `"storage"`, "control-plane", "infrastructure"),
+		Entry("an unknown flag", NodeTimeout(soon), []string{"--no-such-flag"}, "unknown flag: --no-such-flag"),
+		Entry("an unknown feature gate", NodeTimeout(soon), []string{"--feature-gates=Flying=true"}, "unrecognized feature gate: Flying"),
 	)
 })

@@ -80,6 +80,9 @@ func (e *Environment) WebhookServer() webhook.Options {
 	return webhook.Options{Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir}
 }
 
+// EtcdURL returns where the etcd of the kube-apiserver serves, to see in what form an object is stored.
+func (e *Environment) EtcdURL() string { return e.environment.ControlPlane.Etcd.URL.String() }
+
 func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOptions) (*Environment, error) {
 	found, err := findFolders(ctx)
 	if err != nil {

@@ -1,0 +1,39 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package controlplane has the kinds of the control plane provider whose stored objects are migrated.
+//
+// Limits: it migrates nothing itself; package crdmigration does.
+package controlplane
+
+import (
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
+)
+
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=patch,resourceNames=foocontrolplanes.controlplane.cluster.x-k8s.io;foocontrolplanetemplates.controlplane.cluster.x-k8s.io
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes;foocontrolplanetemplates,verbs=get;list;patch
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/status,verbs=patch
+
+// Kinds returns all kinds of the control plane provider. One with a status is written through that, where no webhook can
+// refuse.
+func Kinds() crdmigration.Kinds {
+	return crdmigration.Kinds{
+		&controlplanev1.FooControlPlane{}:         {UseStatusForStorageVersionMigration: true},
+		&controlplanev1.FooControlPlaneTemplate{}: {},
+	}
+}

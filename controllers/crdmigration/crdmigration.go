@@ -1,0 +1,56 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package crdmigration keeps what is stored of Foo's kinds in the version that is stored now, so that a later release can
+// leave out an older version. When a CRD changes, Cluster API's migrator writes each object that may be stored in another
+// version, sets status.storedVersions of the CRD, and removes managed fields of versions that are not served any more.
+//
+// The kinds of each provider, with the rights that it needs for them, are in the packages below.
+//
+// Limits: objects are migrated one after the other, and only while the webhooks that convert them answer. A kind whose
+// objects cannot be written, since a webhook of somebody else refuses them, stays as it is; the log says why.
+package crdmigration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+)
+
+// Kinds are the kinds to migrate, and how.
+type Kinds map[client.Object]crdmigrator.ByObjectConfig
+
+// SetupWithManager adds one migrator for all kinds to a manager. Phases in skip are left out. The error names a phase that
+// does not exist.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, skip []crdmigrator.Phase, kinds ...Kinds) error {
+	all := Kinds{}
+	for _, some := range kinds {
+		maps.Copy(all, some)
+	}
+	migrator := &crdmigrator.CRDMigrator{
+		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), SkipCRDMigrationPhases: skip, Config: all,
+	}
+	// One worker, so that many objects to migrate leave the API server time for others.
+	if err := migrator.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
+		return fmt.Errorf("CRD migrator: %w", err)
+	}
+	return nil
+}

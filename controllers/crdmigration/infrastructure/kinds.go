@@ -1,0 +1,46 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package infrastructure has the kinds of the infrastructure provider whose stored objects are migrated.
+//
+// Limits: it migrates nothing itself; package crdmigration does.
+package infrastructure
+
+import (
+	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
+)
+
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=patch,resourceNames=fooclusters.infrastructure.cluster.x-k8s.io;fooclustertemplates.infrastructure.cluster.x-k8s.io;foomachines.infrastructure.cluster.x-k8s.io;foomachinetemplates.infrastructure.cluster.x-k8s.io;foomachinepools.infrastructure.cluster.x-k8s.io;foomachinepooltemplates.infrastructure.cluster.x-k8s.io
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclustertemplates;foomachines;foomachinetemplates;foomachinepools;foomachinepooltemplates,verbs=get;list;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status;foomachines/status;foomachinetemplates/status;foomachinepools/status,verbs=patch
+
+// Kinds returns all kinds of the infrastructure provider. One with a status is written through that, where no webhook can
+// refuse.
+func Kinds() crdmigration.Kinds {
+	throughStatus := crdmigrator.ByObjectConfig{UseStatusForStorageVersionMigration: true}
+	return crdmigration.Kinds{
+		&infrav1.FooCluster{}:             throughStatus,
+		&infrav1.FooMachine{}:             throughStatus,
+		&infrav1.FooMachineTemplate{}:     throughStatus,
+		&infrav1.FooMachinePool{}:         throughStatus,
+		&infrav1.FooClusterTemplate{}:     {},
+		&infrav1.FooMachinePoolTemplate{}: {},
+	}
+}

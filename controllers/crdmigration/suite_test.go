@@ -1,0 +1,72 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package crdmigration_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
+	infraadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/infrastructure"
+)
+
+var environment *envtestenv.Environment
+
+func TestMigration(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "CRD migration")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	var err error
+	environment, err = envtestenv.StartWithWebhooks(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
+
+	mgr, err := ctrl.NewManager(environment.Config, ctrl.Options{
+		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: webhook.NewServer(environment.WebhookServer()),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplaneadmission.SetupWithManager(mgr)).To(Succeed())
+	Expect(infraadmission.SetupWithManager(mgr)).To(Succeed())
+	run(mgr)
+	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed(), "the server listens in its own goroutine")
+})
+
+// run starts a manager until the spec, or the suite, has ended.
+func run(mgr ctrl.Manager) {
+	managed, stop := context.WithCancel(context.Background())
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(managed) }()
+	DeferCleanup(func() {
+		stop()
+		Eventually(stopped).Should(Receive(BeNil()))
+	})
+}

@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package options
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	cliflag "k8s.io/component-base/cli/flag"
+	"k8s.io/component-base/featuregate"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	_ "k8s.io/component-base/logs/json/register" // the log format json
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
+	capiflags "sigs.k8s.io/cluster-api/util/flags"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+)
+
+const (
+	// defaultVerbosity is that of Cluster API's managers.
+	defaultVerbosity = 2
+	// defaultLease is the name of the Lease.
+	defaultLease = "foo-manager-leader-election"
+)
+
+// phases are those of the storage migration that can be left out.
+var phases = []string{string(crdmigrator.StorageVersionMigrationPhase), string(crdmigrator.CleanupManagedFieldsPhase)}
+
+// Parse returns the options that the arguments of a command line say. They may contradict each other: see Validate. The
+// error is pflag.ErrHelp if help was asked for; Usage has it.
+func Parse(args []string, gates featuregate.MutableFeatureGate) (*Options, error) {
+	options := New(gates)
+	fs := pflag.NewFlagSet("manager", pflag.ContinueOnError)
+	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
+	fs.Usage = func() {}
+	options.AddFlags(fs)
+	kubeconfig := flag.NewFlagSet("", flag.ContinueOnError)
+	config.RegisterFlags(kubeconfig)
+	fs.AddGoFlagSet(kubeconfig)
+	if err := fs.Parse(args); err != nil {
+		return options, err
+	}
+	if rest := fs.Args(); len(rest) > 0 {
+		return options, fmt.Errorf("unknown argument %q: there are only flags, such as --namespace=default", rest[0])
+	}
+	return options, nil
+}
+
+// Usage returns what the flags are for.
+func (o *Options) Usage() string { return "Flags of the manager:\n" + o.flags.FlagUsages() }
+
+// Print logs all flags.
+func (o *Options) Print() { cliflag.PrintFlags(o.flags) }
+
+// AddFlags adds a flag for each option.
+func (o *Options) AddFlags(fs *pflag.FlagSet) {
+	o.flags = fs
+	fs.StringSliceVar(&o.Providers, "providers", providerNames(),
+		"Roles of this manager, comma-separated. Possible values are "+strings.Join(providerNames(), ", ")+".")
+	fs.StringVar(&o.Namespace, "namespace", "", "Namespace that the controllers watch; all namespaces if unset.")
+	fs.StringVar(&o.WatchFilter, "watch-filter", "",
+		fmt.Sprintf("Label value that the controllers watch. The label key is always %s; all objects if unset.", clusterv1.WatchLabel))
+	fs.StringVar(&o.CloudEndpoint, "cloud-endpoint", "", "Endpoint of the Foo cloud: unix:///path or https://host:port.")
+	fs.StringVar(&o.CloudTokenFile, "cloud-token-file", "", "File that holds the bearer token for the Foo cloud.")
+	fs.StringVar(&o.CloudCAFile, "cloud-ca-file", "", "File with the certificate authorities of an https endpoint of the Foo cloud.")
+	fs.DurationVar(&o.SyncPeriod, "sync-period", 10*time.Minute, "The minimum interval at which watched objects are reconciled.")
+	fs.StringSliceVar(&o.skipPhases, "skip-crd-migration-phases", nil,
+		"Phases of the migration of stored objects to leave out, comma-separated. Possible values are "+strings.Join(phases, ", ")+".")
+	o.addLimits(fs)
+	o.addServers(fs)
+	o.addLeaderElection(fs)
+	capiflags.AddManagerOptions(fs, &o.Manager)
+	logsv1.AddFlags(o.Logs, fs)
+	o.Gates.AddFlag(fs)
+}
+
+func (o *Options) addLimits(fs *pflag.FlagSet) {
+	fs.IntVar(&o.concurrency, "concurrency", 10, "Number of objects of each kind to process simultaneously.")
+	for _, provider := range Providers {
+		for _, kind := range reconciled[provider] {
+			o.ofKind[kind] = fs.Int(concurrencyFlag(kind), 0, "Number of "+kind+"s to process simultaneously; 0 is what --concurrency says.")
+		}
+	}
+	fs.IntVar(&o.ClusterCacheConcurrency, "clustercache-concurrency", 100, "Number of workload clusters to connect to simultaneously.")
+	fs.Float32Var(&o.KubeAPIQPS, "kube-api-qps", 100, "Maximum requests per second to the management cluster.")
+	fs.IntVar(&o.KubeAPIBurst, "kube-api-burst", 200, "Maximum requests in one burst to the management cluster.")
+	fs.Float32Var(&o.ClusterCacheQPS, "clustercache-client-qps", 20, "Maximum requests per second to each workload cluster.")
+	fs.IntVar(&o.ClusterCacheBurst, "clustercache-client-burst", 30, "Maximum requests in one burst to each workload cluster.")
+}
+
+func (o *Options) addServers(fs *pflag.FlagSet) {
+	fs.IntVar(&o.WebhookPort, "webhook-port", 9443, "Port of the webhooks; 0 runs none, which fits an API server that is told of none.")
+	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Folder with the certificate and the key of the webhooks.")
+	fs.StringVar(&o.WebhookCertName, "webhook-cert-name", "tls.crt", "File name of the webhooks' certificate.")
+	fs.StringVar(&o.WebhookKeyName, "webhook-key-name", "tls.key", "File name of the webhooks' key.")
+	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 serves none.")
+	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
+		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")
+	fs.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "Let the profiler see where goroutines block.")
+}
+
+func (o *Options) addLeaderElection(fs *pflag.FlagSet) {
+	fs.BoolVar(&o.LeaderElect, "leader-elect", false, "Make sure that only one manager is active.")
+	fs.StringVar(&o.LeaderElectName, "leader-elect-resource-name", defaultLease,
+		"Name of the Lease. Managers that share a namespace and are all to be active, as with several values of --watch-filter, need one each.")
+	fs.StringVar(&o.LeaderElectNamespace, "leader-elect-resource-namespace", "", "Namespace of the Lease; that of the manager's Pod if unset.")
+	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", time.Minute, "How long a candidate waits before it takes over leadership.")
+	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 40*time.Second, "How long the leader tries to renew before it gives up.")
+	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 5*time.Second, "How long to wait between tries of the leader election.")
+}
+
+func concurrencyFlag(kind string) string { return strings.ToLower(kind) + "-concurrency" }
+
+func providerNames() []string {
+	names := make([]string, 0, len(Providers))
+	for _, provider := range Providers {
+		names = append(names, string(provider))
+	}
+	return names
+}

@@ -1,0 +1,197 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package options
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	"sigs.k8s.io/cluster-api/feature"
+	capiflags "sigs.k8s.io/cluster-api/util/flags"
+)
+
+// Validate says what is wrong with the options, or that options contradict each other.
+func (o *Options) Validate() error {
+	for _, check := range []func() error{
+		o.validateProviders, o.validateScope, o.validateCloud, o.validateNumbers, o.validatePhases, o.validateServers,
+		o.validateLeaderElection, o.validateGates, o.validateLogs,
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Options) validateProviders() error {
+	if len(o.Providers) == 0 {
+		return fmt.Errorf("--providers is empty, want at least one of %s", strings.Join(providerNames(), ", "))
+	}
+	for _, provider := range o.Providers {
+		if !slices.Contains(providerNames(), provider) {
+			return fmt.Errorf("--providers has %q, want only %s", provider, strings.Join(providerNames(), ", "))
+		}
+	}
+	of := map[Provider][]string{
+		ControlPlane:   {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst"},
+		Infrastructure: {"cloud-endpoint", "cloud-token-file", "cloud-ca-file"},
+	}
+	for _, provider := range Providers {
+		for _, kind := range reconciled[provider] {
+			of[provider] = append(of[provider], concurrencyFlag(kind))
+		}
+		for _, name := range of[provider] {
+			if o.flags.Changed(name) && !o.Runs(provider) {
+				return fmt.Errorf("--%s is set, but --providers has no %s, which alone it is for", name, provider)
+			}
+		}
+	}
+	return nil
+}
+
+func (o *Options) validateScope() error {
+	if problems := validation.IsDNS1123Label(o.Namespace); o.Namespace != "" && len(problems) > 0 {
+		return fmt.Errorf("--namespace is %q, want the name of one namespace: %s", o.Namespace, strings.Join(problems, ", "))
+	}
+	if problems := validation.IsValidLabelValue(o.WatchFilter); len(problems) > 0 {
+		return fmt.Errorf("--watch-filter is %q, want the value of a label: %s", o.WatchFilter, strings.Join(problems, ", "))
+	}
+	return nil
+}
+
+func (o *Options) validateCloud() error {
+	if !o.Runs(Infrastructure) {
+		return nil
+	}
+	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
+	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
+		return fmt.Errorf("--cloud-endpoint is %q, want unix:///path or https://host:port: the %s role needs a Foo cloud",
+			o.CloudEndpoint, Infrastructure)
+	}
+	if o.CloudTokenFile == "" {
+		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", Infrastructure)
+	}
+	if o.CloudCAFile != "" && !secure {
+		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only one that begins with https:// has certificates", o.CloudEndpoint)
+	}
+	return nil
+}
+
+func (o *Options) validateNumbers() error {
+	for _, name := range []string{"concurrency", "clustercache-concurrency", "kube-api-burst", "clustercache-client-burst"} {
+		if value, err := o.flags.GetInt(name); err != nil || value < 1 {
+			return fmt.Errorf("--%s is %d, want at least 1", name, value)
+		}
+	}
+	for _, provider := range Providers {
+		for _, kind := range reconciled[provider] {
+			if *o.ofKind[kind] < 0 {
+				return fmt.Errorf("--%s is %d, want at least 1, or 0 for what --concurrency says", concurrencyFlag(kind), *o.ofKind[kind])
+			}
+		}
+	}
+	for _, name := range []string{"kube-api-qps", "clustercache-client-qps"} {
+		if value, err := o.flags.GetFloat32(name); err != nil || value <= 0 {
+			return fmt.Errorf("--%s is %g, want more than 0", name, value)
+		}
+	}
+	if o.SyncPeriod <= 0 {
+		return fmt.Errorf("--sync-period is %s, want more than 0s", o.SyncPeriod)
+	}
+	return nil
+}
+
+func (o *Options) validatePhases() error {
+	for _, phase := range o.skipPhases {
+		if !slices.Contains(phases, phase) {
+			return fmt.Errorf("--skip-crd-migration-phases has %q, want only %s", phase, strings.Join(phases, ", "))
+		}
+	}
+	return nil
+}
+
+func (o *Options) validateServers() error {
+	if o.WebhookPort < 0 || o.WebhookPort > 65535 {
+		return fmt.Errorf("--webhook-port is %d, want 0 to 65535", o.WebhookPort)
+	}
+	if o.ContentionProfiling && o.ProfilerAddress == "" && o.Manager.InsecureDiagnostics {
+		return fmt.Errorf("--contention-profiling is set, but nothing serves profiles: set --profiler-address, or do not set --insecure-diagnostics")
+	}
+	if err := o.validateAddresses(); err != nil {
+		return err
+	}
+	if _, _, err := capiflags.GetManagerOptions(o.Manager); err != nil {
+		return fmt.Errorf("one of --tls-min-version, --tls-cipher-suites and --tls-curve-preferences has a value that is not there, --help has all: %w", err)
+	}
+	return nil
+}
+
+// validateAddresses wants a port for each server. Several may ask for any that is free.
+func (o *Options) validateAddresses() error {
+	taken := map[string]string{strconv.Itoa(o.WebhookPort): "--webhook-port"}
+	for _, server := range []struct{ flag, address string }{
+		{"--health-addr", o.HealthAddress}, {"--diagnostics-address", o.Manager.DiagnosticsAddress}, {"--profiler-address", o.ProfilerAddress},
+	} {
+		if server.address == "" || server.address == "0" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(server.address)
+		if err != nil {
+			return fmt.Errorf("%s is %q, want host:port or :port: %w", server.flag, server.address, err)
+		}
+		if other := taken[port]; other != "" && port != "0" {
+			return fmt.Errorf("%s and %s both have port %s, want one each", other, server.flag, port)
+		}
+		taken[port] = server.flag
+	}
+	return nil
+}
+
+func (o *Options) validateLeaderElection() error {
+	if !o.LeaderElect {
+		return nil
+	}
+	if o.LeaseDuration <= o.RenewDeadline || o.RenewDeadline <= o.RetryPeriod || o.RetryPeriod <= 0 {
+		return fmt.Errorf("leader election needs lease duration > renew deadline > retry period > 0s, got %s, %s and %s",
+			o.LeaseDuration, o.RenewDeadline, o.RetryPeriod)
+	}
+	if problems := validation.IsDNS1123Subdomain(o.LeaderElectName); len(problems) > 0 {
+		return fmt.Errorf("--leader-elect-resource-name is %q, want the name of a Lease: %s", o.LeaderElectName, strings.Join(problems, ", "))
+	}
+	return nil
+}
+
+// validateGates asks for what the controllers of Cluster API's libraries ask for when they start.
+func (o *Options) validateGates() error {
+	if o.Gates.Enabled(feature.ReconcilerRateLimiting) && !o.Gates.Enabled(feature.PriorityQueue) {
+		return fmt.Errorf("--feature-gates has %s without %s, which it needs: set both, or both to false", feature.ReconcilerRateLimiting, feature.PriorityQueue)
+	}
+	return nil
+}
+
+// validateLogs looks at the format alone. Whoever applies the options hears of the rest.
+func (o *Options) validateLogs() error {
+	if format := o.Logs.Format; format != logsv1.DefaultLogFormat && format != logsv1.JSONLogFormat {
+		return fmt.Errorf("--logging-format is %q, want %s or %s", format, logsv1.DefaultLogFormat, logsv1.JSONLogFormat)
+	}
+	return nil
+}
