@@ -1,0 +1,104 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sharing_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+)
+
+// written are the objects that one manager has written, whatever client of it did so.
+type written struct {
+	lock    sync.Mutex
+	objects map[string]string // resource and name, by that
+}
+
+// recorder notes each request that writes.
+type recorder struct {
+	next http.RoundTripper
+	into *written
+}
+
+// RoundTrip passes a request on.
+func (r recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet {
+		return r.next.RoundTrip(request)
+	}
+	resource, name, err := target(request)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", request.Method, request.URL.Path, err)
+	}
+	r.into.lock.Lock()
+	r.into.objects[resource+"/"+name] = name
+	r.into.lock.Unlock()
+	return r.next.RoundTrip(request)
+}
+
+// target returns what a request writes. Of an event that is the object that it is about.
+func target(request *http.Request) (resource, name string, err error) {
+	_, below, namespaced := strings.Cut(request.URL.Path, "/namespaces/")
+	parts := strings.Split(below, "/")
+	if !namespaced || len(parts) < 2 {
+		return "", "", fmt.Errorf("not an object in a namespace")
+	}
+	if len(parts) > 2 && parts[1] != "events" {
+		return parts[1], parts[2], nil
+	}
+	content, err := io.ReadAll(request.Body)
+	if err != nil {
+		return "", "", err
+	}
+	request.Body = io.NopCloser(bytes.NewReader(content))
+	var object struct {
+		Metadata  struct{ Name, GenerateName string }
+		Regarding struct{ Name string }
+	}
+	if err := json.Unmarshal(content, &object); err != nil {
+		return "", "", err
+	}
+	if parts[1] == "events" {
+		return parts[1], object.Regarding.Name, nil
+	}
+	return parts[1], object.Metadata.Name + object.Metadata.GenerateName, nil
+}
+
+// names returns the names of all that was written, and the resources that have each.
+func (w *written) names() map[string][]string {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	result := map[string][]string{}
+	for key, name := range w.objects {
+		result[name] = append(result[name], strings.TrimSuffix(key, "/"+name))
+	}
+	return result
+}
+
+// resources returns all resources of which an object was written.
+func (w *written) resources() []string {
+	var result []string
+	for _, resources := range w.names() {
+		result = append(result, resources...)
+	}
+	return result
+}

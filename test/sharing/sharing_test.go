@@ -1,0 +1,230 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sharing_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/clustercache"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+// tenants are the values of --watch-filter of the two managers, and what the names of their objects begin with.
+var tenants = []string{"blue", "green"}
+
+var (
+	environment *envtestenv.Environment
+	cloud       = fake.New(fake.Options{})
+	writes      = map[string]*written{}
+)
+
+func TestSharing(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Managers that share a management cluster")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	var err error
+	environment, err = envtestenv.Start(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
+	for _, filter := range tenants {
+		writes[filter] = &written{objects: map[string]string{}}
+		startManager(filter, writes[filter])
+	}
+})
+
+// startManager runs all controllers with a watch filter, as the manager does.
+func startManager(filter string, into *written) {
+	GinkgoHelper()
+	restConfig := rest.CopyConfig(environment.Config)
+	restConfig.ContentType = "application/json" // what the recorder reads
+	restConfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{next: next, into: into} })
+	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
+		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		// Both managers are in one process, which real ones are not.
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true}},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(context.Background())
+	events := cloudevents.New(cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	Expect(mgr.Add(events)).To(Succeed())
+	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
+		SecretClient: mgr.GetClient(), WatchFilterValue: filter, Client: clustercache.ClientOptions{UserAgent: filter},
+	}, controller.Options{})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(controlplane.SetupWithManager(ctx, mgr, controlplane.Options{SecretClient: mgr.GetClient(), ClusterCache: clusters, WatchFilterValue: filter})).To(Succeed())
+	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(machinetemplate.SetupWithManager(ctx, mgr, machinetemplate.Options{Cloud: cloud, WatchFilterValue: filter})).To(Succeed())
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(ctx) }()
+	DeferCleanup(func() {
+		stop()
+		Eventually(stopped).Should(Receive(BeNil()))
+	})
+}
+
+var _ = Describe("Two managers with a watch filter each", Label("contract:infra-cluster.multi-tenancy",
+	"contract:infra-machine.multi-tenancy", "contract:infra-machinepool.multi-tenancy"), func() {
+	It("bring up their own clusters, and write nothing of the other's", func(ctx SpecContext) {
+		namespace, err := environment.CreateNamespace(ctx, "shared")
+		Expect(err).NotTo(HaveOccurred())
+		for _, name := range []string{"blue", "green", "red", "plain"} {
+			createCluster(ctx, namespace, name)
+		}
+		for _, name := range tenants {
+			By("waiting for the cluster of " + name)
+			fooCluster := &infrav1.FooCluster{}
+			Eventually(func(g Gomega) {
+				g.Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, fooCluster)).To(Succeed())
+				g.Expect(fooCluster.Status.Initialization.Provisioned).To(HaveValue(BeTrue()))
+			}).Should(Succeed())
+			provisioned(ctx, namespace, name, fooCluster)
+			Eventually(func() []infrav1.FooMachine { return fooMachines(ctx, namespace, name) }).Should(
+				HaveLen(2), "one of the control plane, one of the pool, though the cloud tells both managers of both")
+			Eventually(writes[name].resources).Should(ContainElements(
+				"fooclusters", "foocontrolplanes", "foomachines", "foomachinepools", "foomachinetemplates", "machines", "kubeadmconfigs", "secrets"))
+		}
+
+		By("having both managers look at all that the cloud has")
+		cloud.DropWatches()
+		for _, name := range tenants {
+			// A write that must not happen cannot be waited for; a second is many times what a reconcile takes here.
+			Consistently(func() []string { return namesOf(writes[name]) }, "1s").Should(HaveEach(HavePrefix(name)))
+		}
+		for _, name := range []string{"red", "plain"} {
+			for _, object := range []client.Object{&infrav1.FooCluster{}, &infrav1.FooMachinePool{}, &controlplanev1.FooControlPlane{}} {
+				Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, object)).To(Succeed())
+				Expect(object.GetFinalizers()).To(BeEmpty(), "%T %s", object, name)
+			}
+			Expect(fooMachines(ctx, namespace, name)).To(BeEmpty())
+		}
+	})
+})
+
+func namesOf(w *written) []string {
+	var result []string
+	for name := range w.names() {
+		result = append(result, name)
+	}
+	return result
+}
+
+// createCluster makes all that a user makes for a cluster. Its name is its label too, but plain has none.
+func createCluster(ctx context.Context, namespace, name string) {
+	GinkgoHelper()
+	label := map[string]string{clusterv1.WatchLabel: name}
+	if name == "plain" {
+		label = nil
+	}
+	owner := infratest.NewCluster(namespace, name)
+	owner.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: controlplanev1.GroupVersion.Group, Kind: "FooControlPlane", Name: name}
+	create(ctx, owner, label)
+	ownerRef := infratest.NewFooCluster(owner).OwnerReferences
+
+	template := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	template.Spec.Template.Spec.InstanceType = "small"
+	create(ctx, template, label)
+	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, OwnerReferences: ownerRef}}
+	controlPlane.Spec.Version = infratest.KubernetesVersion
+	controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = label
+	controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+		APIGroup: infrav1.GroupVersion.Group, Kind: "FooMachineTemplate", Name: template.Name,
+	}
+	create(ctx, controlPlane, label)
+	create(ctx, infratest.NewFooCluster(owner), label)
+
+	create(ctx, infratest.NewSecret(namespace, name, infratest.UserData), nil)
+	pool := infratest.NewMachinePool(owner, name, 1)
+	create(ctx, pool, label)
+	create(ctx, infratest.NewFooMachinePool(pool), label)
+}
+
+func create(ctx context.Context, object client.Object, more map[string]string) {
+	GinkgoHelper()
+	labels := map[string]string{}
+	for _, some := range []map[string]string{object.GetLabels(), more} {
+		for key, value := range some {
+			labels[key] = value
+		}
+	}
+	object.SetLabels(labels)
+	Expect(environment.Client.Create(ctx, object)).To(Succeed())
+}
+
+// provisioned does what Cluster API does once the infrastructure of a cluster is there.
+func provisioned(ctx context.Context, namespace, name string, fooCluster *infrav1.FooCluster) {
+	GinkgoHelper()
+	owner := &clusterv1.Cluster{}
+	Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, owner)).To(Succeed())
+	before := owner.DeepCopy()
+	endpoint := fooCluster.Spec.ControlPlaneEndpoint
+	owner.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: endpoint.Host, Port: endpoint.Port}
+	Expect(environment.Client.Patch(ctx, owner, client.MergeFrom(before))).To(Succeed())
+	before = owner.DeepCopy()
+	owner.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	Expect(environment.Client.Status().Patch(ctx, owner, client.MergeFrom(before))).To(Succeed())
+}
+
+func fooMachines(ctx context.Context, namespace, cluster string) []infrav1.FooMachine {
+	GinkgoHelper()
+	list := &infrav1.FooMachineList{}
+	Expect(environment.Client.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
+	var result []infrav1.FooMachine
+	for _, one := range list.Items {
+		if strings.HasPrefix(one.Name, cluster) {
+			result = append(result, one)
+		}
+	}
+	return result
+}
