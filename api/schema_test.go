@@ -1,0 +1,282 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package api_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
+	"sigs.k8s.io/yaml"
+)
+
+type schema = apiextensionsv1.JSONSchemaProps
+
+// field is one of a kind, with the path that kubectl explain takes.
+type field struct {
+	path, name string
+	schema     schema
+	required   bool
+}
+
+// crds are all CRDs by kind.
+func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	g := NewWithT(t)
+	paths, err := filepath.Glob(filepath.Join("..", "config", "crd", "bases", "*.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(paths).NotTo(BeEmpty())
+	result := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		g.Expect(err).NotTo(HaveOccurred())
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		g.Expect(yaml.UnmarshalStrict(content, crd)).To(Succeed())
+		result[crd.Spec.Names.Kind] = crd
+	}
+	return result
+}
+
+// fields returns all fields below a schema, those of list items too.
+func fields(path string, of schema) []field {
+	var result []field
+	for name, child := range of.Properties {
+		one := field{path: strings.TrimPrefix(path+"."+name, "."), name: name, schema: child, required: slices.Contains(of.Required, name)}
+		result = append(append(result, one), fields(one.path, child)...)
+	}
+	if of.Items != nil && of.Items.Schema != nil {
+		result = append(result, fields(path, *of.Items.Schema)...)
+	}
+	return result
+}
+
+// standard are the fields that all kinds of Kubernetes have.
+func (f field) standard() bool {
+	return f.path == "apiVersion" || f.path == "kind" || f.path == "metadata"
+}
+
+// foreign fields are those of kubeadm's configuration, whose schema is Cluster API's.
+func (f field) foreign() bool { return strings.Contains(f.path, "kubeadmConfigSpec.") }
+
+// eachField runs a check for all fields of the versions that are chosen, and reports them by their path.
+func eachField(t *testing.T, chosen func(version string) bool, check func(f field) string) {
+	t.Helper()
+	for kind, crd := range crds(t) {
+		for _, version := range crd.Spec.Versions {
+			if !chosen(version.Name) {
+				continue
+			}
+			for _, f := range fields("", *version.Schema.OpenAPIV3Schema) {
+				if problem := check(f); problem != "" {
+					t.Errorf("%s %s: %s %s", kind, version.Name, f.path, problem)
+				}
+			}
+		}
+	}
+}
+
+func all(string) bool                 { return true }
+func hub(version string) bool         { return version == "v1beta2" }
+func (f field) described() bool       { return strings.TrimSpace(f.schema.Description) != "" }
+func isMap(one schema) bool           { return one.AdditionalProperties != nil }
+func (f field) under(end string) bool { return strings.HasSuffix(f.path, end) }
+
+// kubectl explain shows nothing but the description of a field.
+func TestEveryFieldIsDescribed(t *testing.T) {
+	eachField(t, all, func(f field) string {
+		if !f.described() && f.path != "metadata" {
+			return "has no description"
+		}
+		return ""
+	})
+	for kind, crd := range crds(t) {
+		for _, version := range crd.Spec.Versions {
+			NewWithT(t).Expect(version.Schema.OpenAPIV3Schema.Description).NotTo(BeEmpty(), "%s %s", kind, version.Name)
+			for _, column := range version.AdditionalPrinterColumns {
+				NewWithT(t).Expect(column.Description).NotTo(BeEmpty(), "column %s of %s %s", column.Name, kind, version.Name)
+			}
+		}
+	}
+}
+
+// A description begins with the name that users write, so that it reads the same in the docs and in the manifest.
+func TestDescriptionsBeginWithTheName(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		if f.standard() || f.foreign() || strings.HasPrefix(f.schema.Description, f.name+" ") {
+			return ""
+		}
+		return "has a description that begins otherwise: " + f.schema.Description
+	})
+}
+
+// Without a bound, one object could fill etcd, and the cost of CEL rules could not be estimated.
+func TestEverythingIsBounded(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		one := f.schema
+		switch {
+		case f.standard() || f.foreign():
+		case one.Type == "string" && one.MaxLength == nil && len(one.Enum) == 0 && one.Format != "date-time":
+			return "is a string without maxLength"
+		case one.Type == "array" && one.MaxItems == nil:
+			return "is a list without maxItems"
+		case one.Type == "array" && one.Items.Schema.Type == "string" && one.Items.Schema.MaxLength == nil && len(one.Items.Schema.Enum) == 0:
+			return "is a list of strings without maxLength"
+		}
+		return ""
+	})
+}
+
+// Server-side apply merges lists by these.
+func TestListsHaveAType(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		one := f.schema
+		switch {
+		case one.Type != "array" || f.under("nodeRegistration.taints"): // Cluster API has no type for these
+			return ""
+		case one.XListType == nil:
+			return "is a list without listType"
+		case *one.XListType != "map":
+			return ""
+		case len(one.XListMapKeys) == 0:
+			return "is a map list without keys"
+		}
+		for _, key := range one.XListMapKeys {
+			if !slices.Contains(one.Items.Schema.Required, key) && one.Items.Schema.Properties[key].Default == nil {
+				return "has the key " + key + ", which items may leave out"
+			}
+		}
+		return ""
+	})
+}
+
+// nothingIsValid are the fields of which an empty object says something: that everything is as it is by default.
+var nothingIsValid = []string{
+	"spec", "spec.template.spec",
+}
+
+// An empty object and none would be two ways to say the same, which server-side apply tells apart.
+func TestNoEmptyObjects(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		one := f.schema
+		if one.Type != "object" || isMap(one) || f.standard() || f.foreign() || slices.Contains(nothingIsValid, f.path) {
+			return ""
+		}
+		if len(one.Required) == 0 && (one.MinProperties == nil || *one.MinProperties < 1) {
+			return "may be empty: it needs MinProperties=1 or a required field"
+		}
+		return ""
+	})
+}
+
+// maps are the fields that are maps in Kubernetes itself, or in Cluster API.
+var maps = regexp.MustCompile(`\.(labels|annotations|capacity|allocatable|failureDomains\.attributes)$`)
+
+func TestTypesOfFields(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		one := f.schema
+		switch {
+		case f.foreign():
+		case one.Nullable:
+			return "is nullable: null and nothing would be two ways to say the same"
+		case one.Type == "number":
+			return "is a floating-point number, which not every client reads alike"
+		case one.Type == "integer" && one.Format != "int32" && one.Format != "int64":
+			return "is an integer without a size"
+		case isMap(one) && !maps.MatchString(f.path):
+			return "is a map: lists with a name in each item can grow"
+		case one.Default != nil && f.path != "spec.replicas":
+			return "has a default in the schema: nobody can tell then what the user asked for"
+		case strings.HasSuffix(strings.ToLower(f.name), "phase"):
+			return "is a phase: conditions can grow"
+		case strings.HasSuffix(f.name, "Timestamp"), strings.HasSuffix(f.name, "Duration"):
+			return "is named after its type: Time, or Seconds"
+		}
+		return ""
+	})
+}
+
+// booleans are the fields that a contract, or what the field decides, wants as that. Others would better be a word, to which
+// a third can be added.
+var booleans = []string{
+	"status.initialization.provisioned", "status.initialization.controlPlaneInitialized", "status.ready", "status.instances.ready",
+	"status.failureDomains.controlPlane", "spec.strategy.rolloutPaused", "spec.template.spec.strategy.rolloutPaused",
+}
+
+func TestBooleansAreFew(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		if f.schema.Type == "boolean" && !f.foreign() && !slices.Contains(booleans, f.path) {
+			return "is a boolean"
+		}
+		return ""
+	})
+}
+
+func TestStatusIsASubresource(t *testing.T) {
+	for kind, crd := range crds(t) {
+		for _, version := range crd.Spec.Versions {
+			g := NewWithT(t)
+			status, found := version.Schema.OpenAPIV3Schema.Properties["status"]
+			if !found {
+				continue
+			}
+			g.Expect(version.Subresources).NotTo(BeNil(), kind)
+			g.Expect(version.Subresources.Status).NotTo(BeNil(), kind)
+			g.Expect(version.Schema.OpenAPIV3Schema.Required).NotTo(ContainElement("status"), kind)
+			if hub(version.Name) {
+				g.Expect(status.Required).To(BeEmpty(), "what %s observes may be unknown", kind)
+			}
+		}
+	}
+}
+
+// kubectl apply writes the whole object into an annotation, and annotations may have 256 KiB together. A CRD beyond that can
+// be installed by server-side apply only, which not all tools do.
+func TestCRDsCanBeApplied(t *testing.T) {
+	for kind, crd := range crds(t) {
+		content, err := json.Marshal(crd)
+		g := NewWithT(t)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(len(content)).To(BeNumerically("<", validation.TotalAnnotationSizeLimitB), "%s has %d bytes", kind, len(content))
+	}
+}
+
+// longestRule keeps CEL to what a webhook is not needed for.
+const longestRule = 400
+
+func TestRulesAreShortAndSayWhy(t *testing.T) {
+	eachField(t, hub, func(f field) string {
+		for _, rule := range f.schema.XValidations {
+			if f.foreign() {
+				continue
+			}
+			if rule.Message == "" && rule.MessageExpression == "" {
+				return "has a rule without a message: " + rule.Rule
+			}
+			if len(rule.Rule) > longestRule {
+				return "has a rule that is better a webhook's: " + rule.Rule
+			}
+		}
+		return ""
+	})
+}
