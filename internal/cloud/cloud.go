@@ -20,7 +20,7 @@ import "context"
 
 // Cloud is a Foo cloud as one tenant sees it. Implementations are safe for concurrent use.
 //
-// Errors are of this package's types: NotFoundError, InvalidError, QuotaExceededError, UnauthorizedError,
+// Errors are of this package's types: NotFoundError, InvalidError, QuotaExceededError, CapacityError, UnauthorizedError,
 // ThrottledError and UnavailableError. Any other error is a fault of the transport and may be tried again.
 type Cloud interface {
 	Catalog
@@ -58,7 +58,7 @@ type LoadBalancers interface {
 	DeleteLoadBalancer(ctx context.Context, name string) error
 }
 
-// Instances are the machines of the cloud.
+// Instances are the machines of the cloud. One that is interruptible may be taken back by the cloud, after a notice.
 type Instances interface {
 	// EnsureInstance creates the instance that the spec names, or returns the one that has the name.
 	// An instance of a pool is made by the pool, never by this call.
@@ -77,7 +77,8 @@ type Instances interface {
 }
 
 // Pools are sets of instances made from one template. The cloud brings the number of instances up to the pool's size;
-// it never deletes an instance of a pool to bring the number down: the caller names the instance to delete.
+// it never deletes an instance of a pool to bring the number down: the caller names the instance to delete. An instance that
+// is lost, or that the cloud takes back, leaves the size as it is, so that the pool makes another.
 type Pools interface {
 	// EnsurePool creates the pool that the spec names, or updates its size and template. A new template is used for
 	// instances made from then on; those there stay as they are. A size below the number of instances is refused with

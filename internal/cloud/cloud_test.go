@@ -67,6 +67,7 @@ func TestReasonForWrappedErrors(t *testing.T) {
 		ReasonNotFound:      &NotFoundError{Kind: "instance", Name: "a"},
 		ReasonInvalid:       &InvalidError{Field: "type", Value: "giant", Problem: "unknown instance type"},
 		ReasonQuotaExceeded: &QuotaExceededError{Resource: "cpus", Limit: 4, Used: 4, Requested: 2},
+		ReasonOutOfCapacity: &CapacityError{Zone: "zone-a"},
 		ReasonUnauthorized:  &UnauthorizedError{Message: "unknown token"},
 		ReasonThrottled:     &ThrottledError{RetryAfter: time.Second},
 		ReasonUnavailable:   &UnavailableError{Message: "down"},
@@ -83,6 +84,8 @@ func TestErrorsSayWhatIsAllowed(t *testing.T) {
 	invalid := &InvalidError{Field: "template.type", Value: "giant", Problem: "unknown instance type", Allowed: []string{"small", "large"}}
 	g.Expect(invalid).To(MatchError(`template.type "giant": unknown instance type, allowed: small, large`))
 	quota := &QuotaExceededError{Resource: "cpus", Limit: 4, Used: 3, Requested: 2}
+	g.Expect(&CapacityError{Message: "maintenance"}).To(MatchError("the cloud is out of capacity: maintenance"))
+	g.Expect(&CapacityError{Zone: "zone-a"}).To(MatchError("zone zone-a is out of capacity"))
 	g.Expect(quota).To(MatchError("quota for cpus exceeded: limit 4, used 3, requested 2"))
 }
 

@@ -33,6 +33,8 @@ const (
 	ReasonInvalid Reason = "Invalid"
 	// ReasonQuotaExceeded goes with QuotaExceededError.
 	ReasonQuotaExceeded Reason = "QuotaExceeded"
+	// ReasonOutOfCapacity goes with CapacityError.
+	ReasonOutOfCapacity Reason = "OutOfCapacity"
 	// ReasonUnauthorized goes with UnauthorizedError.
 	ReasonUnauthorized Reason = "Unauthorized"
 	// ReasonThrottled goes with ThrottledError.
@@ -85,6 +87,25 @@ func (e *QuotaExceededError) Error() string {
 	return fmt.Sprintf("quota for %s exceeded: limit %d, used %d, requested %d", e.Resource, e.Limit, e.Used, e.Requested)
 }
 
+// CapacityError says that the cloud itself has no room for an instance; it may have later.
+type CapacityError struct {
+	// Zone that is full; empty when the whole cloud is.
+	Zone string
+	// Message says more, where there is more to say.
+	Message string
+}
+
+func (e *CapacityError) Error() string {
+	text := "the cloud is out of capacity"
+	if e.Zone != "" {
+		text = "zone " + e.Zone + " is out of capacity"
+	}
+	if e.Message != "" {
+		text += ": " + e.Message
+	}
+	return text
+}
+
 // UnauthorizedError says that the cloud does not know the caller.
 type UnauthorizedError struct {
 	// Message says what to check. It never holds the token.
@@ -120,6 +141,9 @@ func IsInvalid(err error) bool { return is[*InvalidError](err) }
 // IsQuotaExceeded reports whether err is, or wraps, a QuotaExceededError.
 func IsQuotaExceeded(err error) bool { return is[*QuotaExceededError](err) }
 
+// IsOutOfCapacity reports whether err is, or wraps, a CapacityError.
+func IsOutOfCapacity(err error) bool { return is[*CapacityError](err) }
+
 // IsUnauthorized reports whether err is, or wraps, an UnauthorizedError.
 func IsUnauthorized(err error) bool { return is[*UnauthorizedError](err) }
 
@@ -145,6 +169,8 @@ func ReasonFor(err error) Reason {
 		return ReasonInvalid
 	case IsQuotaExceeded(err):
 		return ReasonQuotaExceeded
+	case IsOutOfCapacity(err):
+		return ReasonOutOfCapacity
 	case IsUnauthorized(err):
 		return ReasonUnauthorized
 	case throttled:

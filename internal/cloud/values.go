@@ -134,6 +134,8 @@ type InstanceTemplate struct {
 	UserData []byte `json:"userData,omitempty"`
 	// Tags of the instance.
 	Tags Tags `json:"tags,omitempty"`
+	// Interruptible allows the cloud to take the instance back at any time, after a notice; see Instance.ReclaimAt.
+	Interruptible bool `json:"interruptible,omitempty"`
 }
 
 // InstanceSpec asks for an instance.
@@ -237,6 +239,11 @@ type Instance struct {
 	Bootstrap Bootstrap `json:"bootstrap"`
 	// Draining says that it was taken out of its load balancers.
 	Draining bool `json:"draining,omitempty"`
+	// Interruptible as asked for.
+	Interruptible bool `json:"interruptible,omitempty"`
+	// ReclaimAt is when the cloud takes an interruptible instance back: it ends then, and is gone soon after. Nil while the
+	// cloud has not given notice; a notice that was given is never taken back.
+	ReclaimAt *time.Time `json:"reclaimAt,omitempty"`
 	// CreatedAt is when it was ordered.
 	CreatedAt time.Time `json:"createdAt"`
 }

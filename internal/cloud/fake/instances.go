@@ -66,6 +66,7 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 		ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: spec.Zone, ProviderID: cloud.ProviderID(spec.Zone, id),
 		Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: maps.Clone(spec.Tags),
 		State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending}, CreatedAt: time.Now(),
+		Interruptible: spec.Interruptible,
 	}}
 	if of != nil {
 		i.Pool, i.Revision = of.Name, of.Revision
@@ -187,6 +188,18 @@ func (c *Cloud) StopInstance(name, message string) bool {
 // no instance of the name.
 func (c *Cloud) LoseInstance(name string) bool {
 	return c.ChangeInstance(name, func(i *cloud.Instance) { c.remove(i.ID) })
+}
+
+// ReclaimInstance gives notice that an interruptible instance is taken back; LoseInstance then takes it. It reports false if
+// there is no interruptible instance of the name.
+func (c *Cloud) ReclaimInstance(name string, at time.Time) bool {
+	interruptible := false
+	found := c.ChangeInstance(name, func(i *cloud.Instance) {
+		if interruptible = i.Interruptible; interruptible {
+			i.ReclaimAt = &at
+		}
+	})
+	return found && interruptible
 }
 
 // FinishDeletions ends all deletions of instances and load balancers that are open.

@@ -83,6 +83,7 @@ func (c *Cloud) grow(p *pool) {
 			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
 			InstanceTemplate: cloud.InstanceTemplate{
 				Type: p.Template.Type, KubernetesVersion: p.Template.KubernetesVersion, UserData: p.userData, Tags: p.Template.Tags,
+				Interruptible: p.Template.Interruptible,
 			},
 		}, p)
 		if err != nil {

@@ -44,6 +44,8 @@ type Error struct {
 	Limit     int64  `json:"limit,omitempty"`
 	Used      int64  `json:"used,omitempty"`
 	Requested int64  `json:"requested,omitempty"`
+	// Zone that is full, for OutOfCapacity; Problem says more.
+	Zone string `json:"zone,omitempty"`
 	// RetryAfterSeconds, for Throttled.
 	RetryAfterSeconds float64 `json:"retryAfterSeconds,omitempty"`
 }
@@ -55,6 +57,7 @@ func NewError(err error) Error {
 		notFound     *cloud.NotFoundError
 		invalid      *cloud.InvalidError
 		quota        *cloud.QuotaExceededError
+		capacity     *cloud.CapacityError
 		unauthorized *cloud.UnauthorizedError
 		unavailable  *cloud.UnavailableError
 	)
@@ -65,6 +68,8 @@ func NewError(err error) Error {
 		e.Field, e.Value, e.Problem, e.Allowed = invalid.Field, invalid.Value, invalid.Problem, invalid.Allowed
 	case errors.As(err, &quota):
 		e.Resource, e.Limit, e.Used, e.Requested = quota.Resource, quota.Limit, quota.Used, quota.Requested
+	case errors.As(err, &capacity):
+		e.Zone, e.Problem = capacity.Zone, capacity.Message
 	case errors.As(err, &unauthorized):
 		e.Message = unauthorized.Message
 	case errors.As(err, &unavailable):
@@ -85,6 +90,8 @@ func (e Error) Typed() error {
 		return &cloud.InvalidError{Field: e.Field, Value: e.Value, Problem: e.Problem, Allowed: e.Allowed}
 	case cloud.ReasonQuotaExceeded:
 		return &cloud.QuotaExceededError{Resource: e.Resource, Limit: e.Limit, Used: e.Used, Requested: e.Requested}
+	case cloud.ReasonOutOfCapacity:
+		return &cloud.CapacityError{Zone: e.Zone, Message: e.Problem}
 	case cloud.ReasonUnauthorized:
 		return &cloud.UnauthorizedError{Message: e.Message}
 	case cloud.ReasonThrottled:
@@ -109,7 +116,7 @@ func (e Error) Status() int {
 		return http.StatusUnauthorized
 	case cloud.ReasonThrottled:
 		return http.StatusTooManyRequests
-	case cloud.ReasonUnavailable:
+	case cloud.ReasonUnavailable, cloud.ReasonOutOfCapacity:
 		return http.StatusServiceUnavailable
 	case cloud.ReasonUnknown:
 	}

@@ -20,6 +20,7 @@ import (
 	_ "embed"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
 // Document is the OpenAPI 3 document of the API, in YAML.
@@ -38,6 +39,7 @@ const (
 	PathLoadBalancers = "/v1/load-balancers"
 	PathInstances     = "/v1/instances"
 	PathPools         = "/v1/pools"
+	PathFaults        = "/v1/faults"
 	PathWatch         = "/v1/watch"
 	// SuffixLog follows an instance's path.
 	SuffixLog = "/console"
@@ -53,6 +55,8 @@ const (
 	ParameterName = "name"
 	// ParameterPool chooses instances by pool.
 	ParameterPool = "pool"
+	// ParameterTenant names the tenant of a fault rule.
+	ParameterTenant = "tenant"
 	// ParameterSource names a log.
 	ParameterSource = "source"
 	// ParameterFollow is "true" to wait for more of a log.
@@ -87,4 +91,6 @@ type (
 	Instances = List[cloud.Instance]
 	// Pools is the answer to GET /v1/pools.
 	Pools = List[cloud.Pool]
+	// Faults is the answer to GET /v1/faults.
+	Faults = List[fault.Rule]
 )

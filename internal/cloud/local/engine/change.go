@@ -26,6 +26,10 @@ type change struct {
 	*store.Tx
 	events []tenantEvent
 	actors []actorOf
+	// retry says that an instance was refused for no reason that an event would tell the end of.
+	retry bool
+	// refill are pools that are filled again after a while.
+	refill []*store.Pool
 }
 
 type tenantEvent struct {
@@ -48,6 +52,9 @@ func (e *Engine) update(fn func(*change) error) error {
 	}
 	for _, actor := range c.actors {
 		e.wake(actor)
+	}
+	for _, pool := range c.refill {
+		e.fillLater(pool.Tenant, pool.Name)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ type Options struct {
 	InstanceTypes []cloud.InstanceType
 	// Images returns the Kubernetes versions on offer now, oldest first.
 	Images func() ([]cloud.Image, error)
-	// Limits of each tenant; a tenant that is not here has none.
+	// Limits of each tenant; a tenant that is not here has none, and only its own fault rules can name it.
 	Limits map[string]cloud.Resources
 	// Now is the clock; time.Now when nil.
 	Now func() time.Time
@@ -57,6 +57,8 @@ type Engine struct {
 	ctx       context.Context
 	actors    map[string]*actor
 	actorsEnd sync.WaitGroup
+	// retrying are the pools that are filled again after a while, by tenant and name.
+	retrying map[string]bool
 }
 
 // New returns an engine that does nothing yet.
@@ -64,7 +66,7 @@ func New(options Options) *Engine {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Engine{options: options, hub: newHub(), actors: map[string]*actor{}}
+	return &Engine{options: options, hub: newHub(), actors: map[string]*actor{}, retrying: map[string]bool{}}
 }
 
 // Start finds again what ran before, finishes what was half done, and supervises everything until ctx ends.

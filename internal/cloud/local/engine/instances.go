@@ -20,8 +20,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
@@ -34,6 +36,7 @@ const (
 // EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and tags can not change.
 func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
 	var result cloud.Instance
+	var refused error
 	err := t.engine.update(func(c *change) error {
 		record, err := c.InstanceByName(t.name, spec.Name)
 		if err != nil {
@@ -47,13 +50,18 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 			return err
 		}
 		record, err = t.engine.createInstance(c, t.name, spec, poolMember{})
+		if cloud.IsOutOfCapacity(err) {
+			// The rule that refused has counted, which is to be kept.
+			refused = err
+			return nil
+		}
 		if err != nil {
 			return err
 		}
 		result = record.Instance
 		return nil
 	})
-	if err != nil {
+	if err = cmp.Or(err, refused); err != nil {
 		return cloud.Instance{}, err
 	}
 	return result, nil
@@ -69,6 +77,7 @@ func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
 		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "can not change", Allowed: []string{fmt.Sprint(record.Tags)}}
 	}
 	return cmp.Or(
+		immutable("interruptible", strconv.FormatBool(record.Interruptible), strconv.FormatBool(spec.Interruptible)),
 		immutable("hostname", record.Hostname, spec.Hostname),
 		immutable("zone", record.Zone, cmp.Or(spec.Zone, record.Zone)),
 		immutable("type", record.Type, spec.Type),
@@ -79,6 +88,9 @@ func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
 // poolMember says which pool an instance belongs to, if any.
 type poolMember struct {
 	pool, revision string
+	// zones of the pool, and the others of its instances.
+	zones  []string
+	others []store.Instance
 }
 
 // createInstance stores a new instance, which its supervisor then starts. The spec was validated before.
@@ -95,7 +107,7 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	if err := checkQuota(quota, want); err != nil {
 		return nil, err
 	}
-	zone, err := e.placeInstance(c, tenant, spec)
+	zone, err := e.placeInstance(c, tenant, spec, member)
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +128,25 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: spec.Tags,
 			Pool: member.pool, Revision: member.revision, Address: address,
 			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
-			CreatedAt: e.options.Now().UTC(),
+			Interruptible: spec.Interruptible, CreatedAt: e.options.Now().UTC(),
 		},
 		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, Runtime: kind.Runtime,
+	}
+	if err := e.foretell(c, record); err != nil {
+		return nil, err
 	}
 	return record, c.putInstance(record)
 }
 
-func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec) (string, error) {
+// placeInstance returns the zone for a new instance: that which it names, or the emptiest of its pool's, or that which has the
+// fewest instances like it.
+func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (string, error) {
+	target := fault.Target{Tenant: tenant, Pool: member.pool}
 	if spec.Zone != "" {
-		return spec.Zone, nil
+		return e.chooseZone(c, target, []string{spec.Zone}, nil)
+	}
+	if member.pool != "" {
+		return e.chooseZone(c, target, member.zones, member.others)
 	}
 	all, err := c.Instances(tenant)
 	if err != nil {
@@ -137,7 +158,7 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 			alike = append(alike, all[i])
 		}
 	}
-	return nextZone(e.zoneNames(), alike), nil
+	return e.chooseZone(c, target, e.zoneNames(), alike)
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.

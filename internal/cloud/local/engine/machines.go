@@ -60,6 +60,9 @@ type Machines interface {
 	Start(ctx context.Context, spec MachineSpec, commit Commit) (Machine, error)
 	// Find returns a machine that was started before, or process.ErrGone.
 	Find(id string, identity process.Identity) (Machine, error)
+	// Kill ends a machine at once, as a power failure does, and returns when it has ended. What it wrote stays. The identity
+	// is nil when none was stored.
+	Kill(ctx context.Context, id string, identity *process.Identity) error
 	// Remove stops a machine, gently first, and removes all of it. The identity is nil when none was stored.
 	Remove(ctx context.Context, id string, identity *process.Identity) error
 	// Log opens a log of an instance; it ends where the log ends now unless follow, and ctx then ends it.

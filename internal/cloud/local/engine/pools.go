@@ -88,7 +88,7 @@ func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
 }
 
 // fill makes the instances that a pool misses, in the same transaction that found them missing. Whatever may change
-// the outcome (an instance that is gone, a new limit) calls it again, so nothing needs to be tried later.
+// the outcome (an instance that is gone, a new limit) calls it again, so nothing needs to be tried later but what chance decides.
 func (e *Engine) fill(c *change, record *store.Pool) error {
 	if record.Deleting {
 		return nil
@@ -107,6 +107,9 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 			continue
 		}
 		have = append(have, *instance)
+	}
+	if problem != nil && c.retry {
+		c.refill = append(c.refill, record)
 	}
 	if sameProblem(record.Problem, problem) {
 		return nil
@@ -129,14 +132,19 @@ func (e *Engine) createMember(c *change, record *store.Pool, have []store.Instan
 		zones = e.zoneNames()
 	}
 	spec := cloud.InstanceSpec{
-		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix,
-		Zone: nextZone(zones, have), InstanceTemplate: record.Template,
+		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
 	}
 	// Zones, types and images may have changed since the pool was made.
+	for _, zone := range zones {
+		if err := e.validateZone("zones", zone); err != nil {
+			return nil, err
+		}
+	}
 	if err := e.validateInstance(spec); err != nil {
 		return nil, err
 	}
-	return e.createInstance(c, record.Tenant, spec, poolMember{pool: record.Name, revision: record.Revision})
+	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, others: have}
+	return e.createInstance(c, record.Tenant, spec, member)
 }
 
 func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
@@ -257,7 +265,8 @@ func (e *Engine) deletePool(c *change, record *store.Pool) error {
 	return c.DeletePool(record)
 }
 
-// finishPool deletes a pool that is on its way out once its last instance is gone.
+// finishPool deletes a pool that is on its way out once its last instance is gone. One that stays makes another instance where
+// the last one went by itself.
 func (e *Engine) finishPool(c *change, tenant, name string) error {
 	record, err := c.Pool(tenant, name)
 	if err != nil || record == nil {
@@ -265,7 +274,7 @@ func (e *Engine) finishPool(c *change, tenant, name string) error {
 	}
 	c.poolChanged(record)
 	if !record.Deleting {
-		return nil
+		return e.fill(c, record)
 	}
 	return e.deletePool(c, record)
 }

@@ -122,7 +122,7 @@ func TestRestartFindsInstances(t *testing.T) {
 	h.becomes(lost.ID, cloud.InstanceRunning)
 	h.stop()
 	h.Expect(h.machines.Running()).To(Equal(2), "instances outlive the engine")
-	h.machines.Kill(lost.ID, "killed")
+	h.machines.Die(lost.ID, "killed")
 	h.start()
 	h.Expect(h.becomes(lost.ID, cloud.InstanceStopped).Message).To(ContainSubstring("ended"))
 	h.machines.Report(kept.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
@@ -130,7 +130,7 @@ func TestRestartFindsInstances(t *testing.T) {
 		now, err := h.tenant.GetInstance(ctx, kept.ID)
 		return now.Bootstrap.State, err
 	}, soon).Should(Equal(cloud.BootstrapSucceeded), "one that was found again is supervised")
-	h.machines.Kill(kept.ID, "killed")
+	h.machines.Die(kept.ID, "killed")
 	h.becomes(kept.ID, cloud.InstanceStopped)
 }
 
@@ -258,7 +258,7 @@ func TestMemberIsReplacedOnlyWhenAsked(t *testing.T) {
 	list, err := h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
 	h.Expect(err).NotTo(HaveOccurred())
 	h.becomes(list[0].ID, cloud.InstanceRunning)
-	h.machines.Kill(list[0].ID, "killed")
+	h.machines.Die(list[0].ID, "killed")
 	h.becomes(list[0].ID, cloud.InstanceStopped)
 	spec.Revision = "two"
 	pool, err := h.tenant.EnsurePool(ctx, spec)

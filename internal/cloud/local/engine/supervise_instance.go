@@ -24,6 +24,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
@@ -65,7 +66,9 @@ func (s *instanceSupervisor) run(ctx context.Context, woken <-chan struct{}) {
 func (s *instanceSupervisor) step(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	switch record.State {
 	case cloud.InstancePending:
-		s.launch(ctx, record)
+		if !s.holdsBoot(ctx, record, woken) {
+			s.launch(ctx, record)
+		}
 	case cloud.InstanceRunning:
 		s.watch(ctx, record, woken)
 	case cloud.InstanceDeleting:
@@ -116,6 +119,7 @@ func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance)
 			return true
 		}
 		now.State, now.Message = cloud.InstanceRunning, ""
+		now.Strikes = fault.Begun(now.Strikes, s.engine.options.Now())
 		return true
 	})
 	if err != nil {
@@ -130,6 +134,9 @@ func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance)
 }
 
 func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) (Machine, error) {
+	if strike := fault.Of(record.Strikes, fault.BootFailure); strike != nil {
+		return nil, fmt.Errorf("the instance did not boot (%s)", strike.Cause())
+	}
 	if record.Process != nil {
 		if err := s.engine.options.Machines.Remove(ctx, s.id, record.Process); err != nil {
 			return nil, fmt.Errorf("undo an earlier start: %w", err)
@@ -166,9 +173,13 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 	if s.machine == nil && !s.find(record) {
 		return
 	}
+	due, end := s.due(record)
+	defer end()
 	select {
 	case <-ctx.Done():
 	case <-woken:
+	case <-due:
+		s.strike(ctx, record, woken)
 	case <-s.machine.Done():
 		s.stopped(s.machine.Exit())
 	case report := <-s.machine.Reports():

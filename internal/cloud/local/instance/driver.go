@@ -135,6 +135,24 @@ func (d *Driver) attach(id string, handle *process.Handle) (engine.Machine, erro
 	return &machine{Handle: handle, reports: reports}, nil
 }
 
+// Kill ends a machine at once; see engine.Machines.
+func (d *Driver) Kill(ctx context.Context, _ string, identity *process.Identity) error {
+	if identity == nil {
+		return nil
+	}
+	handle, err := process.Find(*identity)
+	if errors.Is(err, process.ErrGone) {
+		return nil
+	}
+	if err == nil {
+		err = handle.Kill(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("kill the first process: %w", err)
+	}
+	return nil
+}
+
 // Remove stops a machine and removes all of it; see engine.Machines.
 func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identity) error {
 	if identity != nil {

@@ -157,6 +157,11 @@ func (h *Handle) Stop(ctx context.Context, grace time.Duration) error {
 		return ctx.Err()
 	case <-timer.C:
 	}
+	return h.Kill(ctx)
+}
+
+// Kill sends SIGKILL, and returns when the process has ended.
+func (h *Handle) Kill(ctx context.Context) error {
 	if err := h.Signal(unix.SIGKILL); err != nil {
 		return err
 	}

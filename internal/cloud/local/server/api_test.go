@@ -111,7 +111,7 @@ func TestInstanceLife(t *testing.T) {
 		return now.Bootstrap.Message, err
 	}, soon).Should(Equal("it broke"), "reports are events")
 
-	w.machines.Kill(made.ID, "signal: killed")
+	w.machines.Die(made.ID, "signal: killed")
 	w.eventuallyState(made.ID, cloud.InstanceStopped)
 	stopped, err := w.client.GetInstance(ctx, made.ID)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -233,7 +233,7 @@ func TestLoadBalancerLife(t *testing.T) {
 
 	w.balancers.KillAll()
 	w.Eventually(w.balancers.Running, soon).Should(Equal(1), "one that died is started again")
-	w.machines.Kill(instance.ID, "killed")
+	w.machines.Die(instance.ID, "killed")
 	w.Eventually(w.balancers.Addresses, soon).Should(BeEmpty(), "a stopped instance is no backend")
 
 	list, err := w.client.ListLoadBalancers(ctx, nil)
@@ -359,6 +359,7 @@ func TestErrorsTravelWhole(t *testing.T) {
 		&cloud.NotFoundError{Kind: "pool", Name: "a.b"},
 		&cloud.InvalidError{Field: "f", Value: "v", Problem: "p", Allowed: []string{"a", "b"}},
 		&cloud.QuotaExceededError{Resource: "cpus", Limit: 4, Used: 3, Requested: 2},
+		&cloud.CapacityError{Zone: "zone-a", Message: "m"},
 		&cloud.UnauthorizedError{Message: "m"},
 		&cloud.ThrottledError{RetryAfter: 1500 * time.Millisecond},
 		&cloud.UnavailableError{Message: "m"},

@@ -121,7 +121,7 @@ func ensureNamed[S, T any](nameOf func(S) string, ensure func(Backend, context.C
 			return err
 		}
 		if name := nameOf(spec); name != r.PathValue("name") {
-			return &cloud.InvalidError{Field: "name", Value: name, Problem: "is not the name in the path", Allowed: []string{r.PathValue("name")}}
+			return wrongName(name, r.PathValue("name"))
 		}
 		item, err := ensure(b, r.Context(), spec)
 		if err == nil {

@@ -30,6 +30,8 @@ type Route struct {
 
 	handle func(b Backend, w http.ResponseWriter, r *http.Request) error
 	public http.HandlerFunc
+	// calm says that no fault rule strikes the call, so that rules can always be removed.
+	calm bool
 }
 
 // Routes are all calls of the API.
@@ -56,6 +58,10 @@ func Routes() []Route {
 		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensureNamed(poolName, Backend.EnsurePool)},
 		{Method: http.MethodGet, Path: api.PathPools + name, handle: getOne("name", Backend.GetPool)},
 		{Method: http.MethodDelete, Path: api.PathPools + name, handle: order("name", Backend.DeletePool)},
+		{Method: http.MethodGet, Path: api.PathFaults, handle: listFaults, calm: true},
+		{Method: http.MethodPut, Path: api.PathFaults + name, handle: ensureFault, calm: true},
+		{Method: http.MethodGet, Path: api.PathFaults + name, handle: getFault, calm: true},
+		{Method: http.MethodDelete, Path: api.PathFaults + name, handle: removeFault, calm: true},
 		{Method: http.MethodGet, Path: api.PathWatch, handle: watch},
 	}
 }

@@ -35,6 +35,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
 // maxBody is the size of a request that is still read: the largest user data, in base64, and some more.
@@ -45,6 +46,21 @@ type Backend interface {
 	cloud.Cloud
 	// Log opens a log of an instance.
 	Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error)
+	Faults
+}
+
+// Faults are the fault rules as one tenant sees them; see the methods of engine.Tenant.
+type Faults interface {
+	// EnsureFault adds or changes a rule.
+	EnsureFault(ctx context.Context, reach fault.Reach, spec fault.Spec) (fault.Rule, error)
+	// GetFault returns a rule of a tenant, the caller's with none named.
+	GetFault(ctx context.Context, reach fault.Reach, tenant, name string) (fault.Rule, error)
+	// ListFaults returns the rules in reach.
+	ListFaults(ctx context.Context, reach fault.Reach) ([]fault.Rule, error)
+	// RemoveFault removes a rule.
+	RemoveFault(ctx context.Context, reach fault.Reach, tenant, name string) error
+	// Disturbance draws what becomes of a call.
+	Disturbance(ctx context.Context) (fault.Disturbance, error)
 }
 
 // Tenant is who may call.
@@ -106,6 +122,9 @@ func (s *Server) handler(route Route) http.HandlerFunc {
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		c, err := s.caller(r)
+		if err == nil && !route.calm {
+			err = disturb(r.Context(), c.Backend)
+		}
 		if err == nil {
 			err = route.handle(c.Backend, w, r)
 		}
@@ -144,14 +163,18 @@ func (c *caller) throttle() error {
 // fail sends an error. One that has no type is the server's fault and is logged here, since it is only told there.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	sent := api.NewError(err)
-	if sent.Reason == cloud.ReasonUnknown {
+	status := sent.Status()
+	var disturbed *fault.StatusError
+	if errors.As(err, &disturbed) {
+		status = disturbed.Status
+	} else if sent.Reason == cloud.ReasonUnknown {
 		klog.Background().Error(err, "Request failed", "method", r.Method, "path", r.URL.Path)
 	}
 	if after := math.Ceil(sent.RetryAfterSeconds); after > 0 {
 		// The body says it more exactly; the header is for clients and proxies that know only HTTP.
 		w.Header().Set("Retry-After", strconv.Itoa(int(after)))
 	}
-	send(w, sent.Status(), sent)
+	send(w, status, sent)
 }
 
 func unknown(w http.ResponseWriter, r *http.Request) {

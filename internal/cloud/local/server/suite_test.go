@@ -61,6 +61,7 @@ type world struct {
 	client    *client.Client
 	other     *client.Client
 	slow      *client.Client
+	handler   http.Handler
 	endpoint  string
 	caFile    string
 }
@@ -88,6 +89,7 @@ func newWorld(t *testing.T) *world {
 		{Name: "slow", Token: tokenSlow, Backend: e.Tenant("slow"), RequestsPerSecond: 1},
 	})
 	w.Expect(err).NotTo(HaveOccurred())
+	w.handler = handler
 	w.serve(t, handler)
 	w.client, w.other, w.slow = w.as(tokenA), w.as(tokenB), w.as(tokenSlow)
 	return w

@@ -17,11 +17,13 @@ limitations under the License.
 package server_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -29,6 +31,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
 const (
@@ -41,6 +44,8 @@ type property struct {
 	instances []cloud.Instance
 	pool      string
 	balancer  string
+	fault     string
+	tenant    string
 	tags      cloud.Tags
 }
 
@@ -54,7 +59,12 @@ func (w *world) acquire(c *client.Client, owner string) property {
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = c.EnsureLoadBalancer(ctx, balancer)
 	w.Expect(err).NotTo(HaveOccurred())
-	return property{instances: w.settled(c), pool: pool.Name, balancer: balancer.Name, tags: tags}
+	// One that strikes nothing of what the test does.
+	rule, err := c.EnsureFault(ctx, fault.Spec{Name: owner + "-rule", Kind: fault.Stockout, Pool: "none"})
+	w.Expect(err).NotTo(HaveOccurred())
+	return property{
+		instances: w.settled(c), pool: pool.Name, balancer: balancer.Name, fault: rule.Name, tenant: rule.Tenant, tags: tags,
+	}
 }
 
 // settled returns a tenant's two instances once both run, so that they compare equal afterwards.
@@ -78,6 +88,12 @@ func unseen[T any](items []T, err error) error {
 		return errSeen
 	}
 	return err
+}
+
+func unseenRule(c *client.Client, name string) error {
+	rules, err := c.ListFaults(ctx)
+	rules = slices.DeleteFunc(rules, func(r fault.Rule) bool { return r.Name != name })
+	return unseen(rules, err)
 }
 
 // intrusions are calls of a tenant that name something of another. Each returns a NotFoundError, or nothing at all.
@@ -109,7 +125,13 @@ var intrusions = map[string]func(c *client.Client, p property, id string) error{
 	"list instances by tags": func(c *client.Client, p property, _ string) error {
 		return unseen(c.ListInstances(ctx, cloud.InstanceFilter{Tags: p.tags}))
 	},
-	"list pools":          func(c *client.Client, p property, _ string) error { return unseen(c.ListPools(ctx, p.tags)) },
+	"list pools": func(c *client.Client, p property, _ string) error { return unseen(c.ListPools(ctx, p.tags)) },
+	"get fault rule": func(c *client.Client, p property, _ string) error {
+		_, err := c.GetFault(ctx, p.tenant, p.fault)
+		return err
+	},
+	"remove fault rule":   func(c *client.Client, p property, _ string) error { return c.RemoveFault(ctx, p.tenant, p.fault) },
+	"list fault rules":    func(c *client.Client, p property, _ string) error { return unseenRule(c, p.fault) },
 	"list load balancers": func(c *client.Client, p property, _ string) error { return unseen(c.ListLoadBalancers(ctx, p.tags)) },
 }
 
@@ -123,7 +145,7 @@ func TestTenantsCanNotReachEachOther(t *testing.T) {
 	calls := []string{
 		"get instance", "delete instance", "drain instance", "read console", "get pool", "delete pool", "get load balancer",
 		"delete load balancer", "list instances by pool", "list instances by name", "list instances by tags", "list pools",
-		"list load balancers",
+		"list load balancers", "get fault rule", "remove fault rule", "list fault rules",
 	}
 	w.Expect(calls).To(HaveLen(len(intrusions)))
 	random := rand.New(rand.NewPCG(crossTenantSeed, crossTenantSeed))
@@ -142,6 +164,7 @@ func TestTenantsCanNotReachEachOther(t *testing.T) {
 		w.Expect(w.settled(c)).To(Equal(owned[i].instances), "nothing of the owner's changed")
 		w.Expect(c.GetPool(ctx, owned[i].pool)).To(HaveField("Instances", int32(1)))
 		w.Expect(c.GetLoadBalancer(ctx, owned[i].balancer)).To(HaveField("Name", owned[i].balancer))
+		w.Expect(c.GetFault(ctx, "", owned[i].fault)).To(HaveField("Name", owned[i].fault))
 	}
 }
 
@@ -156,20 +179,30 @@ func TestStrangersReachNothing(t *testing.T) {
 	w.Expect(w.settled(w.client)).To(Equal(owned.instances))
 }
 
+// ask asks as a client that is not this project's.
+func (w *world) ask(token, path string) *http.Response {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.endpoint+path, http.NoBody)
+	w.Expect(err).NotTo(HaveOccurred())
+	request.Header.Set("Authorization", "Bearer "+token)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	w.Expect(err).NotTo(HaveOccurred())
+	text, err := io.ReadAll(response.Body)
+	w.Expect(errors.Join(err, response.Body.Close())).To(Succeed())
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	return response
+}
+
+func (w *world) body(response *http.Response) string {
+	text, err := io.ReadAll(response.Body)
+	w.Expect(err).NotTo(HaveOccurred())
+	return string(text)
+}
+
 func TestThrottledAnswersHaveTheHeader(t *testing.T) {
 	w := newWorld(t)
-	ask := func() *http.Response {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.endpoint+api.PathZones, http.NoBody)
-		w.Expect(err).NotTo(HaveOccurred())
-		request.Header.Set("Authorization", "Bearer "+tokenSlow)
-		transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-		response, err := (&http.Client{Transport: transport}).Do(request)
-		w.Expect(err).NotTo(HaveOccurred())
-		w.Expect(response.Body.Close()).To(Succeed())
-		return response
-	}
 	w.Eventually(func(g Gomega) {
-		response := ask()
+		response := w.ask(tokenSlow, api.PathZones)
 		g.Expect(response.StatusCode).To(Equal(http.StatusTooManyRequests))
 		g.Expect(response.Header.Get("Retry-After")).To(Equal("1"))
 	}, soon).Should(Succeed(), "one request a second is allowed")

@@ -18,6 +18,7 @@ package store
 
 import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 )
 
@@ -33,6 +34,8 @@ type Instance struct {
 	Runtime string `json:"runtime"`
 	// Process is its first process, from before that process does anything.
 	Process *process.Identity `json:"process,omitempty"`
+	// Strikes are faults that are to happen to it.
+	Strikes []fault.Strike `json:"strikes,omitempty"`
 }
 
 // Pool is a pool and what only the cloud knows of it. Template holds the user data.

@@ -35,6 +35,7 @@ var (
 	pools         = []byte("pools")
 	balancers     = []byte("load-balancers")
 	addresses     = []byte("addresses")
+	faults        = []byte("faults")
 	meta          = []byte("meta")
 )
 
@@ -58,7 +59,7 @@ func Open(path string) (*Store, error) {
 		return nil, fmt.Errorf("open state file %s: %w", path, err)
 	}
 	err = db.Update(func(tx *bolt.Tx) error {
-		for _, name := range [][]byte{instances, instanceNames, userData, pools, balancers, addresses, meta} {
+		for _, name := range [][]byte{instances, instanceNames, userData, pools, balancers, addresses, faults, meta} {
 			if _, err := tx.CreateBucketIfNotExists(name); err != nil {
 				return fmt.Errorf("make bucket %s: %w", name, err)
 			}

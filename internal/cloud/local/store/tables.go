@@ -19,6 +19,8 @@ package store
 import (
 	"bytes"
 	"slices"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
 // Instance returns an instance by its ID, or nil.
@@ -138,6 +140,34 @@ func (t *Tx) DeleteLoadBalancer(record *LoadBalancer) error {
 		return err
 	}
 	return remove(t, balancers, key(record.Tenant, record.Name))
+}
+
+// Fault returns a tenant's fault rule, or nil.
+func (t *Tx) Fault(tenant, name string) (*fault.Rule, error) {
+	return get[fault.Rule](t, faults, key(tenant, name))
+}
+
+// Faults returns the fault rules of a tenant, sorted by name; all, those for every tenant included, with none named.
+func (t *Tx) Faults(tenant string) ([]fault.Rule, error) {
+	var list []fault.Rule
+	err := t.scan(faults, tenant, func(name, _ []byte) error {
+		record, err := get[fault.Rule](t, faults, name)
+		if err == nil {
+			list = append(list, *record)
+		}
+		return err
+	})
+	return list, err
+}
+
+// PutFault writes a fault rule.
+func (t *Tx) PutFault(record *fault.Rule) error {
+	return put(t, faults, key(record.Tenant, record.Name), record)
+}
+
+// DeleteFault forgets a fault rule.
+func (t *Tx) DeleteFault(record *fault.Rule) error {
+	return remove(t, faults, key(record.Tenant, record.Name))
 }
 
 // Network returns what an earlier run changed on the host, or nil.

@@ -66,8 +66,8 @@ func (m *Machines) HoldRemovals() (release func()) {
 	}
 }
 
-// Kill ends a machine as if its first process had died.
-func (m *Machines) Kill(id, exit string) {
+// Die ends a machine as if its first process had died.
+func (m *Machines) Die(id, exit string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.running[id].kill(exit)
@@ -124,6 +124,16 @@ func (m *Machines) Find(id string, identity process.Identity) (engine.Machine, e
 		return nil, process.ErrGone
 	}
 	return p, nil
+}
+
+// Kill implements engine.Machines.
+func (m *Machines) Kill(_ context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("signal: killed")
+	}
+	return nil
 }
 
 // Remove implements engine.Machines.

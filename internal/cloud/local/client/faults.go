@@ -1,0 +1,49 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+)
+
+// EnsureFault adds a fault rule, or puts it in place of the one of its name.
+func (c *Client) EnsureFault(ctx context.Context, spec fault.Spec) (fault.Rule, error) {
+	return call[fault.Rule](ctx, c, http.MethodPut, named(api.PathFaults, spec.Name), spec)
+}
+
+// GetFault returns a fault rule of a tenant, the caller's with none named.
+func (c *Client) GetFault(ctx context.Context, tenant, name string) (fault.Rule, error) {
+	return call[fault.Rule](ctx, c, http.MethodGet, faultPath(tenant, name), nil)
+}
+
+// ListFaults returns the fault rules that the caller may see.
+func (c *Client) ListFaults(ctx context.Context) ([]fault.Rule, error) {
+	return list[fault.Rule](ctx, c, api.PathFaults)
+}
+
+// RemoveFault removes a fault rule of a tenant, the caller's with none named.
+func (c *Client) RemoveFault(ctx context.Context, tenant, name string) error {
+	return c.order(ctx, http.MethodDelete, faultPath(tenant, name))
+}
+
+func faultPath(tenant, name string) string {
+	return query(named(api.PathFaults, name), nil, map[string]string{api.ParameterTenant: tenant})
+}

@@ -1,0 +1,255 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+const kindFault = "fault rule"
+
+// EnsureFault adds a fault rule, or puts it in place of the one of its name, as if that had been removed. A spec that has not
+// changed changes nothing. Faults of instances that run strike those that there are at once, and each later one when it runs.
+func (t *Tenant) EnsureFault(_ context.Context, reach fault.Reach, spec fault.Spec) (fault.Rule, error) {
+	if spec.Tenant == "" {
+		spec.Tenant = t.name
+	}
+	if reach != fault.ReachAll && spec.Tenant != t.name {
+		return fault.Rule{}, &cloud.InvalidError{
+			Field: "tenant", Value: spec.Tenant, Allowed: []string{t.name},
+			Problem: "only an administrator, who calls over the unix socket, may name another tenant than the caller",
+		}
+	}
+	spec, err := spec.Complete(t.engine.zoneNames(), t.tenants())
+	if err != nil {
+		return fault.Rule{}, err
+	}
+	var rule *fault.Rule
+	err = t.engine.update(func(c *change) error {
+		have, err := c.Fault(spec.Tenant, spec.Name)
+		if err != nil {
+			return err
+		}
+		if have != nil && sameFault(have.Spec, spec) {
+			rule = have
+			return nil
+		}
+		if have != nil {
+			if err := t.engine.endFault(c, have); err != nil {
+				return err
+			}
+		}
+		rule = t.engine.newRule(spec)
+		return t.engine.beginFault(c, rule)
+	})
+	if err != nil {
+		return fault.Rule{}, err
+	}
+	t.engine.log(spec.Tenant, "Fault", spec.Name).Info("Fault rule added", "kind", spec.Kind)
+	return *rule, nil
+}
+
+// tenants are those that a rule may name.
+func (t *Tenant) tenants() []string {
+	names := slices.Sorted(maps.Keys(t.engine.options.Limits))
+	if !slices.Contains(names, t.name) {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// sameFault reports whether a rule is as asked for; which seed it has is no matter to who asks for none.
+func sameFault(have, want fault.Spec) bool {
+	if want.Seed == 0 {
+		want.Seed = have.Seed
+	}
+	return have == want
+}
+
+func (e *Engine) newRule(spec fault.Spec) *fault.Rule {
+	if spec.Seed == 0 {
+		// Short, so that it can be typed and survives JSON of any client.
+		spec.Seed = utilrand.Int63nRange(1, 1<<31)
+	}
+	return &fault.Rule{Spec: spec, CreatedAt: e.options.Now().UTC()}
+}
+
+func (e *Engine) beginFault(c *change, rule *fault.Rule) error {
+	if rule.Kind.Running() {
+		instances, err := c.Instances("")
+		if err != nil {
+			return err
+		}
+		for i := range instances {
+			if err := e.strikeExisting(c, rule, &instances[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return c.PutFault(rule)
+}
+
+func (e *Engine) strikeExisting(c *change, rule *fault.Rule, record *store.Instance) error {
+	if record.State.Terminal() || !concerns(rule, record) || !draws(rule) {
+		return nil
+	}
+	record.Strikes = append(record.Strikes, rule.Strike())
+	if record.State == cloud.InstanceRunning {
+		record.Strikes = fault.Begun(record.Strikes, e.options.Now())
+	}
+	// Nobody sees what is to happen, so nobody but the supervisor is told.
+	c.wake(instanceActor(record))
+	return c.PutInstance(record)
+}
+
+// concerns reports whether a rule may strike an instance.
+func concerns(rule *fault.Rule, record *store.Instance) bool {
+	if !rule.Matches(fault.Target{Tenant: record.Tenant, Pool: record.Pool, Zone: record.Zone}) {
+		return false
+	}
+	return rule.Kind != fault.SpotReclaim || (record.Interruptible && record.ReclaimAt == nil)
+}
+
+// draws reports whether the rule strikes now. A zone is out or is not, which is nothing to be drawn.
+func draws(rule *fault.Rule) bool {
+	if rule.Kind != fault.ZoneOutage {
+		return rule.Draw()
+	}
+	rule.Strikes++
+	return true
+}
+
+// RemoveFault removes a fault rule. What it has in store does not happen any more; what has happened stays as it is, and so
+// does a notice that was given.
+func (t *Tenant) RemoveFault(_ context.Context, reach fault.Reach, tenant, name string) error {
+	return t.engine.update(func(c *change) error {
+		rule, err := t.fault(c.Tx, reach, tenant, name)
+		if err != nil {
+			return err
+		}
+		t.engine.log(rule.Tenant, "Fault", rule.Name).Info("Fault rule removed", "kind", rule.Kind)
+		return t.engine.endFault(c, rule)
+	})
+}
+
+func (e *Engine) endFault(c *change, rule *fault.Rule) error {
+	if err := c.DeleteFault(rule); err != nil {
+		return err
+	}
+	instances, err := c.Instances("")
+	if err != nil {
+		return err
+	}
+	for i := range instances {
+		left := fault.Without(instances[i].Strikes, rule.Key())
+		if len(left) == len(instances[i].Strikes) {
+			continue
+		}
+		instances[i].Strikes = left
+		c.wake(instanceActor(&instances[i]))
+		if err := c.PutInstance(&instances[i]); err != nil {
+			return err
+		}
+	}
+	// A zone or its capacity may be there again.
+	return e.fillWaiting(c)
+}
+
+// GetFault returns a fault rule of a tenant, the caller's with none named.
+func (t *Tenant) GetFault(_ context.Context, reach fault.Reach, tenant, name string) (fault.Rule, error) {
+	var rule fault.Rule
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := t.fault(tx, reach, tenant, name)
+		if err == nil {
+			rule = *record
+		}
+		return err
+	})
+	return rule, err
+}
+
+func (t *Tenant) fault(tx *store.Tx, reach fault.Reach, tenant, name string) (*fault.Rule, error) {
+	if tenant == "" {
+		tenant = t.name
+	}
+	missing := &cloud.NotFoundError{Kind: kindFault, Name: name}
+	if reach != fault.ReachAll && tenant != t.name {
+		return nil, missing
+	}
+	rule, err := tx.Fault(tenant, name)
+	if err == nil && rule == nil {
+		err = missing
+	}
+	return rule, err
+}
+
+// ListFaults returns the fault rules that are in reach, sorted by tenant and name.
+func (t *Tenant) ListFaults(_ context.Context, reach fault.Reach) ([]fault.Rule, error) {
+	tenant := t.name
+	if reach == fault.ReachAll {
+		tenant = ""
+	}
+	list := []fault.Rule{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		rules, err := tx.Faults(tenant)
+		list = append(list, rules...)
+		return err
+	})
+	return list, err
+}
+
+// Disturbance draws what becomes of a call of the tenant.
+func (t *Tenant) Disturbance(context.Context) (fault.Disturbance, error) {
+	var rules []fault.Rule
+	var found fault.Disturbance
+	if err := t.engine.view(func(tx *store.Tx) (err error) {
+		rules, err = t.callFaults(tx)
+		return err
+	}); err != nil || len(rules) == 0 {
+		// Without a rule, nothing is written.
+		return found, err
+	}
+	err := t.engine.update(func(c *change) error {
+		rules, err := t.callFaults(c.Tx)
+		for i := range rules {
+			if rules[i].Draw() {
+				rules[i].Disturb(&found)
+			}
+			if err := c.PutFault(&rules[i]); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+	return found, err
+}
+
+// callFaults are the rules that may strike calls of the tenant.
+func (t *Tenant) callFaults(tx *store.Tx) ([]fault.Rule, error) {
+	rules, err := tx.Faults("")
+	return slices.DeleteFunc(rules, func(r fault.Rule) bool {
+		return !r.Kind.Calls() || r.UsedUp() || !r.Matches(fault.Target{Tenant: t.name})
+	}), err
+}

@@ -1,0 +1,273 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+)
+
+func (h *host) fault(spec fault.Spec) fault.Rule {
+	if spec.Name == "" {
+		spec.Name = "rule"
+	}
+	rule, err := h.tenant.EnsureFault(ctx, fault.ReachOwn, spec)
+	h.Expect(err).NotTo(HaveOccurred())
+	return rule
+}
+
+func (h *host) heal(name string) {
+	h.Expect(h.tenant.RemoveFault(ctx, fault.ReachOwn, "", name)).To(Succeed())
+}
+
+func (h *host) rule(name string) fault.Rule {
+	rule, err := h.tenant.GetFault(ctx, fault.ReachOwn, "", name)
+	h.Expect(err).NotTo(HaveOccurred())
+	return rule
+}
+
+func (h *host) pool(size int32, change ...func(*cloud.PoolSpec)) cloud.Pool {
+	spec := cloud.PoolSpec{Name: "pool", HostnamePrefix: "w", Size: size, Revision: "r1", Template: template()}
+	for _, c := range change {
+		c(&spec)
+	}
+	pool, err := h.tenant.EnsurePool(ctx, spec)
+	h.Expect(err).NotTo(HaveOccurred())
+	return pool
+}
+
+func (h *host) members() []cloud.Instance {
+	list, err := h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
+	h.Expect(err).NotTo(HaveOccurred())
+	return list
+}
+
+// eventually returns the pool's instances once they are as many as wanted and all in a state.
+func (h *host) eventually(count int, state cloud.InstanceState) []cloud.Instance {
+	var list []cloud.Instance
+	h.Eventually(func(g Gomega) {
+		list = h.members()
+		g.Expect(list).To(HaveLen(count))
+		g.Expect(list).To(HaveEach(HaveField("State", state)))
+	}, soon).Should(Succeed(), "the cloud acts on its own")
+	return list
+}
+
+func TestBootFailure(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.BootFailure, Count: 1})
+	failed := h.becomes(h.instance("one").ID, cloud.InstanceFailed)
+	h.Expect(failed.Message).To(Equal("the instance did not boot (fault rule rule)"))
+	h.becomes(h.instance("two").ID, cloud.InstanceRunning)
+	h.Expect(h.rule("rule").Strikes).To(Equal(1))
+	h.Expect(h.machines.Running()).To(Equal(1))
+}
+
+func TestSlowBootIsNoReasonToWaitWithADeletion(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 3600})
+	deleted, freed := h.instance("deleted"), h.instance("freed")
+	h.Consistently(h.machines.Running, 100*time.Millisecond).Should(BeZero(), "they boot slowly")
+	h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
+	h.goes(deleted.ID)
+	h.heal("rule")
+	h.becomes(freed.ID, cloud.InstanceRunning)
+}
+
+func TestSlowBootEnds(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.SlowBoot, DelaySeconds: 0.2})
+	began := time.Now()
+	h.becomes(h.instance("one").ID, cloud.InstanceRunning)
+	h.Expect(time.Since(began)).To(BeNumerically(">=", 200*time.Millisecond))
+}
+
+func TestLostInstanceIsReplacedByItsPool(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.pool(2)
+	before := h.eventually(2, cloud.InstanceRunning)
+	h.fault(fault.Spec{Kind: fault.LostInstance, Pool: "pool", Count: 1})
+	h.goes(before[0].ID)
+	after := h.eventually(2, cloud.InstanceRunning)
+	h.Expect(after).To(ContainElement(HaveField("ID", before[1].ID)), "the rule strikes once")
+	pool, err := h.tenant.GetPool(ctx, "pool")
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(pool.Size).To(BeEquivalentTo(2), "a loss shrinks no pool")
+	h.Expect(h.machines.Running()).To(Equal(2))
+}
+
+func TestStoppedInstance(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	made := h.instance("one")
+	h.becomes(made.ID, cloud.InstanceRunning)
+	h.fault(fault.Spec{Kind: fault.StoppedInstance})
+	h.Expect(h.becomes(made.ID, cloud.InstanceStopped).Message).To(Equal("the instance was stopped (fault rule rule)"))
+	h.becomes(h.instance("two").ID, cloud.InstanceStopped)
+	h.heal("rule")
+	h.becomes(h.instance("three").ID, cloud.InstanceRunning)
+	h.becomes(made.ID, cloud.InstanceStopped)
+}
+
+func TestZoneOutage(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.pool(2)
+	before := h.eventually(2, cloud.InstanceRunning)
+	h.Expect(before).To(ConsistOf(HaveField("Zone", "zone-a"), HaveField("Zone", "zone-b")))
+	h.fault(fault.Spec{Kind: fault.ZoneOutage, Zone: "zone-a"})
+	h.Eventually(h.members, soon).Should(ConsistOf(
+		And(HaveField("Zone", "zone-a"), HaveField("State", cloud.InstanceStopped), HaveField("Message", "zone zone-a is out (fault rule rule)")),
+		And(HaveField("Zone", "zone-b"), HaveField("State", cloud.InstanceRunning)),
+	), "the instances of the zone stop")
+
+	_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", Zone: "zone-a", InstanceTemplate: template()})
+	h.Expect(err).To(MatchError(`cloud unavailable: zone zone-a is out (fault rule rule)`))
+	h.Expect(h.instance("y").Zone).To(Equal("zone-b"))
+	pool := h.pool(4)
+	h.Expect(pool.Instances).To(BeEquivalentTo(4), "a pool makes its instances where it can")
+	pinned := h.pool(5, func(s *cloud.PoolSpec) { s.Zones = []string{"zone-a"} })
+	h.Expect(pinned.Problem).To(HaveField("Reason", cloud.ReasonUnavailable))
+
+	h.heal("rule")
+	h.Eventually(func() (*cloud.Problem, error) {
+		pool, err := h.tenant.GetPool(ctx, "pool")
+		return pool.Problem, err
+	}, soon).Should(BeNil(), "the end of the outage is an event")
+	h.Expect(h.members()).To(HaveLen(5))
+	h.Expect(h.members()).To(ContainElement(HaveField("State", cloud.InstanceStopped)), "what has stopped stays so")
+}
+
+func TestStockoutEndsWithItsRule(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.Stockout})
+	_, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "x", Hostname: "x", InstanceTemplate: template()})
+	h.Expect(cloud.IsOutOfCapacity(err)).To(BeTrue(), "%v", err)
+	h.Expect(h.rule("rule").Strikes).To(Equal(1), "what was refused counts")
+	pool := h.pool(2)
+	h.Expect(pool.Instances).To(BeZero())
+	h.Expect(pool.Problem).To(Equal(&cloud.Problem{
+		Reason: cloud.ReasonOutOfCapacity, Message: "the cloud is out of capacity: fault rule rule",
+	}))
+	h.heal("rule")
+	h.eventually(2, cloud.InstanceRunning)
+}
+
+func TestStockoutOfOneZone(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.Stockout, Zone: "zone-a", Pool: "pool"})
+	h.Expect(h.instance("alone").Zone).To(Equal("zone-a"), "the rule is about the pool")
+	h.pool(2)
+	h.Expect(h.members()).To(HaveEach(HaveField("Zone", "zone-b")))
+}
+
+func TestStockoutIsUsedUp(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.fault(fault.Spec{Kind: fault.Stockout, Count: 2})
+	h.Expect(h.pool(2).Instances).To(BeZero())
+	h.eventually(2, cloud.InstanceRunning)
+	h.Expect(h.rule("rule").Strikes).To(Equal(2), "the pool tried again by itself")
+}
+
+func TestSpotReclaim(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	h.pool(1, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
+	spot, kept := h.eventually(1, cloud.InstanceRunning)[0], h.instance("kept")
+	h.Expect(spot.Interruptible).To(BeTrue())
+	h.becomes(kept.ID, cloud.InstanceRunning)
+	events, err := h.tenant.Watch(ctx)
+	h.Expect(err).NotTo(HaveOccurred())
+	began := time.Now()
+	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: 1, Count: 1})
+	h.Eventually(events, soon).Should(Receive(HaveField("ID", spot.ID)), "the notice is an event")
+	noticed, err := h.tenant.GetInstance(ctx, spot.ID)
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(noticed.State).To(Equal(cloud.InstanceRunning))
+	h.Expect(*noticed.ReclaimAt).To(BeTemporally("~", began.Add(time.Second), 500*time.Millisecond))
+	h.heal("rule")
+	h.goes(spot.ID)
+	h.Expect(time.Since(began)).To(BeNumerically(">=", time.Second), "it has the time that it was told, whatever becomes of the rule")
+	h.Expect(h.eventually(1, cloud.InstanceRunning)[0].ID).NotTo(Equal(spot.ID), "the pool makes another")
+	h.Expect(h.becomes(kept.ID, cloud.InstanceRunning).ReclaimAt).To(BeNil(), "only what is interruptible is taken back")
+}
+
+// A restarted daemon does what was in store, at the time that was told, and draws nothing again.
+func TestRestartKeepsFaults(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	spec := template()
+	spec.Interruptible = true
+	made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
+	h.Expect(err).NotTo(HaveOccurred())
+	h.becomes(made.ID, cloud.InstanceRunning)
+	rule := h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: 0.5, Count: 1, Seed: 3})
+	h.Eventually(func() (*time.Time, error) {
+		now, err := h.tenant.GetInstance(ctx, made.ID)
+		return now.ReclaimAt, err
+	}, soon).ShouldNot(BeNil(), "a notice is given")
+	h.start()
+	h.Expect(h.rule("rule").Seed).To(Equal(rule.Seed))
+	h.Expect(h.rule("rule").Strikes).To(Equal(1))
+	h.goes(made.ID)
+}
+
+func TestDisturbedCalls(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	d, err := h.tenant.Disturbance(ctx)
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(d).To(BeZero())
+	h.fault(fault.Spec{Name: "slow", Kind: fault.APILatency, DelaySeconds: 0.5})
+	h.fault(fault.Spec{Name: "busy", Kind: fault.Throttling, RetryAfterSeconds: 3, Count: 1})
+	d, err = h.tenant.Disturbance(ctx)
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(d).To(Equal(fault.Disturbance{Delay: 500 * time.Millisecond, Err: &cloud.ThrottledError{RetryAfter: 3 * time.Second}}))
+	d, err = h.tenant.Disturbance(ctx)
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(d).To(Equal(fault.Disturbance{Delay: 500 * time.Millisecond}), "one is used up")
+}
+
+func TestRulesAreKeptApart(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	own := h.fault(fault.Spec{Kind: fault.Stockout, Probability: 0.5})
+	h.Expect(own.Seed).NotTo(BeZero())
+	h.Expect(h.fault(fault.Spec{Kind: fault.Stockout, Probability: 0.5})).To(Equal(own), "the same again changes nothing")
+	h.Expect(h.fault(fault.Spec{Kind: fault.Stockout})).NotTo(Equal(own))
+	_, err := h.tenant.EnsureFault(ctx, fault.ReachOwn, fault.Spec{Name: "all", Kind: fault.Stockout, Tenant: fault.EveryTenant})
+	h.Expect(err).To(MatchError(ContainSubstring("only an administrator")))
+	_, err = h.tenant.EnsureFault(ctx, fault.ReachAll, fault.Spec{Name: "all", Kind: fault.Stockout, Tenant: fault.EveryTenant})
+	h.Expect(err).NotTo(HaveOccurred())
+	h.Expect(h.tenant.ListFaults(ctx, fault.ReachOwn)).To(HaveLen(1))
+	h.Expect(h.tenant.ListFaults(ctx, fault.ReachAll)).To(HaveLen(2))
+	err = h.tenant.RemoveFault(ctx, fault.ReachOwn, fault.EveryTenant, "all")
+	h.Expect(cloud.IsNotFound(err)).To(BeTrue(), "%v", err)
+	h.Expect(h.tenant.RemoveFault(ctx, fault.ReachAll, fault.EveryTenant, "all")).To(Succeed())
+}

@@ -1,0 +1,146 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// stockoutRetry is how long a pool waits that was refused an instance by a rule that lets others through: no event says when the
+// next draw is a better one.
+const stockoutRetry = 2 * time.Second
+
+// foretell draws which faults are in store for an instance that was ordered.
+func (e *Engine) foretell(c *change, record *store.Instance) error {
+	rules, err := c.Faults("")
+	if err != nil {
+		return err
+	}
+	for i := range rules {
+		rule := &rules[i]
+		instance := rule.Kind.Boots() || rule.Kind.Running()
+		if !instance || rule.UsedUp() || !concerns(rule, record) {
+			continue
+		}
+		if draws(rule) {
+			record.Strikes = append(record.Strikes, rule.Strike())
+		}
+		if err := c.PutFault(rule); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chooseZone returns the best of the zones in which an instance can be made now, or why it can be made in none.
+func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, alike []store.Instance) (string, error) {
+	if err := e.refusal(c, target); err != nil {
+		return "", err
+	}
+	var refused error
+	for len(zones) > 0 {
+		target.Zone = nextZone(zones, alike)
+		err := e.refusal(c, target)
+		if err == nil {
+			return target.Zone, nil
+		}
+		if cloud.ReasonFor(err) == cloud.ReasonUnknown {
+			return "", err
+		}
+		refused = cmp.Or(refused, err)
+		zones = slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return zone == target.Zone })
+	}
+	return "", refused
+}
+
+// refusal says why no instance can be made in the target's zone or, where it has none, in any.
+func (e *Engine) refusal(c *change, target fault.Target) error {
+	rules, err := c.Faults("")
+	if err != nil {
+		return err
+	}
+	for i := range rules {
+		rule := &rules[i]
+		if !rule.Matches(target) || (rule.Zone == "") != (target.Zone == "") {
+			continue
+		}
+		switch rule.Kind {
+		case fault.ZoneOutage:
+			return &cloud.UnavailableError{Message: "zone " + rule.Zone + " is out (" + rule.Strike().Cause() + ")"}
+		case fault.Stockout:
+			if err := e.stockout(c, rule, target.Zone); err != nil {
+				return err
+			}
+		default:
+		}
+	}
+	return nil
+}
+
+func (e *Engine) stockout(c *change, rule *fault.Rule, zone string) error {
+	if rule.UsedUp() {
+		return nil
+	}
+	strikes := rule.Draw()
+	if err := c.PutFault(rule); err != nil {
+		return err
+	}
+	if !strikes {
+		return nil
+	}
+	c.retry = c.retry || rule.Ends()
+	return &cloud.CapacityError{Zone: zone, Message: rule.Strike().Cause()}
+}
+
+// fillLater fills a pool again after a while. One time for each pool is enough.
+func (e *Engine) fillLater(tenant, name string) {
+	key := tenant + "/" + name
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ctx == nil || e.ctx.Err() != nil || e.retrying[key] {
+		return
+	}
+	e.retrying[key] = true
+	e.actorsEnd.Add(1)
+	ctx := e.ctx
+	go func() {
+		defer e.actorsEnd.Done()
+		rest(ctx, nil, stockoutRetry)
+		e.mu.Lock()
+		delete(e.retrying, key)
+		e.mu.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
+		err := e.update(func(c *change) error {
+			pool, err := c.Pool(tenant, name)
+			if err != nil || pool == nil || pool.Problem == nil {
+				return err
+			}
+			return e.fill(c, pool)
+		})
+		if err != nil {
+			e.log(tenant, "Pool", name).Error(err, "Filling the pool again failed")
+		}
+	}()
+}

@@ -1,0 +1,124 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// holdsBoot waits while an instance boots slowly on purpose, and reports whether what is stored has to be looked at again.
+func (s *instanceSupervisor) holdsBoot(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
+	left := record.CreatedAt.Add(fault.BootDelay(record.Strikes)).Sub(s.engine.options.Now())
+	if left <= 0 {
+		return false
+	}
+	rest(ctx, woken, left)
+	return true
+}
+
+// due returns a channel that tells when the next fault of a running instance happens, and a function that ends the wait.
+func (s *instanceSupervisor) due(record *store.Instance) (<-chan time.Time, func()) {
+	next := record.ReclaimAt
+	if strike := fault.Next(record.Strikes); strike != nil && (next == nil || strike.At.Before(*next)) {
+		next = strike.At
+	}
+	if next == nil {
+		return nil, func() {}
+	}
+	timer := time.NewTimer(next.Sub(s.engine.options.Now()))
+	return timer.C, func() { timer.Stop() }
+}
+
+// strike lets happen what is due to a running instance. An instance that was deleted meanwhile is left alone.
+func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
+	now := s.engine.options.Now()
+	strike := fault.Next(record.Strikes)
+	var err error
+	switch {
+	case record.ReclaimAt != nil && !now.Before(*record.ReclaimAt):
+		err = s.take(ctx, record, "the cloud took it back, as announced")
+	case strike == nil || now.Before(*strike.At):
+		return
+	case strike.Kind == fault.LostInstance:
+		err = s.take(ctx, record, strike.Cause())
+	case strike.Kind == fault.SpotReclaim:
+		err = s.giveNotice(*strike)
+	case strike.Kind == fault.ZoneOutage:
+		err = s.cut(ctx, record, "zone "+record.Zone+" is out ("+strike.Cause()+")")
+	default:
+		err = s.cut(ctx, record, "the instance was stopped ("+strike.Cause()+")")
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Error(err, "A fault could not be made and is tried again")
+		pause(ctx, woken)
+	}
+}
+
+// cut ends a machine as a power failure does, and keeps the instance.
+func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, message string) error {
+	if err := s.engine.options.Machines.Kill(ctx, s.id, record.Process); err != nil {
+		return err
+	}
+	s.log.Info("Instance stopped on purpose", "cause", message)
+	return s.change(func(now *store.Instance) bool {
+		if now.State != cloud.InstanceRunning {
+			return false
+		}
+		now.State, now.Message, now.Strikes = cloud.InstanceStopped, message, nil
+		return true
+	})
+}
+
+// take removes an instance though nobody asked for that. Its pool misses it, and makes another.
+func (s *instanceSupervisor) take(ctx context.Context, record *store.Instance, cause string) error {
+	if err := s.engine.options.Machines.Kill(ctx, s.id, record.Process); err != nil {
+		return err
+	}
+	s.log.Info("Instance taken away on purpose", "cause", cause)
+	return s.remove(ctx, record)
+}
+
+// giveNotice tells when the cloud takes the instance back.
+func (s *instanceSupervisor) giveNotice(strike fault.Strike) error {
+	return s.change(func(now *store.Instance) bool {
+		if now.State != cloud.InstanceRunning {
+			return false
+		}
+		now.Strikes = fault.Without(now.Strikes, strike.Rule)
+		if now.ReclaimAt == nil {
+			at := s.engine.options.Now().Add(strike.Notice()).UTC()
+			now.ReclaimAt = &at
+		}
+		return true
+	})
+}
+
+// rest waits for a while, or until it is woken.
+func rest(ctx context.Context, woken <-chan struct{}, delay time.Duration) {
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,141 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fault
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Target is what a rule may strike.
+type Target struct {
+	// Tenant that owns the instance or makes the call.
+	Tenant string
+	// Pool and Zone of the instance; empty where there is none.
+	Pool, Zone string
+}
+
+// Matches reports whether the rule is about the target.
+func (r *Rule) Matches(t Target) bool {
+	return (r.Tenant == EveryTenant || r.Tenant == t.Tenant) && (r.Pool == "" || r.Pool == t.Pool) && (r.Zone == "" || r.Zone == t.Zone)
+}
+
+// UsedUp reports whether the rule has struck as often as it should.
+func (r *Rule) UsedUp() bool { return r.Count > 0 && r.Strikes >= r.Count }
+
+// Ends reports whether the rule lets some through by itself, sooner or later.
+func (r *Rule) Ends() bool { return r.Count > 0 || r.Probability < 1 }
+
+// Draw reports whether the rule strikes now, and counts. The caller stores the rule.
+func (r *Rule) Draw() bool {
+	if r.UsedUp() {
+		return false
+	}
+	chance := r.chance()
+	r.Draws++
+	if chance >= r.Probability {
+		return false
+	}
+	r.Strikes++
+	return true
+}
+
+// chance is a number of at least 0 and less than 1, which follows from the seed and the number of draws before, and from nothing
+// else that another release may do differently.
+func (r *Rule) chance() float64 {
+	var text [16]byte
+	binary.BigEndian.PutUint64(text[:8], uint64(r.Seed))
+	binary.BigEndian.PutUint64(text[8:], uint64(r.Draws))
+	sum := sha256.Sum256(text[:])
+	// As many bits as a float64 can tell apart.
+	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
+}
+
+// Strike returns what the rule has in store for an instance that it strikes.
+func (r *Rule) Strike() Strike {
+	return Strike{Rule: r.Key(), Kind: r.Kind, DelaySeconds: r.DelaySeconds, NoticeSeconds: r.NoticeSeconds}
+}
+
+// Disturb adds what the rule does to a call that it strikes. The first refusal counts, and delays add up.
+func (r *Rule) Disturb(d *Disturbance) {
+	switch {
+	case r.Kind == APILatency:
+		d.Delay += seconds(r.DelaySeconds)
+	case d.Err != nil:
+	case r.Kind == Throttling:
+		d.Err = &cloud.ThrottledError{RetryAfter: seconds(r.RetryAfterSeconds)}
+	case r.Kind == ServerError:
+		d.Err = &StatusError{Status: r.Status, Rule: r.Name}
+	}
+}
+
+// Begun returns the strikes of an instance that runs from now on, each with its time.
+func Begun(strikes []Strike, now time.Time) []Strike {
+	var timed []Strike
+	for _, s := range strikes {
+		if !s.Kind.Running() {
+			continue
+		}
+		if s.At == nil {
+			at := now.Add(s.Delay()).UTC()
+			s.At = &at
+		}
+		timed = append(timed, s)
+	}
+	return timed
+}
+
+// Next returns the strike that happens first, and nil without any that has a time.
+func Next(strikes []Strike) *Strike {
+	var next *Strike
+	for i := range strikes {
+		if at := strikes[i].At; at != nil && (next == nil || at.Before(*next.At)) {
+			next = &strikes[i]
+		}
+	}
+	return next
+}
+
+// Of returns the first strike of a kind, and nil without one.
+func Of(strikes []Strike, kind Kind) *Strike {
+	for i := range strikes {
+		if strikes[i].Kind == kind {
+			return &strikes[i]
+		}
+	}
+	return nil
+}
+
+// BootDelay is how much longer a boot takes for all of them together.
+func BootDelay(strikes []Strike) time.Duration {
+	var delay time.Duration
+	for _, s := range strikes {
+		if s.Kind == SlowBoot {
+			delay += s.Delay()
+		}
+	}
+	return delay
+}
+
+// Without returns the strikes that are not of the rule with the key.
+func Without(strikes []Strike, rule string) []Strike {
+	return slices.DeleteFunc(slices.Clone(strikes), func(s Strike) bool { return s.Rule == rule })
+}
