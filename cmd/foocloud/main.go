@@ -53,6 +53,7 @@ func newCommand() *cobra.Command {
 	}
 	root.AddCommand(newServeCommand(), newCheckCommand(), newDestroyCommand(), newInstanceInitCommand(), newLoadBalancerCommand())
 	root.AddCommand(newShowCommands()...)
+	root.AddCommand(newFaultsCommand())
 	return root
 }
 

@@ -17,6 +17,7 @@ limitations under the License.
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -58,9 +59,9 @@ func newShowCommands() []*cobra.Command {
 func showInstances(instances []cloud.Instance) table {
 	t := table{header: []string{"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "TYPE", "VERSION", "POOL", "AGE", "MESSAGE"}}
 	for _, i := range instances {
-		message := i.Message
-		if message == "" {
-			message = i.Bootstrap.Message
+		message := cmp.Or(i.Message, i.Bootstrap.Message)
+		if i.ReclaimAt != nil {
+			message = "is taken back at " + i.ReclaimAt.Format(time.RFC3339)
 		}
 		t.rows = append(t.rows, []string{
 			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, i.KubernetesVersion,

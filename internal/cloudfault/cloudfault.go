@@ -26,6 +26,7 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -36,10 +37,14 @@ import (
 const (
 	// invalidRetry is slow: only a change of the spec, which is an event, or of the catalog, which is none, helps.
 	invalidRetry = 5 * time.Minute
-	// quotaRetry is the pace at which room in the quota is looked for, since nothing tells of it.
+	// quotaRetry is the pace at which room in the quota, or in the cloud, is looked for, since nothing tells of it.
 	quotaRetry = 15 * time.Second
 	// throttledRetryMin keeps a ThrottledError that names no time from becoming a busy loop.
 	throttledRetryMin = time.Second
+
+	// jitter spreads retries, by up to this part of the time to wait, and never to an earlier time than the cloud asked for: all
+	// objects that wait for the same would come at once.
+	jitter = 0.2
 
 	backoffBase = 100 * time.Millisecond
 	backoffMax  = time.Minute
@@ -68,7 +73,7 @@ func Of(err error) Fault {
 		fault.retry = max(after, throttledRetryMin)
 	case cloud.IsInvalid(err):
 		fault.retry = invalidRetry
-	case cloud.IsQuotaExceeded(err):
+	case cloud.IsQuotaExceeded(err), cloud.IsOutOfCapacity(err):
 		fault.retry = quotaRetry
 	default:
 		fault.err = err
@@ -91,14 +96,27 @@ func (f Fault) IsZero() bool { return f.Reason == "" }
 // Result is what Reconcile returns: a time to come back for errors that need one, and the error itself for those that
 // the backoff of the queue paces.
 func (f Fault) Result() (ctrl.Result, error) {
-	return ctrl.Result{RequeueAfter: f.retry}, f.err
+	if f.retry == 0 {
+		return ctrl.Result{}, f.err
+	}
+	return ctrl.Result{RequeueAfter: wait.Jitter(f.retry, jitter)}, f.err
 }
 
-// RateLimiter is the backoff of a controller that talks to the cloud: from 100 ms to one minute for an object that fails
-// again and again, and at most 50 retries a second (bursts of 500) over all objects.
+// RateLimiter is the backoff of a controller that talks to the cloud: from 100 ms to one minute, with jitter, for an object that
+// fails again and again, and at most 50 retries a second (bursts of 500) over all objects.
 func RateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedMaxOfRateLimiter(
+	return jittered{workqueue.NewTypedMaxOfRateLimiter(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax),
 		&workqueue.TypedBucketRateLimiter[reconcile.Request]{Limiter: rate.NewLimiter(rate.Limit(50), 500)},
-	)
+	)}
+}
+
+// jittered spreads what another rate limiter says.
+type jittered struct {
+	workqueue.TypedRateLimiter[reconcile.Request]
+}
+
+// When returns how long the request has to wait.
+func (j jittered) When(request reconcile.Request) time.Duration {
+	return wait.Jitter(j.TypedRateLimiter.When(request), jitter)
 }

@@ -24,6 +24,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
@@ -40,6 +41,7 @@ func TestOf(t *testing.T) {
 		"no time":      {&cloud.ThrottledError{}, "Throttled", ctrl.Result{RequeueAfter: throttledRetryMin}, false},
 		"invalid":      {&cloud.InvalidError{Field: "type"}, "Invalid", ctrl.Result{RequeueAfter: invalidRetry}, false},
 		"quota":        {&cloud.QuotaExceededError{Resource: "cpus"}, "QuotaExceeded", ctrl.Result{RequeueAfter: quotaRetry}, false},
+		"full":         {&cloud.CapacityError{Zone: "zone-a"}, "OutOfCapacity", ctrl.Result{RequeueAfter: quotaRetry}, false},
 		"wrapped":      {fmt.Errorf("try: %w", &cloud.QuotaExceededError{}), "QuotaExceeded", ctrl.Result{RequeueAfter: quotaRetry}, false},
 		"unavailable":  {&cloud.UnavailableError{}, "Unavailable", ctrl.Result{}, true},
 		"unauthorized": {&cloud.UnauthorizedError{}, "Unauthorized", ctrl.Result{}, true},
@@ -51,7 +53,9 @@ func TestOf(t *testing.T) {
 			g.Expect(fault.Reason).To(Equal(test.reason))
 			g.Expect(fault.IsZero()).To(Equal(test.err == nil))
 			result, err := fault.Result()
-			g.Expect(result).To(Equal(test.result))
+			least := test.result.RequeueAfter
+			g.Expect(result.RequeueAfter).To(BeNumerically(">=", least), "never earlier than asked for")
+			g.Expect(result.RequeueAfter).To(BeNumerically("<=", time.Duration(float64(least)*(1+jitter))))
 			if test.retry {
 				g.Expect(err).To(MatchError(test.err))
 			} else {
@@ -59,6 +63,21 @@ func TestOf(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestRateLimiterBacksOff(t *testing.T) {
+	g := NewWithT(t)
+	limiter := RateLimiter()
+	var request reconcile.Request
+	for _, least := range []time.Duration{backoffBase, 2 * backoffBase, 4 * backoffBase} {
+		g.Expect(limiter.When(request)).To(And(BeNumerically(">=", least), BeNumerically("<=", least*12/10)))
+	}
+	for range 20 {
+		limiter.When(request)
+	}
+	g.Expect(limiter.When(request)).To(And(BeNumerically(">=", backoffMax), BeNumerically("<=", backoffMax*12/10)))
+	limiter.Forget(request)
+	g.Expect(limiter.When(request)).To(BeNumerically("<=", backoffBase*12/10))
 }
 
 func TestOfProblem(t *testing.T) {

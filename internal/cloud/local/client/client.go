@@ -63,6 +63,7 @@ type Client struct {
 	options Options
 	base    string
 	http    *http.Client
+	pace    pace
 }
 
 var _ cloud.Cloud = &Client{}
@@ -183,11 +184,19 @@ func decodeError(response *http.Response) error {
 	if err == nil && kind == api.JSON {
 		var sent api.Error
 		if err := json.NewDecoder(response.Body).Decode(&sent); err == nil && sent.Reason != "" {
-			return sent.Typed()
+			return typedError(response, sent)
 		}
 	}
 	text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorText))
 	return foreignError(response, fmt.Sprintf("the cloud answered %s: %s", response.Status, bytes.TrimSpace(text)))
+}
+
+// typedError keeps apart what is the server's fault.
+func typedError(response *http.Response, sent api.Error) error {
+	if sent.Reason == cloud.ReasonUnknown && response.StatusCode >= http.StatusInternalServerError {
+		return &serverError{message: sent.Message}
+	}
+	return sent.Typed()
 }
 
 var errTimeout = errors.New("no answer in time")
@@ -197,20 +206,28 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	var result T
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
 	defer cancel()
-	response, err := c.send(ctx, method, path, body)
-	if err != nil {
-		return result, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
-		return result, c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
-	}
-	return result, nil
+	err := c.pace.persist(ctx, func() error {
+		response, err := c.send(ctx, method, path, body)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = response.Body.Close() }()
+		result = *new(T)
+		if err := json.NewDecoder(response.Body).Decode(&result); err != nil {
+			return c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
+		}
+		return nil
+	})
+	return result, err
 }
 
 // stream opens an answer that may go on for ever. The caller closes it.
 func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error) {
+	if err := c.pace.admit(time.Now()); err != nil {
+		return nil, err
+	}
 	response, err := c.send(ctx, http.MethodGet, path, nil)
+	c.pace.note(err, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +243,13 @@ func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 func (c *Client) order(ctx context.Context, method, path string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
 	defer cancel()
-	response, err := c.send(ctx, method, path, nil)
-	if err != nil {
-		return err
-	}
-	return response.Body.Close()
+	return c.pace.persist(ctx, func() error {
+		response, err := c.send(ctx, method, path, nil)
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	})
 }
 
 func named(collection, name string) string { return collection + "/" + url.PathEscape(name) }

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+)
+
+func newFaultsCommand() *cobra.Command {
+	command := &cobra.Command{Use: "faults", Short: "Have faults on purpose: add, list and remove the rules for them"}
+	command.AddCommand(
+		newTableCommand(&cobra.Command{Use: "list", Short: "List the fault rules, those that are used up included"},
+			func(ctx context.Context, c *client.Client) ([]fault.Rule, error) { return c.ListFaults(ctx) }, showFaults),
+		newFaultsAddCommand(), newFaultsRemoveCommand(),
+	)
+	return command
+}
+
+// durations are the flags of a rule that are times.
+type durations struct {
+	delay, notice, retryAfter time.Duration
+}
+
+func newFaultsAddCommand() *cobra.Command {
+	var spec fault.Spec
+	var times durations
+	command := &cobra.Command{
+		Use:     "add NAME --kind=KIND",
+		Short:   "Add a fault rule, or put it in place of the one of its name",
+		Example: "  foocloud faults add full --kind=Stockout --zone=zone-a\n  foocloud faults add flaky --kind=ServerError --probability=0.2",
+	}
+	addFaultFlags(command, &spec, &times)
+	add := func(ctx context.Context, c *client.Client) ([]fault.Rule, error) {
+		spec.DelaySeconds, spec.NoticeSeconds = times.delay.Seconds(), times.notice.Seconds()
+		spec.RetryAfterSeconds = times.retryAfter.Seconds()
+		rule, err := c.EnsureFault(ctx, spec)
+		return []fault.Rule{rule}, err
+	}
+	newTableCommand(command, add, showFaults)
+	command.Args = cobra.ExactArgs(1)
+	show := command.RunE
+	command.RunE = func(command *cobra.Command, args []string) error {
+		spec.Name = args[0]
+		return show(command, args)
+	}
+	return command
+}
+
+func addFaultFlags(command *cobra.Command, spec *fault.Spec, times *durations) {
+	kinds := make([]string, 0, len(fault.Kinds()))
+	for _, kind := range fault.Kinds() {
+		kinds = append(kinds, string(kind))
+	}
+	flags := command.Flags()
+	flags.StringVar((*string)(&spec.Kind), "kind", "", "what happens: "+strings.Join(kinds, ", "))
+	flags.StringVar(&spec.Tenant, "tenant", "", "whom it happens to (default: the token's tenant; * for all, over the unix socket only)")
+	flags.StringVar(&spec.Pool, "pool", "", "only to instances of this pool")
+	flags.StringVar(&spec.Zone, "zone", "", "only to instances of this zone")
+	flags.Float64Var(&spec.Probability, "probability", 0, "how probable it is each time, more than 0 and at most 1 (default 1)")
+	flags.Int64Var(&spec.Seed, "seed", 0, "the same seed gives the same faults (default: the cloud chooses)")
+	flags.IntVar(&spec.Count, "count", 0, "how often it happens at most (default: no limit)")
+	flags.DurationVar(&times.delay, "delay", 0, "SlowBoot, APILatency: how much longer it takes; LostInstance, StoppedInstance, SpotReclaim: how long the instance runs before")
+	flags.DurationVar(&times.notice, "notice", 0, "SpotReclaim: from the notice to the end (default 30s)")
+	flags.DurationVar(&times.retryAfter, "retry-after", 0, "Throttling: how long callers are asked to wait (default 1s)")
+	flags.IntVar(&spec.Status, "status", 0, "ServerError: 500, 502, 503 or 504 (default 503)")
+}
+
+func newFaultsRemoveCommand() *cobra.Command {
+	c := &connection{}
+	var tenant string
+	command := &cobra.Command{
+		Use:   "remove NAME...",
+		Short: "Remove fault rules; what has happened stays as it is",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			cloud, err := c.client()
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := cloud.RemoveFault(command.Context(), tenant, name); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(command.OutOrStdout(), "removed", name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.addFlags(command)
+	command.Flags().StringVar(&tenant, "tenant", "", "tenant of the rules (default: the token's; * for those for all)")
+	return command
+}
+
+func showFaults(rules []fault.Rule) table {
+	t := table{header: []string{"TENANT", "NAME", "KIND", "POOL", "ZONE", "PROBABILITY", "SEED", "STRIKES", "DETAILS", "AGE"}}
+	for _, r := range rules {
+		strikes := strconv.Itoa(r.Strikes)
+		if r.Count > 0 {
+			strikes += " of " + strconv.Itoa(r.Count)
+		}
+		t.rows = append(t.rows, []string{
+			r.Tenant, r.Name, string(r.Kind), r.Pool, r.Zone, strconv.FormatFloat(r.Probability, 'g', -1, 64),
+			strconv.FormatInt(r.Seed, 10), strikes, faultDetails(r.Spec), duration.HumanDuration(time.Since(r.CreatedAt)),
+		})
+	}
+	return t
+}
+
+// faultDetails are the settings that only some kinds have.
+func faultDetails(spec fault.Spec) string {
+	var details []string
+	for _, time := range []struct {
+		name    string
+		seconds float64
+	}{
+		{"delay", spec.DelaySeconds}, {"notice", spec.NoticeSeconds}, {"retry-after", spec.RetryAfterSeconds},
+	} {
+		if time.seconds > 0 {
+			details = append(details, fmt.Sprintf("%s=%gs", time.name, time.seconds))
+		}
+	}
+	if spec.Status > 0 {
+		details = append(details, fmt.Sprintf("status=%d", spec.Status))
+	}
+	return strings.Join(details, " ")
+}
