@@ -20,6 +20,7 @@ package machine
 
 import (
 	"context"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -200,6 +201,18 @@ var _ = Describe("FooMachine", func() {
 		beGone()
 	})
 
+	It("tells that the cloud takes the instance back, in time for whoever replaces it", Label("contract:infra-machine.conditions"), func() {
+		createAll()
+		beReady()
+		at := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
+		Expect(suite.Cloud.ChangeInstance(name(), func(i *cloud.Instance) { i.ReclaimAt = &at })).To(BeTrue())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason)
+		Expect(conditions.Get(get(Default), infrav1.FooMachineReadyCondition).Message).To(ContainSubstring("2030-01-01T00:00:00Z"))
+		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionTrue, infrav1.FooMachineInstanceProvisionedReason)
+		Expect(suite.Cloud.LoseInstance(name())).To(BeTrue())
+		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason)
+	})
+
 	It("hears of what happened while the watch of the cloud was lost", func() {
 		createAll()
 		beReady()
@@ -223,6 +236,7 @@ var _ = Describe("FooMachine", func() {
 		Entry("quota", &cloud.QuotaExceededError{Resource: "cpus", Limit: 4, Used: 4, Requested: 2}, infrav1.CloudQuotaExceededReason),
 		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 		Entry("unauthorized", &cloud.UnauthorizedError{Message: "unknown token"}, infrav1.CloudUnauthorizedReason),
+		Entry("no capacity", &cloud.CapacityError{Zone: "zone-a"}, infrav1.CloudOutOfCapacityReason),
 		Entry("throttled", &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
 	)
 

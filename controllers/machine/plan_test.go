@@ -18,6 +18,7 @@ package machine
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,6 +61,12 @@ func running(s *scope) {
 
 func inState(state cloud.InstanceState) func(s *scope) {
 	return func(s *scope) { running(s); s.instance.State, s.instance.Message = state, "why" }
+}
+
+func noticed(s *scope) {
+	running(s)
+	at := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	s.instance.ReclaimAt = &at
 }
 
 func lost(s *scope) { s.lost = true; s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1" }
@@ -157,6 +164,7 @@ func TestReady(t *testing.T) {
 		"bootstrap":  {newScope(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
 		"lost":       {newScope(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud has no instance foo:///zone-b/i1 any more; it is not made again"},
 		"taken away": {newScope(lost, machineDeleting), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, ""},
+		"noticed":    {newScope(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud takes the instance back at 2026-01-01T00:00:00Z"},
 		"deleted":    {newScope(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
 		"no cloud":   {newScope(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
 	} {
@@ -174,7 +182,7 @@ func TestReady(t *testing.T) {
 // All conditions are set whatever happens, and what was provisioned once stays so.
 func TestStatusProperties(t *testing.T) {
 	changes := []func(s *scope){
-		running, lost, unavailable, deleting, ofPool, noBootstrapData,
+		running, lost, noticed, unavailable, deleting, ofPool, noBootstrapData,
 		inState(cloud.InstancePending), inState(cloud.InstanceStopped), inState(cloud.InstanceFailed),
 	}
 	rapid.Check(t, func(t *rapid.T) {

@@ -19,6 +19,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -149,7 +150,8 @@ func bootstrapCondition(s *scope) metav1.Condition {
 }
 
 // readyCondition counts the bootstrap only when it failed: until then the instance is what the Machine waits for, and
-// its Node says the rest.
+// its Node says the rest. An instance that will be taken back is not ready any more, so that whoever looks after Machines has the
+// time until then to replace it.
 func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Condition {
 	if s.deleting() {
 		return metav1.Condition{
@@ -158,6 +160,12 @@ func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Co
 	}
 	if bootstrap.Reason == infrav1.FooMachineBootstrapFailedReason {
 		return readiness.Of(provisioned, bootstrap)
+	}
+	if provisioned.Status == metav1.ConditionTrue && s.instance != nil && s.instance.ReclaimAt != nil {
+		return metav1.Condition{
+			Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: infrav1.FooMachineReclaimNoticeReason,
+			Message: "the cloud takes the instance back at " + s.instance.ReclaimAt.UTC().Format(time.RFC3339),
+		}
 	}
 	return readiness.Of(provisioned)
 }

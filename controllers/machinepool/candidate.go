@@ -80,9 +80,11 @@ func (p policy) assess(m member) candidate {
 	return c
 }
 
-// broken says why a member can not work any more, whatever the time.
+// broken says why a member can not work any more, or not for long, whatever the time.
 func broken(m member) (why cause, problem string) {
 	switch {
+	case m.noticed():
+		return causeReclaim, "is taken back by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
 	case m.unhealthy():
 		return causeRemediation, "is to be replaced as a MachineHealthCheck asks"
 	case m.instance == nil:
@@ -97,7 +99,7 @@ func broken(m member) (why cause, problem string) {
 // failedToJoin reports whether the member has the current revision and goes before it ever joined: one that shows that others
 // of the revision may fail too.
 func (c candidate) failedToJoin() bool {
-	return c.state == stateBroken && c.live() && !c.outdated && !c.joined()
+	return c.state == stateBroken && c.why != causeReclaim && c.live() && !c.outdated && !c.joined()
 }
 
 // rank orders members by how little is lost with them; the lowest goes first.

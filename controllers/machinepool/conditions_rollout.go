@@ -92,8 +92,16 @@ func stalledCondition(s *scope) metav1.Condition {
 		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
 	failures := s.decided.failures
-	if s.deleting() || s.machinePool == nil || failures.Count == 0 {
-		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+	notStalled := condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+	if s.deleting() || s.machinePool == nil {
+		return notStalled
+	}
+	if s.cloudPool != nil && s.cloudPool.Problem != nil {
+		problem := s.cloudPool.Problem
+		return condition(kind, metav1.ConditionTrue, string(problem.Reason), problem.Message)
+	}
+	if failures.Count == 0 {
+		return notStalled
 	}
 	p := policyOf(s)
 	if r := replacementOf(s, p); int(failures.Count) >= p.maxFailed && len(r.stuck) > 0 {
@@ -101,5 +109,5 @@ func stalledCondition(s *scope) metav1.Condition {
 			failures.Count, p.joinTimeout, failures.LastTime.UTC().Format("15:04:05Z")) + named(r.stuck)
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, message)
 	}
-	return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+	return notStalled
 }

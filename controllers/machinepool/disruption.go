@@ -33,6 +33,7 @@ const (
 	causeRollout     cause = "Rollout"
 	causeRepair      cause = "Repair"
 	causeRemediation cause = "Remediation"
+	causeReclaim     cause = "Reclaim"
 	causePoolDeleted cause = "PoolDeleted"
 )
 
@@ -74,7 +75,9 @@ type budget struct {
 //   - or more instances than replicas and maxSurge because of what it decides.
 //
 // Members that do not work go first, and not more at a time than maxUnavailable and at least one, counting those on their
-// way in: so that who can not see the instances, though they are there, never takes them all away.
+// way in: so that who can not see the instances, though they are there, never takes them all away. Those that the cloud takes
+// back go at once, however many: they work no longer than until then, and whether they are drained before is all that is left to
+// decide.
 func disrupt(members []member, p policy) disruption {
 	b := newBudget(members, p)
 	b.repair()
@@ -149,8 +152,8 @@ func (b *budget) repair() {
 	slices.SortFunc(broken, b.compare)
 	failed, retry := b.failedBudget()
 	for _, c := range broken {
-		if b.leaving+b.starting >= b.repairLimit() {
-			break
+		if c.why != causeReclaim && b.leaving+b.starting >= b.repairLimit() {
+			continue
 		}
 		if c.failedToJoin() && failed == 0 {
 			b.look(retry)

@@ -91,10 +91,22 @@ func TestRepair(t *testing.T) {
 		want        map[string]cause
 		failed      int32
 	}{
-		"stopped":       {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
-		"lost":          {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
-		"remediation":   {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
-		"boot failed":   {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"stopped":     {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
+		"lost":        {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
+		"remediation": {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
+		"boot failed": {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"reclaim":     {members: []member{with(working("a", "z1", 0), noticed)}, want: map[string]cause{"a": causeReclaim}},
+		"reclaim of what is to be replaced anyway": {
+			members: []member{with(with(working("a", "z1", 0), unhealthy), noticed), with(working("b", "z1", 0), deleted)},
+			want:    map[string]cause{"a": causeReclaim},
+		},
+		"a reclaim is no failure to join": {
+			members: []member{with(with(working("a", "z1", 55), booting), noticed)}, want: map[string]cause{"a": causeReclaim},
+		},
+		"all that are taken back, but no more": {
+			members: []member{with(working("a", "z1", 0), noticed), with(working("b", "z1", 0), noticed), with(working("c", "z1", 0), stopped)},
+			want:    map[string]cause{"a": causeReclaim, "b": causeReclaim},
+		},
 		"did not join":  {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
 		"may join":      {members: []member{with(working("a", "z1", 55), booting)}},
 		"not available": {members: []member{with(working("a", "z1", 0), notAvailable)}},
@@ -160,10 +172,10 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			if m.leaving() || (m.live() && p.assess(m).state == stateStarting) {
 				onTheWay++
 			}
-			if m.available() {
+			if p.assess(m).state == stateAvailable {
 				before++
 			}
-			if m.available() && !goes {
+			if p.assess(m).state == stateAvailable && !goes {
 				after++
 			}
 			if !goes {
@@ -175,6 +187,8 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			case causeRepair, causeRemediation:
 				repaired++
 				g.Expect(p.assess(m).state).To(Equal(stateBroken))
+			case causeReclaim:
+				g.Expect(m.instance.ReclaimAt).NotTo(BeNil())
 			case causeRollout:
 				g.Expect(p.rollout).To(Equal(rolloutRuns))
 				g.Expect(m.instance.Revision).To(Equal(earlier))

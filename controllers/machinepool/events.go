@@ -37,6 +37,7 @@ var eventKinds = conditionevents.Kinds{
 	infrav1.DeletingReason:                      corev1.EventTypeNormal,
 	infrav1.CloudInvalidReason:                  corev1.EventTypeWarning,
 	infrav1.CloudQuotaExceededReason:            corev1.EventTypeWarning,
+	infrav1.CloudOutOfCapacityReason:            corev1.EventTypeWarning,
 	infrav1.CloudUnauthorizedReason:             corev1.EventTypeWarning,
 	infrav1.CloudUnavailableReason:              corev1.EventTypeWarning,
 	infrav1.CloudErrorReason:                    corev1.EventTypeWarning,

@@ -103,6 +103,11 @@ func (m member) joined() bool { return m.machine != nil && m.machine.Status.Node
 // unhealthy reports whether a MachineHealthCheck wants the member to be replaced.
 func (m member) unhealthy() bool { return collections.IsUnhealthyAndOwnerRemediated(m.machine) }
 
+// noticed reports whether the cloud has given notice that it takes the instance back, which works until then.
+func (m member) noticed() bool {
+	return m.instance != nil && m.instance.State == cloud.InstanceRunning && m.instance.ReclaimAt != nil
+}
+
 // available reports whether the Node of the member takes load, and has for minReadySeconds.
 func (m member) available() bool {
 	return m.live() && m.machine != nil && m.instance.State == cloud.InstanceRunning && !m.unhealthy() &&

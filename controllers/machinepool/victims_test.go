@@ -94,6 +94,8 @@ func unhealthy(m *member) {
 
 func deleted(m *member) { now := metav1.Now(); m.fooMachine.DeletionTimestamp = &now }
 
+func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimAt = &at }
+
 func gone(m *member) { m.instance = nil }
 
 func namesOf(victims []victim) []string {
@@ -160,7 +162,7 @@ func anyMembers(t *rapid.T) []member {
 	members := make([]member, 0, count)
 	for i := range count {
 		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
-		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable}
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed}
 		for range 2 {
 			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
 				change(&m)

@@ -25,6 +25,8 @@ const (
 	CloudInvalidReason = "Invalid"
 	// CloudQuotaExceededReason says that the tenant's quota has no room now.
 	CloudQuotaExceededReason = "QuotaExceeded"
+	// CloudOutOfCapacityReason says that the cloud itself has no room for an instance now.
+	CloudOutOfCapacityReason = "OutOfCapacity"
 	// CloudUnauthorizedReason says that the cloud does not accept the manager's credentials.
 	CloudUnauthorizedReason = "Unauthorized"
 	// CloudThrottledReason says that the cloud asks to call less often.
@@ -72,13 +74,17 @@ const (
 
 // FooMachine's Ready condition and its reasons.
 const (
-	// FooMachineReadyCondition is true while the instance runs, its bootstrap did not fail and the FooMachine is not
-	// being deleted. Cluster API mirrors it into the Machine's InfrastructureReady condition.
+	// FooMachineReadyCondition is true while the instance runs and is to stay, its bootstrap did not fail and the FooMachine is
+	// not being deleted. Cluster API mirrors it into the Machine's InfrastructureReady condition.
 	FooMachineReadyCondition = clusterv1.ReadyCondition
 	// FooMachineReadyReason says that all is ready.
 	FooMachineReadyReason = clusterv1.ReadyReason
 	// FooMachineReadyUnknownReason says that it could not be told.
 	FooMachineReadyUnknownReason = clusterv1.ReadyUnknownReason
+	// FooMachineReclaimNoticeReason says that the cloud has given notice that it takes the interruptible instance back; the
+	// message says when. The instance works until then. That of a pool is replaced; a MachineHealthCheck that looks at the
+	// Machine's InfrastructureReady condition has others replaced.
+	FooMachineReclaimNoticeReason = "ReclaimNotice"
 	// FooMachineDeletingReason says that the FooMachine is being deleted.
 	FooMachineDeletingReason = clusterv1.DeletingReason
 )
@@ -187,8 +193,8 @@ const (
 	FooMachinePoolRollingOutCondition = clusterv1.RollingOutCondition
 	// FooMachinePoolRollingOutReason says that instances of an earlier revision are being replaced.
 	FooMachinePoolRollingOutReason = clusterv1.RollingOutReason
-	// FooMachinePoolRepairingReason says that instances are being replaced that are lost, do not work or never joined, or that a
-	// MachineHealthCheck wants to have replaced.
+	// FooMachinePoolRepairingReason says that instances are being replaced that are lost, do not work or never joined, that the
+	// cloud takes back, or that a MachineHealthCheck wants to have replaced.
 	FooMachinePoolRepairingReason = "Repairing"
 	// FooMachinePoolRolloutPausedReason says that instances of an earlier revision stay, as the strategy asks.
 	FooMachinePoolRolloutPausedReason = "RolloutPaused"
@@ -196,9 +202,10 @@ const (
 	FooMachinePoolNotRollingOutReason = clusterv1.NotRollingOutReason
 )
 
-// FooMachinePool's Stalled condition and its reasons.
+// FooMachinePool's Stalled condition and its reasons, besides those of the cloud, which say why it makes no instance.
 const (
-	// FooMachinePoolStalledCondition is true while instances do not join, however often they are replaced.
+	// FooMachinePoolStalledCondition is true while the pool does not get on: instances do not join, however often they are
+	// replaced, or the cloud does not make those that it was asked for.
 	FooMachinePoolStalledCondition = "Stalled"
 	// FooMachinePoolNodesDoNotJoinReason says that they do not join; the message says why the last of them did not.
 	FooMachinePoolNodesDoNotJoinReason = "NodesDoNotJoin"

@@ -79,6 +79,7 @@ type Cloud struct {
 	loadBalancers map[string]*loadBalancer
 	watches       map[*watch]struct{}
 	faults        map[Call][]fault
+	refusal       error // of every new instance; nil for none
 	calls         map[Call]int
 }
 

@@ -69,6 +69,14 @@ func (c *Cloud) Heal(call Call) {
 	delete(c.faults, call)
 }
 
+// RefuseInstances makes every order of an instance fail with err, also those that pools make by themselves; nil ends that. Pools
+// try again with GrowPools.
+func (c *Cloud) RefuseInstances(err error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.refusal = err
+}
+
 // Calls returns how often a method was called, those that failed included.
 func (c *Cloud) Calls(call Call) int {
 	c.lock.Lock()

@@ -61,6 +61,9 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 	if err := c.checkQuota(cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes}); err != nil {
 		return nil, err
 	}
+	if c.refusal != nil {
+		return nil, c.refusal
+	}
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{
 		ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: spec.Zone, ProviderID: cloud.ProviderID(spec.Zone, id),

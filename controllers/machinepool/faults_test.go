@@ -1,0 +1,112 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+var _ = Describe("Faults of the cloud", func() {
+	AfterEach(func() {
+		suite.Cloud.RefuseInstances(nil)
+		suite.Cloud.GrowPools()
+		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallGetPool, fake.CallListInstances} {
+			suite.Cloud.Heal(call)
+		}
+	})
+
+	It("drains what the cloud takes back, before it does", func() {
+		s := newStory(3, strategy(1, 0))
+		s.settles(3)
+		s.watch()
+		before := s.instances(Default)
+		at := time.Now().Add(time.Hour)
+		for _, i := range before[:2] {
+			Expect(suite.Cloud.ChangeInstance(i.Name, func(i *cloud.Instance) { i.ReclaimAt = &at })).To(BeTrue())
+		}
+		Eventually(func(g Gomega) {
+			deleted := 0
+			for _, machine := range s.machines(g) {
+				if !machine.DeletionTimestamp.IsZero() {
+					deleted++
+				}
+			}
+			g.Expect(deleted).To(Equal(2))
+		}).Should(Succeed(), "the notice is an event, and time is short for all that have one")
+		s.settles(3)
+		Expect(s.drained).To(ConsistOf(before[0].Hostname, before[1].Hostname))
+		Expect(s.most).To(BeNumerically("<=", 4))
+	})
+
+	It("stalls a rollout while the cloud has no capacity, says so, and goes on", func() {
+		s := newStory(2, strategy(1, 0))
+		s.settles(2)
+		s.watch()
+		suite.Cloud.RefuseInstances(&cloud.CapacityError{Zone: "zone-a"})
+		s.change(version("v1.35.4"))
+		message := s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.CloudOutOfCapacityReason)
+		Expect(message).To(Equal("zone zone-a is out of capacity"))
+		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, infrav1.CloudOutOfCapacityReason)
+		s.has(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.stays()
+		suite.Cloud.RefuseInstances(nil)
+		suite.Cloud.GrowPools()
+		s.settles(2)
+		s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason)
+		Expect(s.fewest).To(Equal(2), "what works stays until there is something in its place")
+		Expect(s.drained).To(HaveLen(2))
+	})
+
+	DescribeTable("goes on with a rollout once the cloud answers again",
+		func(fault error, reason string) {
+			s := newStory(2, strategy(1, 0))
+			s.settles(2)
+			suite.Cloud.Fail(fake.CallGetPool, fault)
+			s.change(version("v1.35.4"))
+			s.has(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, reason)
+			s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionUnknown, reason)
+			s.stays()
+			suite.Cloud.Heal(fake.CallGetPool)
+			s.settles(2) // without any event of the cloud
+			Expect(s.drained).To(HaveLen(2))
+		},
+		Entry("throttled", &cloud.ThrottledError{RetryAfter: 2 * time.Second}, infrav1.CloudThrottledReason),
+		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
+	)
+
+	It("replaces what is lost during a rollout", func() {
+		s := newStory(3, strategy(1, 0))
+		s.settles(3)
+		s.watch()
+		s.change(version("v1.35.4"))
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		Expect(suite.Cloud.LoseInstance(s.instances(Default)[0].Name)).To(BeTrue())
+		suite.Cloud.GrowPools() // a loss leaves the size as it is, so the cloud makes another
+		s.settles(3)
+		Expect(s.most).To(BeNumerically("<=", 4))
+	})
+})
