@@ -86,6 +86,7 @@ func addFaultFlags(command *cobra.Command, spec *fault.Spec, times *durations) {
 	flags.DurationVar(&times.delay, "delay", 0, "SlowBoot, APILatency: how much longer it takes; LostInstance, StoppedInstance, SpotReclaim: how long the instance runs before")
 	flags.DurationVar(&times.notice, "notice", 0, "SpotReclaim: from the notice to the end (default 30s)")
 	flags.DurationVar(&times.retryAfter, "retry-after", 0, "Throttling: how long callers are asked to wait (default 1s)")
+	flags.StringVar((*string)(&spec.AfterOutage), "after-outage", "", "ZoneOutage: StartAgain or StayStopped (the default) for the instances that it stopped, once it is removed")
 	flags.IntVar(&spec.Status, "status", 0, "ServerError: 500, 502, 503 or 504 (default 503)")
 }
 
@@ -124,8 +125,12 @@ func showFaults(rules []fault.Rule) table {
 		if r.Count > 0 {
 			strikes += " of " + strconv.Itoa(r.Count)
 		}
+		probability := ""
+		if r.Probability > 0 {
+			probability = strconv.FormatFloat(r.Probability, 'g', -1, 64)
+		}
 		t.rows = append(t.rows, []string{
-			r.Tenant, r.Name, string(r.Kind), r.Pool, r.Zone, strconv.FormatFloat(r.Probability, 'g', -1, 64),
+			r.Tenant, r.Name, string(r.Kind), r.Pool, r.Zone, probability,
 			strconv.FormatInt(r.Seed, 10), strikes, faultDetails(r.Spec), duration.HumanDuration(time.Since(r.CreatedAt)),
 		})
 	}
@@ -147,6 +152,9 @@ func faultDetails(spec fault.Spec) string {
 	}
 	if spec.Status > 0 {
 		details = append(details, fmt.Sprintf("status=%d", spec.Status))
+	}
+	if spec.AfterOutage != "" {
+		details = append(details, "after-outage="+string(spec.AfterOutage))
 	}
 	return strings.Join(details, " ")
 }

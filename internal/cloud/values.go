@@ -172,7 +172,8 @@ const (
 	InstancePending InstanceState = "Pending"
 	// InstanceRunning is an instance whose first process runs. Whether it joined a cluster is told by Bootstrap.
 	InstanceRunning InstanceState = "Running"
-	// InstanceStopped is an instance whose first process ended, though nobody asked for that. It does not start again.
+	// InstanceStopped is an instance whose first process ended, though nobody asked for that. It does not start again, unless the
+	// cloud that stopped it says otherwise.
 	InstanceStopped InstanceState = "Stopped"
 	// InstanceDeleting is an instance on its way out.
 	InstanceDeleting InstanceState = "Deleting"
@@ -180,7 +181,7 @@ const (
 	InstanceFailed InstanceState = "Failed"
 )
 
-// Terminal reports whether an instance in this state can never run again.
+// Terminal reports whether an instance in this state is not to be waited for.
 func (s InstanceState) Terminal() bool {
 	return slices.Contains([]InstanceState{InstanceStopped, InstanceDeleting, InstanceFailed}, s)
 }

@@ -163,18 +163,28 @@ func (e *Engine) endFault(c *change, rule *fault.Rule) error {
 		return err
 	}
 	for i := range instances {
-		left := fault.Without(instances[i].Strikes, rule.Key())
-		if len(left) == len(instances[i].Strikes) {
-			continue
-		}
-		instances[i].Strikes = left
-		c.wake(instanceActor(&instances[i]))
-		if err := c.PutInstance(&instances[i]); err != nil {
+		if err := release(c, rule, &instances[i]); err != nil {
 			return err
 		}
 	}
 	// A zone or its capacity may be there again.
 	return e.fillWaiting(c)
+}
+
+// release takes away what a rule that is removed has in store for an instance, and starts the instance that waits for its end.
+func release(c *change, rule *fault.Rule, record *store.Instance) error {
+	left := fault.Without(record.Strikes, rule.Key())
+	waits := record.StoppedBy == rule.Key()
+	if len(left) == len(record.Strikes) && !waits {
+		return nil
+	}
+	record.Strikes = left
+	if !waits || record.State != cloud.InstanceStopped {
+		c.wake(instanceActor(record))
+		return c.PutInstance(record)
+	}
+	record.State, record.Message, record.StoppedBy, record.KeepsDisk = cloud.InstancePending, "", "", true
+	return c.putInstance(record)
 }
 
 // GetFault returns a fault rule of a tenant, the caller's with none named.

@@ -161,6 +161,38 @@ func TestZoneOutage(t *testing.T) {
 	h.Expect(h.members()).To(ContainElement(HaveField("State", cloud.InstanceStopped)), "what has stopped stays so")
 }
 
+func TestInstancesStartAgainAfterAnOutage(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	started, deleted := h.instance("started"), h.instance("deleted")
+	h.becomes(started.ID, cloud.InstanceRunning)
+	h.becomes(deleted.ID, cloud.InstanceRunning)
+	h.machines.Report(started.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+	h.Eventually(func() (cloud.BootstrapState, error) {
+		now, err := h.tenant.GetInstance(ctx, started.ID)
+		return now.Bootstrap.State, err
+	}, soon).Should(Equal(cloud.BootstrapSucceeded), "reports are events")
+	for _, zone := range []string{"zone-a", "zone-b"} {
+		h.fault(fault.Spec{Name: zone, Kind: fault.ZoneOutage, Zone: zone, AfterOutage: fault.StartAgain})
+	}
+	h.becomes(started.ID, cloud.InstanceStopped)
+	h.becomes(deleted.ID, cloud.InstanceStopped)
+	h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
+	h.goes(deleted.ID)
+	h.start() // what waits for the end of the outage does so after a restart, too
+	h.heal("zone-a")
+	h.heal("zone-b")
+	again := h.becomes(started.ID, cloud.InstanceRunning)
+	h.Expect(again.Message).To(BeEmpty())
+	h.Expect(again.Address).To(Equal(started.Address))
+	spec := h.machines.Spec(started.ID)
+	h.Expect(spec.KeepDisk).To(BeTrue())
+	h.Expect(string(spec.UserData)).To(Equal("#cloud-config\n"), "its bootstrap has ended")
+	h.Expect(h.machines.Running()).To(Equal(1))
+	h.machines.Die(started.ID, "killed")
+	h.becomes(started.ID, cloud.InstanceStopped)
+}
+
 func TestStockoutEndsWithItsRule(t *testing.T) {
 	h := newHost(t)
 	h.start()

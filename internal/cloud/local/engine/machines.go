@@ -52,11 +52,13 @@ type MachineSpec struct {
 	Runtime string
 	// UserData is the bootstrap data.
 	UserData []byte
+	// KeepDisk says that the machine goes on with what an earlier one of its ID has written.
+	KeepDisk bool
 }
 
 // Machines makes the insides of instances.
 type Machines interface {
-	// Start makes a machine; what an earlier attempt left of it is removed first.
+	// Start makes a machine; what an earlier attempt left of it is removed first, but for the disk where that is to be kept.
 	Start(ctx context.Context, spec MachineSpec, commit Commit) (Machine, error)
 	// Find returns a machine that was started before, or process.ErrGone.
 	Find(id string, identity process.Identity) (Machine, error)

@@ -62,10 +62,8 @@ func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance,
 		err = s.take(ctx, record, strike.Cause())
 	case strike.Kind == fault.SpotReclaim:
 		err = s.giveNotice(*strike)
-	case strike.Kind == fault.ZoneOutage:
-		err = s.cut(ctx, record, "zone "+record.Zone+" is out ("+strike.Cause()+")")
 	default:
-		err = s.cut(ctx, record, "the instance was stopped ("+strike.Cause()+")")
+		err = s.cut(ctx, record, strike)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.log.Error(err, "A fault could not be made and is tried again")
@@ -74,7 +72,11 @@ func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance,
 }
 
 // cut ends a machine as a power failure does, and keeps the instance.
-func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, message string) error {
+func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, strike *fault.Strike) error {
+	message := "the instance was stopped (" + strike.Cause() + ")"
+	if strike.Kind == fault.ZoneOutage {
+		message = "zone " + record.Zone + " is out (" + strike.Cause() + ")"
+	}
 	if err := s.engine.options.Machines.Kill(ctx, s.id, record.Process); err != nil {
 		return err
 	}
@@ -84,8 +86,23 @@ func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, me
 			return false
 		}
 		now.State, now.Message, now.Strikes = cloud.InstanceStopped, message, nil
+		if strike.AfterOutage == fault.StartAgain {
+			now.StoppedBy = strike.Rule
+		}
 		return true
 	})
+}
+
+// undo removes what an earlier start has left, but for a disk that is kept.
+func (s *instanceSupervisor) undo(ctx context.Context, record *store.Instance) error {
+	switch {
+	case record.Process == nil:
+		return nil
+	case record.KeepsDisk:
+		return s.engine.options.Machines.Kill(ctx, s.id, record.Process)
+	default:
+		return s.engine.options.Machines.Remove(ctx, s.id, record.Process)
+	}
 }
 
 // take removes an instance though nobody asked for that. Its pool misses it, and makes another.

@@ -29,6 +29,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
+// doneUserData is the bootstrap data of a machine that starts again after its bootstrap ended: there is nothing left to do.
+const doneUserData = "#cloud-config\n"
+
 // retryDelay is how long a supervisor waits after the host refused to do something that must be done.
 const retryDelay = 2 * time.Second
 
@@ -119,7 +122,7 @@ func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance)
 			return true
 		}
 		now.State, now.Message = cloud.InstanceRunning, ""
-		now.Strikes = fault.Begun(now.Strikes, s.engine.options.Now())
+		now.Strikes, now.KeepsDisk = fault.Begun(now.Strikes, s.engine.options.Now()), false
 		return true
 	})
 	if err != nil {
@@ -137,10 +140,8 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 	if strike := fault.Of(record.Strikes, fault.BootFailure); strike != nil {
 		return nil, fmt.Errorf("the instance did not boot (%s)", strike.Cause())
 	}
-	if record.Process != nil {
-		if err := s.engine.options.Machines.Remove(ctx, s.id, record.Process); err != nil {
-			return nil, fmt.Errorf("undo an earlier start: %w", err)
-		}
+	if err := s.undo(ctx, record); err != nil {
+		return nil, fmt.Errorf("undo an earlier start: %w", err)
 	}
 	var data []byte
 	if err := s.engine.view(func(tx *store.Tx) error {
@@ -149,8 +150,12 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 	}); err != nil {
 		return nil, err
 	}
+	if record.KeepsDisk && len(data) == 0 {
+		data = []byte(doneUserData)
+	}
 	spec := MachineSpec{
 		Instance: record.Instance, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes, Runtime: record.Runtime, UserData: data,
+		KeepDisk: record.KeepsDisk,
 	}
 	return s.engine.options.Machines.Start(ctx, spec, func(identity process.Identity) error {
 		return s.engine.update(func(c *change) error {

@@ -71,7 +71,7 @@ func (r *Rule) chance() float64 {
 
 // Strike returns what the rule has in store for an instance that it strikes.
 func (r *Rule) Strike() Strike {
-	return Strike{Rule: r.Key(), Kind: r.Kind, DelaySeconds: r.DelaySeconds, NoticeSeconds: r.NoticeSeconds}
+	return Strike{Rule: r.Key(), Kind: r.Kind, DelaySeconds: r.DelaySeconds, NoticeSeconds: r.NoticeSeconds, AfterOutage: r.AfterOutage}
 }
 
 // Disturb adds what the rule does to a call that it strikes. The first refusal counts, and delays add up.

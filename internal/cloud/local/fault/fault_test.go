@@ -42,6 +42,7 @@ func TestDefaults(t *testing.T) {
 		"a notice given":     {Spec{Kind: SpotReclaim, NoticeSeconds: 5}, Spec{Kind: SpotReclaim, Probability: 1, NoticeSeconds: 5}},
 		"a time to wait":     {Spec{Kind: Throttling}, Spec{Kind: Throttling, Probability: 1, RetryAfterSeconds: 1}},
 		"a status":           {Spec{Kind: ServerError}, Spec{Kind: ServerError, Probability: 1, Status: 503}},
+		"an outage":          {Spec{Kind: ZoneOutage, Zone: "zone-a"}, Spec{Kind: ZoneOutage, Zone: "zone-a", AfterOutage: StayStopped}},
 		"every tenant":       {Spec{Kind: Stockout, Tenant: "*"}, Spec{Kind: Stockout, Tenant: "*", Probability: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -72,8 +73,10 @@ func TestWrongRulesSayWhatIsAllowed(t *testing.T) {
 		"tenant":                     {func(s *Spec) { s.Tenant = "c" }, "tenant", "allowed: *, a, b"},
 		"zone":                       {func(s *Spec) { s.Zone = "moon" }, "zone", "allowed: zone-a, zone-b"},
 		"outage of nothing":          {func(s *Spec) { s.Kind = ZoneOutage }, "zone", "allowed: zone-a, zone-b"},
-		"outage by chance":           {func(s *Spec) { s.Kind, s.Zone, s.Probability = ZoneOutage, "zone-a", 0.5 }, "probability", "allowed: tenant, zone"},
+		"outage by chance":           {func(s *Spec) { s.Kind, s.Zone, s.Probability = ZoneOutage, "zone-a", 0.5 }, "probability", "allowed: tenant, zone, afterOutage"},
 		"outage that is counted":     {func(s *Spec) { s.Kind, s.Zone, s.Count = ZoneOutage, "zone-a", 1 }, "count", "allowed: tenant, zone"},
+		"what is after an outage":    {func(s *Spec) { s.Kind, s.Zone, s.AfterOutage = ZoneOutage, "zone-a", "Party" }, "afterOutage", "StartAgain, StayStopped"},
+		"no outage":                  {func(s *Spec) { s.AfterOutage = StartAgain }, "afterOutage", "is not for faults of kind BootFailure"},
 		"calls of a pool":            {func(s *Spec) { s.Kind, s.Pool = Throttling, "p" }, "pool", "allowed: tenant, probability, seed, count, retryAfterSeconds"},
 		"calls of a zone":            {func(s *Spec) { s.Kind, s.Zone = ServerError, "zone-a" }, "zone", "is not for faults of kind ServerError"},
 		"negative probability":       {func(s *Spec) { s.Probability = -0.1 }, "probability", "more than 0, at most 1"},

@@ -17,6 +17,7 @@ limitations under the License.
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -84,6 +85,7 @@ const (
 	fieldNotice      = "noticeSeconds"
 	fieldRetryAfter  = "retryAfterSeconds"
 	fieldStatus      = "status"
+	fieldAfterOutage = "afterOutage"
 )
 
 // leastDelay is the shortest time of a fault that is nothing but a delay.
@@ -96,7 +98,7 @@ var definitions = map[Kind]definition{
 	StoppedInstance: {strikes: strikesRunning, fields: with(instanceFields, fieldDelay), delay: limit{0, maxInstanceSeconds}},
 	SpotReclaim:     {strikes: strikesRunning, fields: with(instanceFields, fieldDelay, fieldNotice), delay: limit{0, maxInstanceSeconds}},
 	Stockout:        {strikes: strikesOrder, fields: instanceFields},
-	ZoneOutage:      {strikes: strikesZone, fields: []string{fieldZone}},
+	ZoneOutage:      {strikes: strikesZone, fields: []string{fieldZone, fieldAfterOutage}},
 	APILatency:      {strikes: strikesCalls, fields: with(callFields, fieldDelay), delay: limit{leastDelay, maxCallSeconds}},
 	Throttling:      {strikes: strikesCalls, fields: with(callFields, fieldRetryAfter)},
 	ServerError:     {strikes: strikesCalls, fields: with(callFields, fieldStatus)},
@@ -176,10 +178,11 @@ func (s *Spec) checkFields() error {
 		{fieldNotice, number(s.NoticeSeconds)},
 		{fieldRetryAfter, number(s.RetryAfterSeconds)},
 		{fieldStatus, number(float64(s.Status))},
+		{fieldAfterOutage, string(s.AfterOutage)},
 	} {
 		if field.value != "" && !slices.Contains(allowed, field.name) {
 			return &cloud.InvalidError{
-				Field: field.name, Value: field.value, Problem: fmt.Sprintf("is not for faults of kind %s, which can have", s.Kind),
+				Field: field.name, Value: field.value, Problem: fmt.Sprintf("is not for faults of kind %s", s.Kind),
 				Allowed: with([]string{"tenant"}, allowed...),
 			}
 		}
@@ -196,6 +199,9 @@ func number(value float64) string {
 }
 
 func (s *Spec) checkChance() error {
+	if !slices.Contains(definitions[s.Kind].fields, fieldProbability) {
+		return nil
+	}
 	if s.Probability == 0 {
 		s.Probability = 1
 	}
@@ -241,6 +247,9 @@ func (s *Spec) checkDetails() error {
 		return inRange(fieldRetryAfter, s.RetryAfterSeconds, limit{leastDelay, maxCallSeconds})
 	case ServerError:
 		return s.checkStatus()
+	case ZoneOutage:
+		s.AfterOutage = cmp.Or(s.AfterOutage, StayStopped)
+		return oneOf(fieldAfterOutage, string(s.AfterOutage), []string{string(StartAgain), string(StayStopped)})
 	default:
 		return nil
 	}

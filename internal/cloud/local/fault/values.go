@@ -80,7 +80,19 @@ type Spec struct {
 	RetryAfterSeconds float64 `json:"retryAfterSeconds,omitempty"`
 	// Status is, for ServerError, the HTTP status: 500, 502, 503 (the default) or 504.
 	Status int `json:"status,omitempty"`
+	// AfterOutage is, for ZoneOutage, what becomes of the instances that it stopped once the rule is removed.
+	AfterOutage AfterOutage `json:"afterOutage,omitempty"`
 }
+
+// AfterOutage says what becomes of instances after an outage.
+type AfterOutage string
+
+const (
+	// StayStopped, the default, leaves them as they are, for whoever replaces them.
+	StayStopped AfterOutage = "StayStopped"
+	// StartAgain starts those that are still there. They go on with what they had written to their disks.
+	StartAgain AfterOutage = "StartAgain"
+)
 
 // Rule is a fault rule as it is. Used up, it stays until it is removed.
 type Rule struct {
@@ -104,6 +116,8 @@ type Strike struct {
 	// DelaySeconds and NoticeSeconds are the rule's.
 	DelaySeconds  float64 `json:"delaySeconds,omitempty"`
 	NoticeSeconds float64 `json:"noticeSeconds,omitempty"`
+	// AfterOutage is the rule's.
+	AfterOutage AfterOutage `json:"afterOutage,omitempty"`
 	// At is when it happens; nil until the instance runs.
 	At *time.Time `json:"at,omitempty"`
 }

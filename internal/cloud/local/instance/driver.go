@@ -170,6 +170,22 @@ func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identi
 	return nil
 }
 
+// removeVolatile removes what does not outlive the processes of a machine, which have ended. What the machine has written to its
+// root stays where that lies on disk; where it lies in memory it is lost, and only the private folders stay.
+func (d *Driver) removeVolatile(_ context.Context, id string, _ *process.Identity) error {
+	d.reports.forget(id)
+	if err := d.options.Bridge.RemoveCard(cardName(id)); err != nil {
+		return err
+	}
+	// The kernel takes no layer a second time whose work folder says that it was volatile.
+	for _, name := range []string{"work", "root", "report"} {
+		if err := os.RemoveAll(filepath.Join(d.folder(id), name)); err != nil {
+			return fmt.Errorf("remove the files: %w", err)
+		}
+	}
+	return nil
+}
+
 func stop(ctx context.Context, identity process.Identity) error {
 	handle, err := process.Find(identity)
 	if errors.Is(err, process.ErrGone) {

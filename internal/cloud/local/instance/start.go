@@ -53,7 +53,11 @@ type child struct {
 
 // Start makes a machine; see engine.Machines.
 func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
-	if err := d.Remove(ctx, spec.ID, nil); err != nil {
+	remove := d.Remove
+	if spec.KeepDisk {
+		remove = d.removeVolatile
+	}
+	if err := remove(ctx, spec.ID, nil); err != nil {
 		return nil, fmt.Errorf("remove what an earlier start left: %w", err)
 	}
 	if err := d.prepare(spec.ID); err != nil {
@@ -72,7 +76,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 
 func (d *Driver) prepare(id string) error {
 	folder := d.folder(id)
-	if err := os.Mkdir(folder, folderMode); err != nil {
+	if err := os.MkdirAll(folder, folderMode); err != nil {
 		return fmt.Errorf("make the instance's folder: %w", err)
 	}
 	folders := slices.Collect(maps.Keys(privateDirs))

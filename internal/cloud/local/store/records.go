@@ -36,6 +36,10 @@ type Instance struct {
 	Process *process.Identity `json:"process,omitempty"`
 	// Strikes are faults that are to happen to it.
 	Strikes []fault.Strike `json:"strikes,omitempty"`
+	// StoppedBy is the key of the fault rule after which it starts again; empty when it does not.
+	StoppedBy string `json:"stoppedBy,omitempty"`
+	// KeepsDisk says that its next start goes on with what it has written before.
+	KeepsDisk bool `json:"keepsDisk,omitempty"`
 }
 
 // Pool is a pool and what only the cloud knows of it. Template holds the user data.
