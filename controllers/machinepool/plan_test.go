@@ -274,6 +274,21 @@ func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
 	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c", "foo:///z1/d"}))
 }
 
+func TestStalledTellsWhyTheCloudMakesNoInstance(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(2, working("a", "z1", 0))
+	s.cloudPool.Problem = &cloud.Problem{Reason: cloud.ReasonOutOfCapacity, Message: "zone z1 is out of capacity"}
+	setStatus(s)
+	stalled := conditions.Get(s.pool, infrav1.FooMachinePoolStalledCondition)
+	g.Expect(stalled.Status).To(Equal(metav1.ConditionTrue))
+	g.Expect(stalled.Reason).To(Equal(infrav1.CloudOutOfCapacityReason))
+	g.Expect(stalled.Message).To(Equal("zone z1 is out of capacity"))
+
+	s.cloudPool.Problem = nil
+	setStatus(s)
+	g.Expect(conditions.IsFalse(s.pool, infrav1.FooMachinePoolStalledCondition)).To(BeTrue())
+}
+
 func TestProvisionedIsNeverTakenBack(t *testing.T) {
 	g := NewWithT(t)
 	s := newScope(1, working("a", "z1", 0))

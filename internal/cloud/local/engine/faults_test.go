@@ -250,6 +250,24 @@ func TestSpotReclaim(t *testing.T) {
 	h.Expect(h.becomes(kept.ID, cloud.InstanceRunning).ReclaimAt).To(BeNil(), "only what is interruptible is taken back")
 }
 
+func TestWhatIsTakenBackGoesAlsoWhenItHasStopped(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	spec := template()
+	spec.Interruptible = true
+	made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
+	h.Expect(err).NotTo(HaveOccurred())
+	h.becomes(made.ID, cloud.InstanceRunning)
+	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: 1})
+	h.Eventually(func() (*time.Time, error) {
+		now, err := h.tenant.GetInstance(ctx, made.ID)
+		return now.ReclaimAt, err
+	}, soon).ShouldNot(BeNil(), "a notice is given")
+	h.machines.Die(made.ID, "killed")
+	h.becomes(made.ID, cloud.InstanceStopped)
+	h.goes(made.ID)
+}
+
 // A restarted daemon does what was in store, at the time that was told, and draws nothing again.
 func TestRestartKeepsFaults(t *testing.T) {
 	h := newHost(t)

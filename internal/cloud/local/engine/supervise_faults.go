@@ -35,7 +35,19 @@ func (s *instanceSupervisor) holdsBoot(ctx context.Context, record *store.Instan
 	return true
 }
 
-// due returns a channel that tells when the next fault of a running instance happens, and a function that ends the wait.
+// idle waits while there is nothing to supervise. What the cloud wants to take back goes also when it has stopped meanwhile.
+func (s *instanceSupervisor) idle(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
+	due, end := s.due(record)
+	defer end()
+	select {
+	case <-ctx.Done():
+	case <-woken:
+	case <-due:
+		s.strike(ctx, record, woken)
+	}
+}
+
+// due returns a channel that tells when the next fault of an instance happens, and a function that ends the wait.
 func (s *instanceSupervisor) due(record *store.Instance) (<-chan time.Time, func()) {
 	next := record.ReclaimAt
 	if strike := fault.Next(record.Strikes); strike != nil && (next == nil || strike.At.Before(*next)) {
@@ -48,7 +60,7 @@ func (s *instanceSupervisor) due(record *store.Instance) (<-chan time.Time, func
 	return timer.C, func() { timer.Stop() }
 }
 
-// strike lets happen what is due to a running instance. An instance that was deleted meanwhile is left alone.
+// strike lets happen what is due to an instance. An instance that was deleted meanwhile is left alone.
 func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	now := s.engine.options.Now()
 	strike := fault.Next(record.Strikes)

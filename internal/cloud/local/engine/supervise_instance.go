@@ -81,7 +81,7 @@ func (s *instanceSupervisor) step(ctx context.Context, record *store.Instance, w
 			pause(ctx, woken)
 		}
 	case cloud.InstanceStopped, cloud.InstanceFailed:
-		wait(ctx, woken)
+		s.idle(ctx, record, woken)
 	}
 }
 
@@ -218,6 +218,7 @@ func (s *instanceSupervisor) stopped(how string) {
 		}
 		now.State = cloud.InstanceStopped
 		now.Message = "the first process of the instance ended: " + how
+		now.Strikes = nil
 		return true
 	})
 	if err != nil {
@@ -283,13 +284,6 @@ func (s *instanceSupervisor) note(problem error) {
 	})
 	if err != nil {
 		s.log.Error(err, "Storing the instance's message failed")
-	}
-}
-
-func wait(ctx context.Context, woken <-chan struct{}) {
-	select {
-	case <-ctx.Done():
-	case <-woken:
 	}
 }
 

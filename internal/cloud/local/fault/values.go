@@ -88,7 +88,7 @@ type Spec struct {
 type AfterOutage string
 
 const (
-	// StayStopped, the default, leaves them as they are, for whoever replaces them.
+	// StayStopped leaves them as they are, for whoever replaces them. It is the default.
 	StayStopped AfterOutage = "StayStopped"
 	// StartAgain starts those that are still there. They go on with what they had written to their disks.
 	StartAgain AfterOutage = "StartAgain"
