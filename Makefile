@@ -124,7 +124,7 @@ $(BIN)/foocloud $(BIN)/quickstart: FORCE
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
+$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)

@@ -18,19 +18,24 @@ limitations under the License.
 // YAML that its own release holds, built by kustomize from the provider's module: so it always has the version of the
 // module that the programs are built from, and nothing is downloaded. For Foo it is what config/default holds.
 //
-// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml. Run it in the root folder.
+// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml, with Cluster API's own metadata
+// beside them. The CRDs of cert-manager come from its module, for a clusterctl that asks whether it is installed. Run it in
+// the root folder.
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
 const module = "sigs.k8s.io/cluster-api"
@@ -50,6 +55,16 @@ var components = map[string]string{
 	"control-plane-kubeadm/control-plane-components.yaml": "controlplane/kubeadm/config/default",
 }
 
+// cert-manager's module, and the file in hack/tools that pins it.
+const (
+	certManagerModule = "github.com/cert-manager/cert-manager"
+	certManagerPin    = "cert-manager.mod"
+	certManagerFile   = "cert-manager/cert-manager.crds.yaml"
+)
+
+// certManagerCRDs are the kinds that components of a provider hold.
+var certManagerCRDs = []string{"cert-manager.io_certificates.yaml", "cert-manager.io_issuers.yaml"}
+
 func main() {
 	output := flag.String("output", "bin/manifests", "folder to write to")
 	flag.Parse()
@@ -64,24 +79,53 @@ func run(output string) error {
 	if err != nil {
 		return err
 	}
-	if err := build(output, source, components); err != nil {
+	files := repository.Files{}
+	if err := build(files, source, components); err != nil {
 		return err
 	}
-	return build(output, ".", fooComponents)
+	if err := build(files, ".", fooComponents); err != nil {
+		return err
+	}
+	metadata, err := os.ReadFile(filepath.Join(source, repository.MetadataFile))
+	if err != nil {
+		return err
+	}
+	for file := range components {
+		files[path.Join(path.Dir(file), repository.MetadataFile)] = metadata
+	}
+	if files[certManagerFile], err = certManager(); err != nil {
+		return err
+	}
+	return files.Write(output)
 }
 
-// build writes each file, built from its kustomization in the folder source.
-func build(output, source string, files map[string]string) error {
-	for file, kustomization := range files {
+// build adds each file, built from its kustomization in the folder source.
+func build(files repository.Files, source string, from map[string]string) error {
+	for file, kustomization := range from {
 		content, err := kustomize.Build(filepath.Join(source, kustomization))
 		if err != nil {
 			return err
 		}
-		if err := write(filepath.Join(output, file), content); err != nil {
-			return err
-		}
+		files[file] = content
 	}
 	return nil
+}
+
+// certManager returns the CRDs of cert-manager.
+func certManager() ([]byte, error) {
+	source, err := downloadModule(certManagerModule, certManagerPin)
+	if err != nil {
+		return nil, err
+	}
+	var all []byte
+	for _, name := range certManagerCRDs {
+		content, err := os.ReadFile(filepath.Join(source, "deploy/crds", name))
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, "---\n"...), content...)
+	}
+	return all, nil
 }
 
 // moduleDir returns the folder that holds the source of a module that this one requires.
@@ -95,9 +139,18 @@ func moduleDir(path string) (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-func write(file string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+// downloadModule returns the folder with the source of a module that only a file in hack/tools requires.
+func downloadModule(path, pin string) (string, error) {
+	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-modfile="+pin, "-json", path)
+	command.Dir = "hack/tools"
+	command.Stderr = os.Stderr
+	answer, err := command.Output()
+	if err != nil {
+		return "", fmt.Errorf("download module %s: %w", path, err)
 	}
-	return os.WriteFile(file, content, 0o644)
+	var module struct{ Dir string }
+	if err := json.Unmarshal(answer, &module); err != nil {
+		return "", fmt.Errorf("download module %s: %w", path, err)
+	}
+	return module.Dir, nil
 }

@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -44,15 +45,16 @@ type provider struct {
 	title string
 	// kustomization is the folder, among the sources, that its components are built from.
 	kustomization string
-	// templates are the cluster templates by file name.
-	templates map[string][]byte
+	// templates says which files of the folder templates it publishes.
+	templates []string
 }
 
 var providers = []provider{{
 	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
 }, {
 	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
-	templates: map[string][]byte{repository.TemplateFile: templates.Cluster},
+	// clusterctl looks for both in the repository of the infrastructure provider only.
+	templates: []string{"cluster-template*.yaml", "clusterclass-*.yaml"},
 }}
 
 func (p provider) at(version string) repository.Provider {
@@ -60,30 +62,65 @@ func (p provider) at(version string) repository.Provider {
 }
 
 // header stands at the top of the components, where whoever is about to install them reads it.
-const header = `# Foo %s, %s: its CRDs, its webhook configurations, and the namespace, service account and roles
-# for its controllers.
-#
-# The manager is not part of this: there is no container image or Deployment here, so installing it starts nothing, and the
-# Service that the webhooks are called through leads nowhere: no object of Foo's kinds can be written until a manager is behind it.
-# In this version the manager runs as a process. "make quickstart" in Foo's sources starts it, with all that it needs.
+const header = `# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.
 `
+
+const (
+	// unreleasedImage is the manager's image in config/manager.
+	unreleasedImage = "foo-manager:unreleased"
+	// managerImage is what a release has instead: a variable, so that a mirror can be named, with the published image.
+	managerImage = "${FOO_MANAGER_IMAGE:=ghcr.io/capfoo/cluster-api-provider-foo/manager:%s}"
+)
 
 // build returns what a release publishes, from the sources in a folder.
 func build(sources, version string) (repository.Files, error) {
 	files := repository.Files{}
 	for _, provider := range providers {
-		objects, err := kustomize.Build(filepath.Join(sources, filepath.FromSlash(provider.kustomization)))
+		components, err := components(sources, provider, version)
 		if err != nil {
-			return nil, fmt.Errorf("%s (run it in the root folder of the sources): %w", provider.title, err)
+			return nil, err
 		}
 		at := provider.at(version)
-		files[at.ComponentsFile()] = append(fmt.Appendf(nil, header, version, provider.title), objects...)
+		files[at.ComponentsFile()] = components
 		files[path.Join(at.Dir(), repository.MetadataFile)] = templates.Metadata
-		for name, template := range provider.templates {
-			files[path.Join(at.Dir(), name)] = template
+		if err := addTemplates(files, sources, provider, at.Dir()); err != nil {
+			return nil, err
 		}
 	}
 	return files, nil
+}
+
+func components(sources string, provider provider, version string) ([]byte, error) {
+	objects, err := kustomize.Build(filepath.Join(sources, filepath.FromSlash(provider.kustomization)))
+	if err != nil {
+		return nil, fmt.Errorf("%s (run it in the root folder of the sources): %w", provider.title, err)
+	}
+	if found := bytes.Count(objects, []byte(unreleasedImage)); found != 1 {
+		return nil, fmt.Errorf("%s: the image %s is there %d times, want once", provider.title, unreleasedImage, found)
+	}
+	objects = bytes.ReplaceAll(objects, []byte(unreleasedImage), fmt.Appendf(nil, managerImage, version))
+	return append(fmt.Appendf(nil, header, version, provider.title), objects...), nil
+}
+
+// addTemplates adds the cluster templates and ClusterClasses of the provider as they are in the sources.
+func addTemplates(files repository.Files, sources string, provider provider, dir string) error {
+	for _, pattern := range provider.templates {
+		found, err := filepath.Glob(filepath.Join(sources, "templates", pattern))
+		if err != nil {
+			return err
+		}
+		for _, file := range found {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return fmt.Errorf("%s: %w", provider.title, err)
+			}
+			files[path.Join(dir, filepath.Base(file))] = content
+		}
+	}
+	if _, ok := files[path.Join(dir, repository.TemplateFile)]; len(provider.templates) > 0 && !ok {
+		return fmt.Errorf("%s: templates/%s is not there", provider.title, repository.TemplateFile)
+	}
+	return nil
 }
 
 // sums returns the SHA-256 sums of the files, as sha256sum --check reads them.

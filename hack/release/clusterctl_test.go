@@ -49,7 +49,8 @@ func clusterctl(t *testing.T, output string, args ...string) (stdout, stderr str
 	command := exec.CommandContext(t.Context(), program, append(args, "--config", filepath.Join(output, configurationFile))...)
 	command.Dir = home
 	// Whatever asks the network fails, instead of working on some machines.
-	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1"}
+	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1",
+		"FOO_CLOUD_ENDPOINT=https://cloud.example:7443", "FOO_CLOUD_TOKEN_B64=dG9rZW4=", "FOO_CLOUD_CA_B64=Y2E="}
 	command.Stdout, command.Stderr = &out, &problems
 	err = command.Run()
 	return out.String(), problems.String(), err
@@ -109,6 +110,9 @@ func TestComponentsInstall(t *testing.T) {
 		components, problems, err := clusterctl(t, output, "generate", "provider", flag, "foo:"+version, "--target-namespace", "foo-elsewhere")
 		g.Expect(err).NotTo(HaveOccurred(), problems)
 		for _, object := range decode(g, []byte(components)) {
+			if object.GroupVersionKind().Group == "cert-manager.io" {
+				continue // nobody serves it here
+			}
 			g.Expect(client.IgnoreAlreadyExists(kube.Create(t.Context(), &object))).To(Succeed(), object.GetName())
 		}
 	}

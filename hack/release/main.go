@@ -22,7 +22,7 @@ limitations under the License.
 // The same sources and version give the same bytes. Only clusterctl.yaml is bound to its place, since clusterctl asks for
 // absolute paths; so SHA256SUMS leaves it out.
 //
-// Limits: the components hold CRDs and roles, no manager. Other versions in the folder stay there, but the configuration
+// Limits: other versions in the folder stay there, but the configuration
 // and the sums are those of the version written last. Run it in the root folder of the sources.
 package main
 

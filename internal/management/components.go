@@ -30,7 +30,10 @@ import (
 )
 
 // podOnly are the kinds of components that only make sense for a provider that runs in a pod.
-var podOnly = map[string]bool{"Deployment": true, "Service": true, "Certificate": true, "Issuer": true}
+var podOnly = map[string]bool{
+	"Deployment": true, "PodDisruptionBudget": true, "NetworkPolicy": true, "Secret": true,
+	"Service": true, "Certificate": true, "Issuer": true,
+}
 
 // readComponents reads the components of a provider without those for pods.
 func readComponents(path string) ([]*unstructured.Unstructured, error) {

@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+)
+
+// values are those of the variables that have no default.
+var values = map[string]string{
+	"FOO_CLOUD_ENDPOINT": "https://cloud.example:7443", "FOO_CLOUD_TOKEN_B64": "dG9rZW4=", "FOO_CLOUD_CA_B64": "Y2E=",
+}
+
+// installed returns the components of a provider as clusterctl applies them, by kind.
+func installed(g *WithT, provider provider) map[string][]unstructured.Unstructured {
+	content, err := components(sources, provider, version)
+	g.Expect(err).NotTo(HaveOccurred())
+	content, err = yamlprocessor.NewSimpleProcessor().Process(content, func(name string) (string, error) { return values[name], nil })
+	g.Expect(err).NotTo(HaveOccurred())
+	kinds := map[string][]unstructured.Unstructured{}
+	for _, object := range decode(g, content) {
+		kinds[object.GetKind()] = append(kinds[object.GetKind()], object)
+	}
+	return kinds
+}
+
+// as returns the only object of a kind as its type.
+func as[T any](g *WithT, kinds map[string][]unstructured.Unstructured, kind string) *T {
+	g.Expect(kinds[kind]).To(HaveLen(1), kind)
+	typed := new(T)
+	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(kinds[kind][0].Object, typed, true)).To(Succeed())
+	return typed
+}
+
+func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, provider := range providers {
+		t.Run(provider.title, func(t *testing.T) {
+			g := NewWithT(t)
+			kinds := installed(g, provider)
+			namespace := as[corev1.Namespace](g, kinds, "Namespace")
+			g.Expect(namespace.Labels).To(HaveKeyWithValue(api.EnforceLevelLabel, string(api.LevelRestricted)))
+			pod := as[appsv1.Deployment](g, kinds, "Deployment").Spec.Template
+			for _, result := range evaluator.EvaluatePod(api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}, &pod.ObjectMeta, &pod.Spec) {
+				g.Expect(result.Allowed).To(BeTrue(), result.ForbiddenReason+": "+result.ForbiddenDetail)
+			}
+			g.Expect(pod.Spec.Containers).To(HaveLen(1))
+			container := pod.Spec.Containers[0]
+			g.Expect(container.Name).To(Equal("manager"), "clusterctl looks for this name")
+			g.Expect(container.Image).To(Equal("ghcr.io/capfoo/cluster-api-provider-foo/manager:" + version))
+			g.Expect(container.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
+			g.Expect(container.LivenessProbe).NotTo(BeNil())
+			g.Expect(container.ReadinessProbe).NotTo(BeNil())
+			g.Expect(container.Resources.Requests).To(HaveKey(corev1.ResourceMemory))
+			g.Expect(container.Args).To(ContainElements("--leader-elect", "--providers="+strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(provider.title, " ", "-")), "-provider")))
+		})
+	}
+}
+
+// cert-manager and the API server find each other by names, which nothing checks before a user installs it.
+func TestWebhooksAreReached(t *testing.T) {
+	for _, provider := range providers {
+		t.Run(provider.title, func(t *testing.T) {
+			g := NewWithT(t)
+			kinds := installed(g, provider)
+			service := as[corev1.Service](g, kinds, "Service")
+			pod := as[appsv1.Deployment](g, kinds, "Deployment").Spec.Template
+			for key, value := range service.Spec.Selector {
+				g.Expect(pod.Labels).To(HaveKeyWithValue(key, value))
+			}
+			certificate := kinds["Certificate"][0]
+			names, _, err := unstructured.NestedStringSlice(certificate.Object, "spec", "dnsNames")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(names).To(ContainElement(service.Name + "." + service.Namespace + ".svc"))
+			secret, _, err := unstructured.NestedString(certificate.Object, "spec", "secretName")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(pod.Spec.Volumes).To(ContainElement(HaveField("VolumeSource.Secret.SecretName", secret)))
+			issuer, _, err := unstructured.NestedString(certificate.Object, "spec", "issuerRef", "name")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(kinds["Issuer"][0].GetName()).To(Equal(issuer))
+
+			called := regexp.MustCompile(`(?m)service:\n +name: (.*)\n +namespace: (.*)\n`)
+			for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
+				for _, object := range kinds[kind] {
+					g.Expect(object.GetAnnotations()).To(HaveKeyWithValue("cert-manager.io/inject-ca-from", certificate.GetNamespace()+"/"+certificate.GetName()))
+					text, err := yaml.Marshal(object.Object)
+					g.Expect(err).NotTo(HaveOccurred())
+					calls := called.FindAllStringSubmatch(string(text), -1)
+					g.Expect(calls).NotTo(BeEmpty(), object.GetName())
+					for _, call := range calls {
+						g.Expect(call[1:]).To(Equal([]string{service.Name, service.Namespace}), object.GetName())
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestNoRoleGrantsEverything(t *testing.T) {
+	for _, provider := range providers {
+		g := NewWithT(t)
+		kinds := installed(g, provider)
+		for _, object := range append(kinds["ClusterRole"], kinds["Role"]...) {
+			role := &rbacv1.ClusterRole{}
+			g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
+			for _, rule := range role.Rules {
+				all := append(append(append([]string{}, rule.APIGroups...), rule.Resources...), rule.Verbs...)
+				g.Expect(all).NotTo(ContainElement(ContainSubstring("*")), object.GetName())
+			}
+		}
+	}
+}
+
+func TestVariables(t *testing.T) {
+	for _, provider := range providers {
+		g := NewWithT(t)
+		content, err := components(sources, provider, version)
+		g.Expect(err).NotTo(HaveOccurred())
+		variables, err := yamlprocessor.NewSimpleProcessor().GetVariableMap(content)
+		g.Expect(err).NotTo(HaveOccurred())
+		for name, fallback := range variables {
+			g.Expect(name).To(HavePrefix("FOO_"))
+			_, required := values[name]
+			g.Expect(fallback == nil).To(Equal(required), "%s has a default, or the user must be told that it is required", name)
+		}
+	}
+}
+
+// A kustomization of a user's own adds them to what a release installs.
+func TestMonitoringIsOptional(t *testing.T) {
+	g := NewWithT(t)
+	for _, provider := range providers {
+		g.Expect(installed(g, provider)).NotTo(HaveKey("ServiceMonitor"), "it needs a CRD that not everybody has")
+	}
+	content, err := kustomize.Build("testdata/monitoring")
+	g.Expect(err).NotTo(HaveOccurred())
+	var kinds []string
+	for _, object := range decode(g, content) {
+		kinds = append(kinds, object.GetKind())
+	}
+	g.Expect(kinds).To(ContainElements("Deployment", "ServiceMonitor", "ConfigMap"))
+}
