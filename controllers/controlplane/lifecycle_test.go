@@ -38,6 +38,14 @@ import (
 // removeOne plays Cluster API for the one Machine that is being deleted: it drains it, waits for the hook and lets it go.
 func (f *fixture) removeOne(ctx context.Context) {
 	GinkgoHelper()
+	machine := f.drainOne(ctx)
+	Expect(workloads.calls(f.key())).To(ContainElement("remove "+machine.Name), "the member leaves before the hook does")
+	f.dismiss(ctx, machine)
+}
+
+// drainOne plays Cluster API as it drains the Machine that is being deleted, and returns it once its hook is gone.
+func (f *fixture) drainOne(ctx context.Context) *clusterv1.Machine {
+	GinkgoHelper()
 	deleting := func() []clusterv1.Machine {
 		return slices.DeleteFunc(f.machines(ctx), func(machine clusterv1.Machine) bool { return machine.DeletionTimestamp.IsZero() })
 	}
@@ -53,9 +61,14 @@ func (f *fixture) removeOne(ctx context.Context) {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), &machine)).To(Succeed())
 		g.Expect(machine.Annotations).NotTo(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
 	}).Should(Succeed())
-	Expect(workloads.calls(f.key())).To(ContainElement("remove "+machine.Name), "the member leaves before the hook does")
-	update(ctx, &machine, func() { machine.Labels["gone"] = "soon" })
-	release(ctx, &machine)
+	return &machine
+}
+
+// dismiss has a Machine that is being deleted go.
+func (f *fixture) dismiss(ctx context.Context, machine *clusterv1.Machine) {
+	GinkgoHelper()
+	update(ctx, machine, func() { machine.Labels["gone"] = "soon" })
+	release(ctx, machine)
 }
 
 // release takes all finalizers off an object that is being deleted.

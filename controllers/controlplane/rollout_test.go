@@ -25,6 +25,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
@@ -33,6 +34,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/secret"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
@@ -57,6 +59,24 @@ func (f *fixture) hold(ctx context.Context) {
 		if len(machine.Finalizers) == 0 {
 			update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
 		}
+	}
+}
+
+// withExternalEtcd has the user run etcd, and bring the secrets for it.
+func withExternalEtcd(f *fixture) {
+	GinkgoHelper()
+	spec := &f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration
+	spec.Etcd.External = bootstrapv1.ExternalEtcd{
+		Endpoints: []string{"https://etcd.example.com:2379"}, CAFile: "/ca.crt", CertFile: "/etcd.crt", KeyFile: "/etcd.key",
+	}
+	certificate := &secret.Certificate{Purpose: secret.EtcdCA}
+	Expect(certificate.Generate()).To(Succeed())
+	for _, purpose := range []secret.Purpose{secret.EtcdCA, secret.APIServerEtcdClient} {
+		Expect(c.Create(context.Background(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: secret.Name(f.cluster.Name, purpose)},
+			Data:       map[string][]byte{secret.TLSCrtDataName: certificate.KeyPair.Cert, secret.TLSKeyDataName: certificate.KeyPair.Key},
+			Type:       corev1.SecretTypeTLS,
+		})).To(Succeed())
 	}
 }
 
@@ -250,6 +270,22 @@ var _ = Describe("Repair", func() {
 			conditions.Set(&last, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Test"})
 		})
 		Eventually(f.ownerRemediated(ctx, &last)).Should(BeEmpty(), "it has recovered")
+	})
+
+	It("replaces an unhealthy Machine of external etcd, which is not touched", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3), withExternalEtcd)
+		f.settle(ctx)
+		names := f.names(ctx)
+		sick := f.machines(ctx)[1]
+		findUnhealthy(ctx, &sick)
+		Eventually(f.ownerRemediated(ctx, &sick)).Should(HavePrefix(controlplanev1.MachineRemediationMachineDeletingReason))
+		f.dismiss(ctx, f.drainOne(ctx))
+		replacement := f.newcomer(ctx, names)
+		Expect(replacement.Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(sick.Name))
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.names(ctx)).To(HaveLen(3))
+		Expect(workloads.calls(f.key())).NotTo(ContainElement(Or(HavePrefix("remove"), HavePrefix("leader"))), "its members are the user's")
+		Expect(conditions.Get(f.get(ctx), controlplanev1.EtcdClusterHealthyCondition)).To(BeNil())
 	})
 
 	It("keeps the only Machine, and says why", func(ctx SpecContext) {

@@ -177,17 +177,28 @@ func rights(g *WithT, file string) sets.Set[string] {
 	g.Expect(yaml.UnmarshalStrict(content, &role)).To(Succeed())
 	granted := sets.New[string]()
 	for _, rule := range role.Rules {
-		g.Expect(rule.ResourceNames).To(BeEmpty(), "not compared here")
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
-					granted.Insert(verb + " " + resource + "." + group)
+					granted.Insert(ofNames(verb+" "+resource+"."+group, rule.ResourceNames)...)
 				}
 			}
 		}
 	}
 	g.Expect(granted).NotTo(BeEmpty())
 	return granted
+}
+
+// ofNames returns a right for each of the names that it is restricted to.
+func ofNames(right string, names []string) []string {
+	if len(names) == 0 {
+		return []string{right}
+	}
+	restricted := make([]string, 0, len(names))
+	for _, name := range names {
+		restricted = append(restricted, right+" "+name)
+	}
+	return restricted
 }
 
 func generatedCRDs(g *WithT) sets.Set[string] {
