@@ -195,7 +195,7 @@ func (m *management) apply(ctx context.Context, objects []*unstructured.Unstruct
 // foocloud runs a command of foocloud that shows something, and decodes it.
 func foocloud[T any](ctx context.Context, m *management, what string) T {
 	GinkgoHelper()
-	cmd := command(ctx, "foocloud", what, "--output=json")
+	cmd := command(ctx, "foocloud", append(strings.Fields(what), "--output=json")...)
 	cmd.Env = append(cmd.Env, m.cloudEnv()...)
 	var value T
 	Expect(json.Unmarshal([]byte(output(cmd)), &value)).To(Succeed())
@@ -234,6 +234,8 @@ type instance struct {
 	ID         string `json:"id"`
 	Name       string `json:"name"`
 	ProviderID string `json:"providerID"`
+	Pool       string `json:"pool"`
+	Type       string `json:"type"`
 	Zone       string `json:"zone"`
 	State      string `json:"state"`
 	Message    string `json:"message"`

@@ -1,0 +1,310 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// Instance types between which the pool rolls out.
+const (
+	smallType  = "small"
+	mediumType = "medium"
+)
+
+// joinTime is how long a Node may take to join before its instance is replaced: some times as long as it needs.
+const joinTime = 30 * time.Second
+
+var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label("machinepool"), func() {
+	const namespace = "faults"
+	const workers = 2
+	var c *cluster
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"},
+			shape{controlPlanes: 1, workers: workers, version: currentVersion}, hastyPool)
+		c.available(ctx)
+		c.withoutDNSPods(ctx)
+		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, workers)))
+	}, NodeTimeout(2*clusterUp))
+
+	AfterEach(func(ctx SpecContext) {
+		for _, rule := range foocloud[[]rule](ctx, c.management, "faults list") {
+			c.heal(ctx, rule.Name)
+		}
+	}, NodeTimeout(soon))
+
+	It("stalls without capacity, keeps what works, and goes on", func(ctx SpecContext) {
+		c.fault(ctx, "full", "--kind=Stockout", "--pool="+c.poolName())
+		before := workersOf(c.nodesReady(ctx, 1, workers))
+		c.rollOut(ctx)
+		message := c.poolSays(ctx, infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.CloudOutOfCapacityReason)
+		Expect(message).To(ContainSubstring("out of capacity"))
+		Expect(namesOf(workersOf(c.nodesReady(ctx, 1, workers)))).To(ConsistOf(namesOf(before)))
+		c.heal(ctx, "full")
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	It("replaces an instance that is lost", func(ctx SpecContext) {
+		c.rollOut(ctx)
+		c.poolSays(ctx, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		c.fault(ctx, "lost", "--kind=LostInstance", "--pool="+c.poolName(), "--count=1")
+		c.rolledOut(ctx, workers)
+		Expect(c.strikes(ctx, "lost")).To(Equal(1))
+	}, NodeTimeout(2*clusterUp))
+
+	It("stalls when nothing boots, says so, and goes on", Label("slow"), func(ctx SpecContext) {
+		c.fault(ctx, "broken", "--kind=BootFailure", "--pool="+c.poolName())
+		c.rollOut(ctx)
+		message := c.poolSays(ctx, infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason)
+		Expect(message).To(ContainSubstring("did not boot (fault rule broken)"))
+		Expect(c.strikes(ctx, "broken")).To(BeNumerically("<=", 4), "it does not try without end")
+		c.nodesUsable(ctx, workers)
+		c.heal(ctx, "broken")
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	It("waits for instances that boot slowly", Label("slow"), func(ctx SpecContext) {
+		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=8s", "--pool="+c.poolName())
+		c.rollOut(ctx)
+		c.rolledOut(ctx, workers)
+		Expect(c.strikes(ctx, "slow")).To(Equal(workers), "none was given up")
+	}, NodeTimeout(2*clusterUp))
+
+	It("replaces an instance that stops", Label("slow"), func(ctx SpecContext) {
+		c.rollOut(ctx)
+		c.poolSays(ctx, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		c.fault(ctx, "stopped", "--kind=StoppedInstance", "--pool="+c.poolName(), "--count=1")
+		c.rolledOut(ctx, workers)
+		Expect(c.strikes(ctx, "stopped")).To(Equal(1))
+	}, NodeTimeout(2*clusterUp))
+
+	It("ends in the zones that are left while one is out", Label("slow"), func(ctx SpecContext) {
+		zone := c.workerZone(ctx)
+		c.rollOut(ctx)
+		c.fault(ctx, "outage", "--kind=ZoneOutage", "--zone="+zone)
+		c.rolledOut(ctx, workers)
+		for _, one := range c.poolInstances(ctx) {
+			Expect(one.Zone).NotTo(Equal(zone))
+		}
+		c.heal(ctx, "outage")
+		c.nodesUsable(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	It("says that the cloud throttles, and goes on", Label("slow"), func(ctx SpecContext) {
+		c.fault(ctx, "busy", "--kind=Throttling", "--retry-after=2s")
+		c.rollOut(ctx)
+		c.poolSays(ctx, infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudThrottledReason)
+		c.poolSays(ctx, infrav1.FooMachinePoolStalledCondition, metav1.ConditionUnknown, infrav1.CloudThrottledReason)
+		struck := c.strikes(ctx, "busy")
+		Expect(struck).To(BeNumerically("<", 60), "the manager leaves the cloud alone as it is told")
+		c.heal(ctx, "busy")
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	It("says that the cloud does not work, and goes on", Label("slow"), func(ctx SpecContext) {
+		c.fault(ctx, "down", "--kind=ServerError", "--status=502")
+		c.rollOut(ctx)
+		c.poolSays(ctx, infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudUnavailableReason)
+		c.heal(ctx, "down")
+		c.fault(ctx, "flaky", "--kind=ServerError", "--probability=0.3", "--seed=1")
+		c.fault(ctx, "slow", "--kind=APILatency", "--delay=200ms")
+		c.updated(ctx, workers)
+		Expect(c.strikes(ctx, "flaky")).To(BeNumerically(">", 0))
+		c.heal(ctx, "flaky")
+		c.rolledOut(ctx, workers)
+		Expect(c.strikes(ctx, "slow")).To(BeNumerically(">", 0))
+	}, NodeTimeout(2*clusterUp))
+
+	It("comes back with all it knew after an outage of the control plane's zone", Label("slow"), func(ctx SpecContext) {
+		c.on(ctx, "create", "configmap", "kept")
+		for zone := range c.failureDomainsOfInstances(Default, ctx) {
+			c.fault(ctx, "outage", "--kind=ZoneOutage", "--zone="+zone, "--after-outage=StartAgain")
+		}
+		Eventually(func(g Gomega) {
+			for _, machine := range c.controlPlaneFooMachines(g, ctx) {
+				ready := expectCondition(g, machine.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionFalse)
+				g.Expect(ready.Reason).To(Equal(infrav1.FooMachineInstanceStoppedReason))
+				g.Expect(ready.Message).To(ContainSubstring("is out (fault rule outage)"))
+			}
+		}).WithContext(ctx).Should(Succeed(), "the control plane is not reported as stopped")
+		c.heal(ctx, "outage")
+		Eventually(func(g Gomega) {
+			key := client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kept"}
+			g.Expect(c.workload.Get(ctx, key, &corev1.ConfigMap{})).To(Succeed())
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the control plane does not come back with its data")
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	AfterAll(func(ctx SpecContext) {
+		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name)
+	}, NodeTimeout(clusterGone+soon))
+})
+
+// hastyPool changes the template so that little time is lost with instances that do not join.
+func hastyPool(object *unstructured.Unstructured) {
+	GinkgoHelper()
+	if object.GetKind() == "FooMachinePool" {
+		Expect(unstructured.SetNestedMap(object.Object, map[string]any{
+			"nodeJoinTimeoutSeconds": int64(joinTime.Seconds()), "maxFailedReplacements": int64(2),
+		}, "spec", "strategy")).To(Succeed())
+	}
+}
+
+// rule is what `foocloud faults list` says, as far as the stories ask.
+type rule struct {
+	Name    string `json:"name"`
+	Strikes int    `json:"strikes"`
+}
+
+// poolName is what the cloud calls the pool.
+func (c *cluster) poolName() string { return c.key.Namespace + "." + c.key.Name + "-workers" }
+
+// fault adds a rule for faults of the cloud.
+func (c *cluster) fault(ctx context.Context, name string, args ...string) {
+	GinkgoHelper()
+	c.faults(ctx, append([]string{"add", name}, args...)...)
+}
+
+// heal removes a rule.
+func (c *cluster) heal(ctx context.Context, name string) {
+	GinkgoHelper()
+	c.faults(ctx, "remove", name)
+}
+
+func (c *cluster) faults(ctx context.Context, args ...string) {
+	GinkgoHelper()
+	cmd := command(ctx, "foocloud", append([]string{"faults"}, args...)...)
+	cmd.Env = append(cmd.Env, c.cloudEnv()...)
+	output(cmd)
+}
+
+// strikes returns how often a rule has struck.
+func (c *cluster) strikes(ctx context.Context, name string) int {
+	GinkgoHelper()
+	rules := foocloud[[]rule](ctx, c.management, "faults list")
+	index := slices.IndexFunc(rules, func(r rule) bool { return r.Name == name })
+	Expect(index).To(BeNumerically(">=", 0), "there is no rule %s", name)
+	return rules[index].Strikes
+}
+
+// rollOut gives the pool another instance type than it has.
+func (c *cluster) rollOut(ctx context.Context) {
+	GinkgoHelper()
+	kind := mediumType
+	if c.pool(Default, ctx).Spec.Template.InstanceType == mediumType {
+		kind = smallType
+	}
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "foomachinepool", c.key.Name+"-workers", "--type=merge",
+		fmt.Sprintf(`--patch={"spec":{"template":{"instanceType":%q}}}`, kind))
+}
+
+// poolSays waits until the pool has a condition, and returns its message.
+func (c *cluster) poolSays(ctx context.Context, kind string, status metav1.ConditionStatus, reason string) string {
+	GinkgoHelper()
+	var message string
+	Eventually(func(g Gomega) {
+		condition := expectCondition(g, c.pool(g, ctx).Status.Conditions, kind, status)
+		g.Expect(condition.Reason).To(Equal(reason))
+		message = condition.Message
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the pool does not say %s=%s, %s", kind, status, reason)
+	return message
+}
+
+// updated waits until all instances are of the current revision and available, and the pool says that nothing is left to do.
+func (c *cluster) updated(ctx context.Context, replicas int32) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		pool := c.pool(g, ctx)
+		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
+		for name, count := range map[string]*int32{
+			"replicas": pool.Status.Replicas, "updatedReplicas": pool.Status.UpdatedReplicas, "availableReplicas": pool.Status.AvailableReplicas,
+		} {
+			g.Expect(ptr.Deref(count, -1)).To(Equal(replicas), "status.%s", name)
+		}
+		for _, kind := range []string{infrav1.FooMachinePoolRollingOutCondition, infrav1.FooMachinePoolStalledCondition} {
+			expectCondition(g, pool.Status.Conditions, kind, metav1.ConditionFalse)
+		}
+	}).WithContext(ctx).WithTimeout(2*clusterUp).Should(Succeed(), "the rollout does not end")
+}
+
+// rolledOut waits until the rollout has ended, in the pool, in the cloud and in the cluster.
+func (c *cluster) rolledOut(ctx context.Context, replicas int32) {
+	GinkgoHelper()
+	c.updated(ctx, replicas)
+	c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, int(replicas))))
+	kind := c.pool(Default, ctx).Spec.Template.InstanceType
+	instances := c.poolInstances(ctx)
+	Expect(instances).To(HaveLen(int(replicas)), "instances of the pool")
+	for _, one := range instances {
+		Expect(one.State).To(Equal("Running"), "instance %s: %s", one.Name, one.Message)
+		Expect(one.Type).To(Equal(kind), "type of instance %s", one.Name)
+	}
+}
+
+// nodesUsable expects that so many worker Nodes are Ready now.
+func (c *cluster) nodesUsable(ctx context.Context, least int) {
+	GinkgoHelper()
+	var machines clusterv1.MachineList
+	Expect(c.List(ctx, &machines, client.InNamespace(c.key.Namespace), client.HasLabels{clusterv1.MachinePoolNameLabel})).To(Succeed())
+	available := 0
+	for i := range machines.Items {
+		for _, condition := range machines.Items[i].Status.Conditions {
+			if condition.Type == clusterv1.MachineAvailableCondition && condition.Status == metav1.ConditionTrue {
+				available++
+			}
+		}
+	}
+	Expect(available).To(BeNumerically(">=", least), "available Machines")
+}
+
+// poolInstances are the instances of the pool.
+func (c *cluster) poolInstances(ctx context.Context) []instance {
+	GinkgoHelper()
+	return slices.DeleteFunc(foocloud[[]instance](ctx, c.management, "instances"), func(i instance) bool { return i.Pool != c.poolName() })
+}
+
+// workerZone returns a zone that has an instance of the pool and none of the control plane.
+func (c *cluster) workerZone(ctx context.Context) string {
+	GinkgoHelper()
+	taken := c.failureDomainsOfInstances(Default, ctx)
+	for _, one := range c.poolInstances(ctx) {
+		if taken[one.Zone] == 0 {
+			return one.Zone
+		}
+	}
+	Fail("all instances of the pool are in the zone of the control plane")
+	return ""
+}
