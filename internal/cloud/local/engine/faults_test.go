@@ -21,6 +21,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
@@ -320,4 +321,72 @@ func TestRulesAreKeptApart(t *testing.T) {
 	err = h.tenant.RemoveFault(ctx, fault.ReachOwn, fault.EveryTenant, "all")
 	h.Expect(cloud.IsNotFound(err)).To(BeTrue(), "%v", err)
 	h.Expect(h.tenant.RemoveFault(ctx, fault.ReachAll, fault.EveryTenant, "all")).To(Succeed())
+}
+
+// anyRule is a rule about instances of the pool that does at once what it does.
+func anyRule(t *rapid.T, name string) fault.Spec {
+	spec := fault.Spec{
+		Name: name, Kind: rapid.SampledFrom([]fault.Kind{
+			fault.BootFailure, fault.LostInstance, fault.StoppedInstance, fault.SpotReclaim, fault.Stockout, fault.ZoneOutage, fault.SlowBoot,
+		}).Draw(t, "kind"),
+	}
+	if rapid.Bool().Draw(t, "zoned") || spec.Kind == fault.ZoneOutage {
+		spec.Zone = rapid.SampledFrom([]string{"zone-a", "zone-b"}).Draw(t, "zone")
+	}
+	if spec.Kind == fault.ZoneOutage {
+		spec.AfterOutage = rapid.SampledFrom([]fault.AfterOutage{fault.StartAgain, fault.StayStopped}).Draw(t, "after")
+		return spec
+	}
+	spec.Pool, spec.Seed = "pool", rapid.Int64Range(1, 1000).Draw(t, "seed")
+	spec.Probability = rapid.SampledFrom([]float64{0.3, 1}).Draw(t, "probability")
+	// Without an end, instances that are lost are made again without an end.
+	spec.Count = rapid.IntRange(1, 3).Draw(t, "count")
+	switch spec.Kind {
+	case fault.SlowBoot:
+		spec.DelaySeconds = 3600
+	case fault.SpotReclaim:
+		spec.NoticeSeconds = 0.001
+	default:
+	}
+	return spec
+}
+
+// Whatever faults a pool has had, once their rules are gone it has as many instances as it should, and none waits for anything.
+func TestPoolsRecoverFromAnyFault(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		size := rapid.Int32Range(0, 4).Draw(t, "size")
+		names := []string{"one", "two", "three"}[:rapid.IntRange(0, 3).Draw(t, "rules")]
+		early := rapid.IntRange(0, len(names)).Draw(t, "early")
+		for _, name := range names[:early] {
+			h.fault(anyRule(t, name))
+		}
+		h.pool(size, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
+		for _, name := range names[early:] {
+			h.fault(anyRule(t, name))
+		}
+		if rapid.Bool().Draw(t, "restart") {
+			h.start()
+		}
+		for _, name := range names {
+			h.heal(name)
+		}
+		g.Eventually(func(g Gomega) {
+			pool, err := h.tenant.GetPool(ctx, "pool")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(pool.Problem).To(BeNil())
+			g.Expect(pool.Size).To(Equal(size))
+			members := h.members()
+			g.Expect(members).To(HaveLen(int(size)))
+			for _, member := range members {
+				g.Expect(member.State).To(BeElementOf(cloud.InstanceRunning, cloud.InstanceStopped, cloud.InstanceFailed))
+				g.Expect(member.ReclaimAt).To(BeNil())
+			}
+		}, soon).Should(Succeed(), "the pool comes to rest")
+		g.Expect(h.tenant.DeletePool(ctx, "pool")).To(Succeed())
+		g.Eventually(func() bool { return cloud.IsNotFound(h.tenant.DeletePool(ctx, "pool")) }, soon).Should(BeTrue(), "it can be deleted")
+		g.Expect(h.machines.Running()).To(BeZero(), "nothing is left of it")
+	})
 }
