@@ -221,6 +221,9 @@ func TestTypesOfFields(t *testing.T) {
 var booleans = []string{
 	"status.initialization.provisioned", "status.initialization.controlPlaneInitialized", "status.ready", "status.instances.ready",
 	"status.failureDomains.controlPlane", "spec.strategy.rolloutPaused", "spec.template.spec.strategy.rolloutPaused",
+	// As Cluster API's contract has it in the status.
+	"status.interruptible", "spec.interruptible", "spec.template.interruptible", "spec.template.spec.interruptible",
+	"spec.template.spec.template.interruptible",
 }
 
 func TestBooleansAreFew(t *testing.T) {

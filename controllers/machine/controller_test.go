@@ -202,10 +202,15 @@ var _ = Describe("FooMachine", func() {
 	})
 
 	It("tells that the cloud takes the instance back, in time for whoever replaces it", Label("contract:infra-machine.conditions"), func() {
-		createAll()
+		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
+		fooMachine = infratest.NewFooMachine(machine)
+		fooMachine.Spec.Interruptible = ptr.To(true)
+		Expect(suite.Client.Create(ctx, fooMachine)).To(Succeed())
+		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
+		giveBootstrapData()
 		beReady()
-		at := time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC)
-		Expect(suite.Cloud.ChangeInstance(name(), func(i *cloud.Instance) { i.ReclaimAt = &at })).To(BeTrue())
+		Expect(get(Default).Status.Interruptible).To(HaveValue(BeTrue()))
+		Expect(suite.Cloud.ReclaimInstance(name(), time.Date(2030, time.January, 1, 0, 0, 0, 0, time.UTC))).To(BeTrue())
 		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason)
 		Expect(conditions.Get(get(Default), infrav1.FooMachineReadyCondition).Message).To(ContainSubstring("2030-01-01T00:00:00Z"))
 		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionTrue, infrav1.FooMachineInstanceProvisionedReason)

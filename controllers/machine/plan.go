@@ -136,6 +136,7 @@ func instanceSpec(s *scope) cloud.InstanceSpec {
 			Type:              s.fooMachine.Spec.InstanceTypeOrDefault(),
 			KubernetesVersion: s.machine.Spec.Version,
 			Tags:              s.owner().InstanceTags(cluster, role),
+			Interruptible:     ptr.Deref(s.fooMachine.Spec.Interruptible, false),
 		},
 	}
 }

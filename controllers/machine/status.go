@@ -73,6 +73,10 @@ func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
 	status.InstanceType = instance.Type
 	status.BootstrapState = infrav1.BootstrapState(instance.Bootstrap.State)
 	status.FailureDomain = instance.Zone
+	status.Interruptible = nil
+	if instance.Interruptible {
+		status.Interruptible = ptr.To(true)
+	}
 	status.Addresses = []clusterv1.MachineAddress{{Type: clusterv1.MachineHostName, Address: instance.Hostname}}
 	if instance.Address != "" {
 		address := clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: instance.Address}

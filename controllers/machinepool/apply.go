@@ -123,6 +123,9 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 		},
 		Spec: infrav1.FooMachineSpec{ProviderID: instance.ProviderID, InstanceType: instance.Type},
 	}
+	if instance.Interruptible {
+		fooMachine.Spec.Interruptible = ptr.To(true)
+	}
 	if err := r.client.Create(ctx, fooMachine); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("create FooMachine %s for its instance: %w", instance.Hostname, err)
 	}

@@ -24,6 +24,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -42,11 +43,19 @@ var _ = Describe("Faults of the cloud", func() {
 	It("drains what the cloud takes back, before it does", func() {
 		s := newStory(3, strategy(1, 0))
 		s.settles(3)
+		for _, i := range s.instances(Default) {
+			Expect(suite.Cloud.ReclaimInstance(i.Name, time.Now())).To(BeFalse(), "it is not interruptible")
+		}
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Template.Interruptible = ptr.To(true) })
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.settles(3)
 		s.watch()
 		before := s.instances(Default)
-		at := time.Now().Add(time.Hour)
+		for _, fooMachine := range s.fooMachines(Default) {
+			Expect(fooMachine.Spec.Interruptible).To(HaveValue(BeTrue()))
+		}
 		for _, i := range before[:2] {
-			Expect(suite.Cloud.ChangeInstance(i.Name, func(i *cloud.Instance) { i.ReclaimAt = &at })).To(BeTrue())
+			Expect(suite.Cloud.ReclaimInstance(i.Name, time.Now().Add(time.Hour))).To(BeTrue())
 		}
 		Eventually(func(g Gomega) {
 			deleted := 0

@@ -132,7 +132,8 @@ func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 
 func sameTemplate(a, b cloud.PoolSpec) bool {
 	return a.Revision == b.Revision && slices.Equal(a.Zones, b.Zones) && a.Template.Type == b.Template.Type &&
-		a.Template.KubernetesVersion == b.Template.KubernetesVersion && a.Template.Tags.Equal(b.Template.Tags)
+		a.Template.KubernetesVersion == b.Template.KubernetesVersion &&
+		a.Template.Interruptible == b.Template.Interruptible && a.Template.Tags.Equal(b.Template.Tags)
 }
 
 // poolSpec is the pool as it should be, without user data.
@@ -152,6 +153,7 @@ func poolSpec(s *scope, size int32) cloud.PoolSpec {
 			Type:              s.pool.Spec.Template.InstanceTypeOrDefault(),
 			KubernetesVersion: s.machinePool.Spec.Template.Spec.Version,
 			Tags:              tags,
+			Interruptible:     ptr.Deref(s.pool.Spec.Template.Interruptible, false),
 		},
 	}
 }

@@ -94,6 +94,9 @@ func TestPoolOrder(t *testing.T) {
 		"for another type": {newScope(2, two...), func(s *scope) {
 			s.pool.Spec.Template.InstanceType = "large"
 		}, ptr.To[int32](2)},
+		"for interruptible instances": {newScope(2, two...), func(s *scope) {
+			s.pool.Spec.Template.Interruptible = ptr.To(true)
+		}, ptr.To[int32](2)},
 		"for other zones":          {newScope(2, two...), func(s *scope) { s.machinePool.Spec.FailureDomains = []string{"z3"} }, ptr.To[int32](2)},
 		"none while it is deleted": {newScope(3, two...), func(s *scope) { s.cloudPool.Deleting = true }, nil},
 		"none of what others scale": {newScope(9, two...), func(s *scope) {
@@ -126,6 +129,7 @@ func TestRevision(t *testing.T) {
 		"another label":        {func(s *scope) { s.machinePool.Spec.Template.Labels = map[string]string{"a": "b"} }, true},
 		"another version":      {func(s *scope) { s.machinePool.Spec.Template.Spec.Version = "v1.37.0" }, false},
 		"another type":         {func(s *scope) { s.pool.Spec.Template.InstanceType = "large" }, false},
+		"interruptible":        {func(s *scope) { s.pool.Spec.Template.Interruptible = ptr.To(true) }, false},
 		"another config":       {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }, false},
 		"other bootstrap data": {func(s *scope) { s.bootstrap.digest = "other" }, false},
 	} {

@@ -143,7 +143,8 @@ var _ = Describe("The life of a pool", func() {
 		s.change(version("v1.35.4"))
 		message := s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason)
 		Expect(message).To(ContainSubstring("kubeadm join: exit code 1"))
-		Expect(s.get(Default).Status.FailedReplacements.Count).To(BeEquivalentTo(2))
+		Eventually(func(g Gomega) int32 { return s.get(g).Status.FailedReplacements.Count }).
+			Should(BeEquivalentTo(2), "conditions are written before the rest of the status")
 		s.stays()
 		Expect(s.fewest).To(Equal(2), "what works stays")
 		s.fails = nil

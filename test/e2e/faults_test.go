@@ -148,6 +148,25 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		Expect(c.strikes(ctx, "slow")).To(BeNumerically(">", 0))
 	}, NodeTimeout(2*clusterUp))
 
+	It("drains what the cloud takes back before it does", Label("slow"), func(ctx SpecContext) {
+		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
+		c.rolledOut(ctx, workers)
+		for _, node := range workersOf(c.nodesReady(ctx, 1, workers)) {
+			Expect(node.Labels).To(HaveKey(clusterv1.InterruptibleLabel))
+		}
+		before := c.poolInstances(ctx)
+		c.fault(ctx, "spot", "--kind=SpotReclaim", "--pool="+c.poolName(), "--notice=60s", "--count=1")
+		began := time.Now()
+		Eventually(func(g Gomega) {
+			now := c.poolInstances(ctx)
+			g.Expect(slices.ContainsFunc(before, func(old instance) bool {
+				return !slices.ContainsFunc(now, func(i instance) bool { return i.ID == old.ID })
+			})).To(BeTrue(), "all instances are still there")
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		Expect(time.Since(began)).To(BeNumerically("<", 50*time.Second), "it goes by its Machine, not by the cloud")
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
 	It("comes back with all it knew after an outage of the control plane's zone", Label("slow"), func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "kept")
 		for zone := range c.failureDomainsOfInstances(Default, ctx) {
@@ -227,8 +246,13 @@ func (c *cluster) rollOut(ctx context.Context) {
 	if c.pool(Default, ctx).Spec.Template.InstanceType == mediumType {
 		kind = smallType
 	}
+	c.patchPoolTemplate(ctx, fmt.Sprintf(`{"instanceType":%q}`, kind))
+}
+
+func (c *cluster) patchPoolTemplate(ctx context.Context, template string) {
+	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "foomachinepool", c.key.Name+"-workers", "--type=merge",
-		fmt.Sprintf(`--patch={"spec":{"template":{"instanceType":%q}}}`, kind))
+		`--patch={"spec":{"template":`+template+`}}`)
 }
 
 // poolSays waits until the pool has a condition, and returns its message.

@@ -58,11 +58,13 @@ var FooMachine = conversion.NewHubSpokeConverter(&infrav1.FooMachine{},
 func machineSpecToSpoke(hub *infrav1.FooMachineSpec, spoke *infrav1beta1.FooMachineSpec) {
 	spoke.ProviderID = optional(hub.ProviderID)
 	spoke.InstanceType = hub.InstanceType
+	spoke.Interruptible = hub.Interruptible
 }
 
 func machineSpecToHub(spoke *infrav1beta1.FooMachineSpec, hub *infrav1.FooMachineSpec) {
 	hub.ProviderID = given(spoke.ProviderID)
 	hub.InstanceType = spoke.InstanceType
+	hub.Interruptible = spoke.Interruptible
 }
 
 func machineStatusToSpoke(_ context.Context, hub *infrav1.FooMachine, spoke *infrav1beta1.FooMachine) error {
@@ -73,6 +75,7 @@ func machineStatusToSpoke(_ context.Context, hub *infrav1.FooMachine, spoke *inf
 		InstanceState:  string(hub.Status.InstanceState),
 		InstanceType:   hub.Status.InstanceType,
 		BootstrapState: string(hub.Status.BootstrapState),
+		Interruptible:  hub.Status.Interruptible,
 	}
 	return nil
 }
@@ -87,5 +90,6 @@ func machineStatusToHub(_ context.Context, spoke *infrav1beta1.FooMachine, hub *
 	hub.Status.InstanceState = infrav1.InstanceState(spoke.Status.InstanceState)
 	hub.Status.InstanceType = spoke.Status.InstanceType
 	hub.Status.BootstrapState = infrav1.BootstrapState(spoke.Status.BootstrapState)
+	hub.Status.Interruptible = spoke.Status.Interruptible
 	return nil
 }

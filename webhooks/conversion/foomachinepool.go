@@ -57,12 +57,14 @@ func poolSpecToSpoke(hub *infrav1.FooMachinePoolSpec, spoke *infrav1beta1.FooMac
 	spoke.ProviderID = hub.ProviderID
 	spoke.ProviderIDList = hub.ProviderIDList
 	spoke.Template.InstanceType = hub.Template.InstanceType
+	spoke.Template.Interruptible = hub.Template.Interruptible
 }
 
 func poolSpecToHub(spoke *infrav1beta1.FooMachinePoolSpec, hub *infrav1.FooMachinePoolSpec) {
 	hub.ProviderID = spoke.ProviderID
 	hub.ProviderIDList = spoke.ProviderIDList
 	hub.Template.InstanceType = spoke.Template.InstanceType
+	hub.Template.Interruptible = spoke.Template.Interruptible
 }
 
 func poolStatusToSpoke(_ context.Context, hub *infrav1.FooMachinePool, spoke *infrav1beta1.FooMachinePool) error {

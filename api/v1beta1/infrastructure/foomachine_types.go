@@ -42,6 +42,11 @@ type FooMachineSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
+
+	// interruptible allows the cloud to take the instance back at any time, after a notice: a spot instance. Defaults to false.
+	// A notice is reported in the condition Ready, with the reason ReclaimNotice. Changes are for new instances.
+	// +optional
+	Interruptible *bool `json:"interruptible,omitempty"`
 }
 
 // FooMachineStatus is the observed state of a FooMachine.
@@ -73,6 +78,10 @@ type FooMachineStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	BootstrapState string `json:"bootstrapState,omitempty"`
+
+	// interruptible says whether the cloud may take the instance back. Cluster API labels the Node of one that it may.
+	// +optional
+	Interruptible *bool `json:"interruptible,omitempty"`
 }
 
 // FooMachine is an instance of the cloud that hosts one Node.

@@ -53,6 +53,11 @@ type FooMachinePoolMachineTemplate struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
+
+	// interruptible allows the cloud to take instances back at any time, after a notice: a spot instance. Defaults to false.
+	// The Machine of an instance that has a notice is deleted at once, and another instance is made.
+	// +optional
+	Interruptible *bool `json:"interruptible,omitempty"`
 }
 
 // FooMachinePoolStatus is the observed state of a FooMachinePool. Its failureReason and failureMessage must stay empty: they

@@ -45,6 +45,11 @@ type FooMachineSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
+
+	// interruptible allows the cloud to take the instance back at any time, after a notice: a spot instance. Defaults to false.
+	// A notice is reported in the condition Ready, with the reason ReclaimNotice. Changes are for new instances.
+	// +optional
+	Interruptible *bool `json:"interruptible,omitempty"`
 }
 
 // InstanceTypeOrDefault returns the instance type that the spec names, or DefaultInstanceType.
@@ -114,6 +119,10 @@ type FooMachineStatus struct {
 	// BootstrapExecSucceeded.
 	// +optional
 	BootstrapState BootstrapState `json:"bootstrapState,omitempty"`
+
+	// interruptible says whether the cloud may take the instance back. Cluster API labels the Node of one that it may.
+	// +optional
+	Interruptible *bool `json:"interruptible,omitempty"`
 
 	// observedGeneration is the generation of the spec that this status was computed from.
 	// +optional
