@@ -276,6 +276,9 @@ func TestRulesAreShortAndSayWhy(t *testing.T) {
 			if rule.Message == "" && rule.MessageExpression == "" {
 				return "has a rule without a message: " + rule.Rule
 			}
+			if !strings.Contains(rule.Message, "see kubectl explain ") {
+				return "has a rule whose message does not say where to read: " + rule.Message
+			}
 			if len(rule.Rule) > longestRule {
 				return "has a rule that is better a webhook's: " + rule.Rule
 			}

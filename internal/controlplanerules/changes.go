@@ -17,14 +17,10 @@ limitations under the License.
 package controlplanerules
 
 import (
-	"maps"
-	"slices"
-
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/fieldchange"
 )
 
 // changeable are the fields, relative to spec, that may be changed, with all beneath them. Every other one is what the
@@ -74,60 +70,18 @@ func changeable() []string {
 }
 
 func validateChanges(before, after controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
-	found := changes(before, after, path, changeable()...)
-	errs := make(field.ErrorList, 0, len(found))
-	for _, changed := range found {
-		errs = append(errs, field.Forbidden(changed, "can not be changed: the machines that exist were set up with it"))
-	}
-	return errs
+	return forbid(path, "can not be changed: the machines that exist were set up with it", &before, &after, changeable()...)
 }
 
-// changes returns the paths of the fields that differ, sorted, but for those that may be changed.
-func changes(before, after any, path *field.Path, allowed ...string) []*field.Path {
-	was, errBefore := runtime.DefaultUnstructuredConverter.ToUnstructured(pointer(before))
-	becomes, errAfter := runtime.DefaultUnstructuredConverter.ToUnstructured(pointer(after))
-	if errBefore != nil || errAfter != nil {
-		return []*field.Path{path}
+// forbid returns a problem for each field that differs and is not allowed to.
+func forbid(path *field.Path, why string, before, after any, allowed ...string) field.ErrorList {
+	changed, err := fieldchange.Changed(path, before, after, allowed...)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
 	}
-	permitted := map[string]bool{}
-	for _, name := range allowed {
-		permitted[path.String()+"."+name] = true
+	problems := make(field.ErrorList, 0, len(changed))
+	for _, one := range changed {
+		problems = append(problems, field.Forbidden(one, why))
 	}
-	return compare(was, becomes, path, permitted)
-}
-
-// pointer gives the converter what it wants.
-func pointer(value any) any {
-	switch typed := value.(type) {
-	case controlplanev1.FooControlPlaneSpec:
-		return &typed
-	case controlplanev1.FooControlPlaneTemplateResourceSpec:
-		return &typed
-	}
-	return value
-}
-
-// compare takes a missing object for an empty one, so that it is its fields that are named.
-func compare(before, after map[string]any, path *field.Path, permitted map[string]bool) []*field.Path {
-	var changed []*field.Path
-	names := map[string]bool{}
-	for name := range before {
-		names[name] = true
-	}
-	for name := range after {
-		names[name] = true
-	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		child := path.Child(name)
-		was, wasObject := before[name].(map[string]any)
-		becomes, becomesObject := after[name].(map[string]any)
-		switch {
-		case permitted[child.String()] || apiequality.Semantic.DeepEqual(before[name], after[name]):
-		case (wasObject || before[name] == nil) && (becomesObject || after[name] == nil):
-			changed = append(changed, compare(was, becomes, child, permitted)...)
-		default:
-			changed = append(changed, child)
-		}
-	}
-	return changed
+	return problems
 }

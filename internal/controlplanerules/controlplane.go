@@ -96,12 +96,8 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 // changed. The caller lets pass the dry run by which Cluster API's topology controller asks what would change.
 func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template", "spec")
-	found := changes(before.Spec.Template.Spec, after.Spec.Template.Spec, path)
-	errs := make(field.ErrorList, 0, len(found))
-	for _, changed := range found {
-		errs = append(errs, field.Forbidden(changed, "can not be changed: clusters are made from the template; create another one and refer to that"))
-	}
-	return errs
+	return forbid(path, "can not be changed: clusters are made from the template; create another one and refer to that",
+		&before.Spec.Template.Spec, &after.Spec.Template.Spec)
 }
 
 func validateCommon(spec common, path *field.Path) field.ErrorList {

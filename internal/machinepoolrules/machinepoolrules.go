@@ -100,3 +100,21 @@ func validatePortion(value *intstr.IntOrString, path *field.Path) field.ErrorLis
 func isZero(value *intstr.IntOrString) bool {
 	return *value == intstr.FromInt32(0) || *value == intstr.FromString("0%")
 }
+
+// leastJoinSeconds is less than a real machine takes to join.
+const leastJoinSeconds = 60
+
+// Unwise returns what is allowed in the spec of a FooMachinePool, or of a template at another path, and why users may come to
+// regret it.
+func Unwise(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
+	path = path.Child("strategy")
+	var unwise field.ErrorList
+	if all := spec.Strategy.MaxUnavailable; all != nil && *all == intstr.FromString("100%") {
+		unwise = append(unwise, field.Invalid(path.Child("maxUnavailable"), all.String(), "a rollout may take all instances away at once"))
+	}
+	if seconds := spec.Strategy.NodeJoinTimeoutSeconds; seconds > 0 && seconds < leastJoinSeconds {
+		unwise = append(unwise, field.Invalid(path.Child("nodeJoinTimeoutSeconds"), seconds,
+			fmt.Sprintf("an instance that takes longer than others is replaced; most need %d seconds", leastJoinSeconds)))
+	}
+	return unwise
+}

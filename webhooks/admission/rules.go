@@ -39,8 +39,8 @@ type Rules[T client.Object] struct {
 	Validate func(object T) field.ErrorList
 	// Change returns what is wrong with a change of an object. What Validate says of the object after it counts only once.
 	Change func(ctx context.Context, before, after T) field.ErrorList
-	// Warn returns what is allowed but unwise.
-	Warn func(object T) []string
+	// Unwise returns what is allowed, and why it is unwise.
+	Unwise func(object T) field.ErrorList
 }
 
 // ValidateCreate returns an Invalid error that names all that is wrong.
@@ -69,10 +69,18 @@ func (r Rules[T]) validate(object T) field.ErrorList {
 }
 
 func (r Rules[T]) warnings(object T) admission.Warnings {
-	if r.Warn == nil {
+	if r.Unwise == nil {
 		return nil
 	}
-	return r.Warn(object)
+	var warnings admission.Warnings
+	for _, unwise := range r.Unwise(object) {
+		given := ""
+		if _, omitted := unwise.BadValue.(field.OmitValueType); !omitted {
+			given = fmt.Sprintf(" is %v", unwise.BadValue)
+		}
+		warnings = append(warnings, fmt.Sprintf("%s%s: %s (%s)", unwise.Field, given, unwise.Detail, explain(r.Resource, unwise.Field)))
+	}
+	return warnings
 }
 
 // newWarnings warns of nothing that the user was warned of before, or controllers would see the same at each of their writes.
@@ -91,21 +99,28 @@ func added(before, after field.ErrorList) field.ErrorList {
 }
 
 func (r Rules[T]) invalid(object T, problems field.ErrorList) error {
+	return Invalid(r.Kind, r.Resource, object.GetName(), problems)
+}
+
+// Invalid returns an error that names all problems, and where to read about each. The resource is what kubectl explain takes.
+// Without a problem it is nil.
+func Invalid(kind schema.GroupKind, resource, name string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	for i, problem := range problems {
-		referring := *problem
-		referring.Detail = strings.TrimSpace(fmt.Sprintf("%s (%s)", problem.Detail, r.explain(problem.Field)))
-		problems[i] = &referring
+	referring := make(field.ErrorList, 0, len(problems))
+	for _, problem := range problems {
+		one := *problem
+		one.Detail = strings.TrimSpace(fmt.Sprintf("%s (%s)", problem.Detail, explain(resource, problem.Field)))
+		referring = append(referring, &one)
 	}
-	return apierrors.NewInvalid(r.Kind, object.GetName(), problems)
+	return apierrors.NewInvalid(kind, name, referring)
 }
 
 // subscript is the index or the key of an item, which kubectl explain does not know.
 var subscript = regexp.MustCompile(`\[[^\]]*\]`)
 
 // explain says where to read about a field.
-func (r Rules[T]) explain(path string) string {
-	return "see kubectl explain " + r.Resource + "." + subscript.ReplaceAllString(path, "")
+func explain(resource, path string) string {
+	return "see kubectl explain " + resource + "." + subscript.ReplaceAllString(path, "")
 }

@@ -42,8 +42,8 @@ func UnlessTopologyAsks[T client.Object](change func(before, after T) field.Erro
 	}
 }
 
-// Immutable is the change rule of a template that does not change at all, since nobody could tell then which objects were made
-// from what.
+// Immutable is the change rule of a template whose spec, a pointer to a struct, does not change at all, since nobody could
+// tell then which objects were made from what.
 func Immutable[T client.Object](spec func(T) any) func(context.Context, T, T) field.ErrorList {
 	return UnlessTopologyAsks(func(before, after T) field.ErrorList {
 		problems := ChangeOnly(TemplateSpec, spec(before), spec(after))

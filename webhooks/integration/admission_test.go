@@ -27,6 +27,7 @@ import (
 	. "github.com/onsi/gomega"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
@@ -103,6 +104,25 @@ var _ = Describe("The scale of a FooControlPlane", Label("contract:control-plane
 		Expect(scale(ctx, controlPlane, 4)).To(MatchError(ContainSubstring("spec.replicas: Invalid value: replicas must be odd")))
 		Expect(scale(ctx, controlPlane, 0)).To(MatchError(ContainSubstring("spec.replicas in body should be greater than or equal to 1")))
 	})
+
+	It("follows the rules that join it to other fields", func(ctx SpecContext) {
+		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": map[string]any{"rollout": map[string]any{
+			"strategy": map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": 0}},
+		}}})
+		Expect(environment.Client.Create(ctx, object)).To(Succeed())
+		controlPlane := &controlplanev1.FooControlPlane{}
+		Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), controlPlane)).To(Succeed())
+		err := scale(ctx, controlPlane, 1)
+		Expect(apierrors.IsInvalid(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring(`spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "0": must be 1 with fewer than 3 replicas`)))
+		Expect(err).To(MatchError(ContainSubstring("see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge")))
+		Expect(scale(ctx, controlPlane, 5)).To(Succeed())
+	})
+
+	It("of none is not found", func(ctx SpecContext) {
+		object := fixture(ctx, "v1beta2", "FooControlPlane", nil)
+		Expect(apierrors.IsNotFound(scale(ctx, object, 3))).To(BeTrue())
+	})
 })
 
 var _ = Describe("An object that was valid once", func() {
@@ -140,11 +160,16 @@ var _ = Describe("What is allowed but unwise", func() {
 		config.WarningHandlerWithContext = warnings
 		c, err := client.New(config, client.Options{Scheme: environment.Scheme})
 		Expect(err).NotTo(HaveOccurred())
-		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": map[string]any{"replicas": 9}})
+		days := map[string]any{"rollout": map[string]any{"before": map[string]any{"certificatesExpiryDays": 10}}, "replicas": 9}
+		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": days})
 		Expect(c.Create(ctx, object)).To(Succeed())
-		Expect(warnings.take()).To(ConsistOf("spec.replicas is 9: etcd gets slower with each member, and more than 7 help nobody"))
+		Expect(warnings.take()).To(ConsistOf("spec.replicas is 9: etcd gets slower with each member, and more than 7 help nobody (see kubectl explain foocontrolplanes.spec.replicas)"))
 		Expect(c.Patch(ctx, object, mergePatch(map[string]any{"metadata": map[string]any{"labels": map[string]any{"a": "b"}}}))).To(Succeed())
 		Expect(warnings.take()).To(BeEmpty())
+		controlPlane := &controlplanev1.FooControlPlane{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(object), controlPlane)).To(Succeed())
+		Expect(c.SubResource("scale").Update(ctx, controlPlane, client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 11}}))).To(Succeed())
+		Expect(warnings.take()).To(ConsistOf(HavePrefix("spec.replicas is 11: ")), "scaling warns too")
 
 		old := fixture(ctx, "v1beta1", "FooCluster", nil)
 		Expect(c.Create(ctx, old)).To(Succeed())

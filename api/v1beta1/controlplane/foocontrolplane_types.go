@@ -24,7 +24,7 @@ import (
 )
 
 // FooControlPlaneSpec is the desired state of a FooControlPlane.
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members fails as easily as one member less; even numbers are allowed with external etcd only",fieldPath=".replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members fails as easily as one member less; even numbers are allowed with external etcd only (see kubectl explain foocontrolplanes.spec.replicas)",fieldPath=".replicas"
 type FooControlPlaneSpec struct {
 	// replicas is the number of control plane Machines wanted. Defaults to 1. It must be odd, unless etcd is external.
 	// +optional
@@ -35,7 +35,7 @@ type FooControlPlaneSpec struct {
 	// version is the Kubernetes version of the control plane: a semantic version, for example v1.36.3.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3"
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3 (see kubectl explain foocontrolplanes.spec.version)"
 	Version string `json:"version"`
 
 	// machineTemplate says how the control plane's Machines look.

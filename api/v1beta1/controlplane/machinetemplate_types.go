@@ -85,6 +85,6 @@ type MachineNamingStrategy struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	// +kubebuilder:validation:XValidation:rule=`self.matches('\\{\\{-?\\s*\\.random\\s*-?\\}\\}')`,message="template must contain {{ .random }}, so that no two Machines have the same name"
+	// +kubebuilder:validation:XValidation:rule=`self.matches('\\{\\{-?\\s*\\.random\\s*-?\\}\\}')`,message="template must contain {{ .random }}, so that no two Machines have the same name (see kubectl explain foocontrolplanes.spec.machineNaming.template)"
 	Template string `json:"template,omitempty"`
 }

@@ -52,7 +52,7 @@ type RollingUpdate struct {
 	// maxSurge is how many Machines there may be more than replicas: with 1, the default, the new Machine is made
 	// before the old one goes; with 0 the old one goes first.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1"
+	// +kubebuilder:validation:XValidation:rule="self == 0 || self == 1",message="maxSurge must be 0 or 1 (see kubectl explain foocontrolplanes.spec.rollout.strategy.rollingUpdate.maxSurge)"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 }
 

@@ -32,7 +32,7 @@ type FooClusterSpec struct {
 }
 
 // APIEndpoint is a reachable Kubernetes API endpoint. Both fields are set, or both are empty.
-// +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host != \"\") == (has(self.port) && self.port != 0)",message="host and port must be set together"
+// +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host != \"\") == (has(self.port) && self.port != 0)",message="host and port must be set together (see kubectl explain fooclusters.spec.controlPlaneEndpoint)"
 type APIEndpoint struct {
 	// host is the DNS name or IP address on which the API server is reached.
 	// +optional

@@ -29,7 +29,7 @@ type FooClusterTemplateSpec struct {
 }
 
 // FooClusterTemplateResource is what a FooCluster is made from.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.controlPlaneEndpoint) || !has(self.spec.controlPlaneEndpoint.host) || self.spec.controlPlaneEndpoint.host == \"\"",message="controlPlaneEndpoint must not be set in a template: every cluster has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.controlPlaneEndpoint) || !has(self.spec.controlPlaneEndpoint.host) || self.spec.controlPlaneEndpoint.host == \"\"",message="controlPlaneEndpoint must not be set in a template: every cluster has its own (see kubectl explain fooclustertemplates.spec.template.spec.controlPlaneEndpoint)"
 type FooClusterTemplateResource struct {
 	// metadata is the labels and annotations of the FooClusters.
 	// +optional

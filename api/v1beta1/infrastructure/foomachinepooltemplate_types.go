@@ -29,7 +29,7 @@ type FooMachinePoolTemplateSpec struct {
 }
 
 // FooMachinePoolTemplateResource is what a FooMachinePool is made from.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID) && !has(self.spec.providerIDList)",message="providerID and providerIDList must not be set in a template: every pool has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID) && !has(self.spec.providerIDList)",message="providerID and providerIDList must not be set in a template: every pool has its own (see kubectl explain foomachinepooltemplates.spec.template.spec.providerIDList)"
 type FooMachinePoolTemplateResource struct {
 	// metadata is the labels and annotations of the FooMachinePools.
 	// +optional

@@ -30,7 +30,7 @@ type FooMachineTemplateSpec struct {
 }
 
 // FooMachineTemplateResource is what a FooMachine is made from.
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID)",message="providerID must not be set in a template: every instance has its own"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID)",message="providerID must not be set in a template: every instance has its own (see kubectl explain foomachinetemplates.spec.template.spec.providerID)"
 type FooMachineTemplateResource struct {
 	// metadata is the labels and annotations of the FooMachines.
 	// +optional

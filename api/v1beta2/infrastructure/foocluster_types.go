@@ -36,7 +36,7 @@ type FooClusterSpec struct {
 
 // APIEndpoint is a reachable Kubernetes API endpoint.
 // +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="has(self.host) == has(self.port)",message="host and port must be set together"
+// +kubebuilder:validation:XValidation:rule="has(self.host) == has(self.port)",message="host and port must be set together (see kubectl explain fooclusters.spec.controlPlaneEndpoint)"
 type APIEndpoint struct {
 	// host is the DNS name or IP address on which the API server is reached.
 	// +optional

@@ -90,9 +90,9 @@ const (
 // remediation that a MachineHealthCheck asks for draw on one budget: maxSurge and maxUnavailable.
 //
 // +kubebuilder:validation:MinProperties=1
-// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || (type(self.maxSurge) == int ? self.maxSurge >= 0 : self.maxSurge.matches('^(100|[1-9]?[0-9])%$'))",message="maxSurge must be a number of at least 0, or a percentage from 0% to 100%"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^(100|[1-9]?[0-9])%$'))",message="maxUnavailable must be a number of at least 0, or a percentage from 0% to 100%"
-// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || (type(self.maxSurge) == int ? self.maxSurge >= 0 : self.maxSurge.matches('^(100|[1-9]?[0-9])%$'))",message="maxSurge must be a number of at least 0, or a percentage from 0% to 100% (see kubectl explain foomachinepools.spec.strategy.maxSurge)"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^(100|[1-9]?[0-9])%$'))",message="maxUnavailable must be a number of at least 0, or a percentage from 0% to 100% (see kubectl explain foomachinepools.spec.strategy.maxUnavailable)"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced (see kubectl explain foomachinepools.spec.strategy)"
 type FooMachinePoolStrategy struct {
 	// maxSurge is how many instances the pool may have above its replicas while instances are replaced: a number, or a
 	// percentage of the replicas that is rounded up. An instance counts until it is gone. Defaults to 1.

@@ -18,7 +18,6 @@ package controlplane
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -36,15 +35,6 @@ func controlPlaneRules() admission.Rules[*controlplanev1.FooControlPlane] {
 		Change: func(_ context.Context, before, after *controlplanev1.FooControlPlane) field.ErrorList {
 			return controlplanerules.ValidateUpdate(before, after)
 		},
-		Warn: warnControlPlane,
+		Unwise: controlplanerules.Unwise,
 	}
-}
-
-func warnControlPlane(controlPlane *controlplanev1.FooControlPlane) []string {
-	spec := controlPlane.Spec
-	var warnings []string
-	if replicas := spec.Replicas; replicas != nil && *replicas > 7 {
-		warnings = append(warnings, fmt.Sprintf("spec.replicas is %d: etcd gets slower with each member, and more than 7 help nobody", *replicas))
-	}
-	return warnings
 }

@@ -21,6 +21,7 @@ import (
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
@@ -38,6 +39,14 @@ func SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("webhooks of FooControlPlaneTemplate: %w", err)
 	}
-	mgr.GetWebhookServer().Register(defaultPath, &webhook.Admission{Handler: defaultHandler{}})
+	mgr.GetWebhookServer().Register(defaultPath, &webhook.Admission{Handler: defaultHandler{
+		kind: "FooControlPlane", resource: "foocontrolplanes", spec: []string{"spec"},
+	}})
+	mgr.GetWebhookServer().Register(defaultTemplatePath, &webhook.Admission{Handler: defaultHandler{
+		kind: "FooControlPlaneTemplate", resource: "foocontrolplanetemplates", spec: []string{"spec", "template", "spec"},
+	}})
+	mgr.GetWebhookServer().Register(scalePath, &webhook.Admission{Handler: scaleHandler{
+		reader: mgr.GetAPIReader(), decoder: admission.NewDecoder(mgr.GetScheme()), rules: controlPlaneRules(),
+	}})
 	return nil
 }

@@ -36,6 +36,7 @@ func clusterRules() admission.Rules[*infrav1.FooCluster] {
 		Validate: func(cluster *infrav1.FooCluster) field.ErrorList {
 			return validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
 		},
+		Unwise: unwiseCluster,
 		Change: changeCluster,
 	}
 }
@@ -46,7 +47,18 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 	endpoint := field.NewPath("spec", "controlPlaneEndpoint")
 	from, to := before.Spec.ControlPlaneEndpoint, after.Spec.ControlPlaneEndpoint
 	problems := admission.SetOnce(endpoint.Child("host"), from.Host, to.Host)
-	return append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
+	problems = append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
+	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint")...)
+}
+
+// unwiseCluster looks for an endpoint that each machine would take for itself.
+func unwiseCluster(cluster *infrav1.FooCluster) field.ErrorList {
+	host := cluster.Spec.ControlPlaneEndpoint.Host
+	address := netutils.ParseIPSloppy(host)
+	if host != "localhost" && (address == nil || !address.IsLoopback() && !address.IsUnspecified()) {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(field.NewPath("spec", "controlPlaneEndpoint", "host"), host, "each machine would look for the API server on itself")}
 }
 
 // validateEndpoint wants a host that certificates can name. The schema bounds the port, and wants both or none.

@@ -35,7 +35,7 @@ func clusterTemplateRules() admission.Rules[*infrav1.FooClusterTemplate] {
 			}
 			return problems
 		},
-		Change: admission.Immutable(func(template *infrav1.FooClusterTemplate) any { return template.Spec.Template.Spec }),
+		Change: admission.Immutable(func(template *infrav1.FooClusterTemplate) any { return &template.Spec.Template.Spec }),
 	}
 }
 

@@ -38,5 +38,5 @@ func machineRules() admission.Rules[*infrav1.FooMachine] {
 func changeMachine(_ context.Context, before, after *infrav1.FooMachine) field.ErrorList {
 	spec := field.NewPath("spec")
 	problems := admission.SetOnce(spec.Child("providerID"), before.Spec.ProviderID, after.Spec.ProviderID)
-	return append(problems, admission.ChangeOnly(spec, before.Spec, after.Spec, "providerID")...)
+	return append(problems, admission.ChangeOnly(spec, &before.Spec, &after.Spec, "providerID")...)
 }

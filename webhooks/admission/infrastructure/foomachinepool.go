@@ -36,8 +36,10 @@ func poolRules() admission.Rules[*infrav1.FooMachinePool] {
 			problems := machinepoolrules.Validate(&pool.Spec, spec)
 			return append(problems, validateProviderIDs(spec.Child("providerIDList"), pool.Spec.ProviderIDList)...)
 		},
+		Unwise: func(pool *infrav1.FooMachinePool) field.ErrorList { return machinepoolrules.Unwise(&pool.Spec, spec) },
 		Change: func(_ context.Context, before, after *infrav1.FooMachinePool) field.ErrorList {
-			return machinepoolrules.ValidateUpdate(&before.Spec, &after.Spec, spec)
+			problems := machinepoolrules.ValidateUpdate(&before.Spec, &after.Spec, spec)
+			return append(problems, admission.ChangeOnly(spec, &before.Spec, &after.Spec, "providerID", "providerIDList", "template", "strategy")...)
 		},
 	}
 }

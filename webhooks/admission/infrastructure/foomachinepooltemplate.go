@@ -34,6 +34,9 @@ func poolTemplateRules() admission.Rules[*infrav1.FooMachinePoolTemplate] {
 			problems = append(problems, machinepoolrules.ValidateTemplate(&template.Spec.Template.Spec, admission.TemplateSpec)...)
 			return problems
 		},
-		Change: admission.Immutable(func(template *infrav1.FooMachinePoolTemplate) any { return template.Spec.Template.Spec }),
+		Unwise: func(template *infrav1.FooMachinePoolTemplate) field.ErrorList {
+			return machinepoolrules.Unwise(&template.Spec.Template.Spec, admission.TemplateSpec)
+		},
+		Change: admission.Immutable(func(template *infrav1.FooMachinePoolTemplate) any { return &template.Spec.Template.Spec }),
 	}
 }

@@ -35,6 +35,6 @@ func machineTemplateRules() admission.Rules[*infrav1.FooMachineTemplate] {
 			}
 			return problems
 		},
-		Change: admission.Immutable(func(template *infrav1.FooMachineTemplate) any { return template.Spec.Template.Spec }),
+		Change: admission.Immutable(func(template *infrav1.FooMachineTemplate) any { return &template.Spec.Template.Spec }),
 	}
 }

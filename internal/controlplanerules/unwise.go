@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplanerules
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// sensibleReplicas is the number of replicas beyond which more only slow etcd down.
+const sensibleReplicas = 7
+
+// Unwise returns what is allowed in a FooControlPlane, and why users may come to regret it.
+func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
+	path := field.NewPath("spec")
+	spec := controlPlane.Spec
+	var unwise field.ErrorList
+	if spec.Replicas != nil && *spec.Replicas > sensibleReplicas {
+		unwise = append(unwise, field.Invalid(path.Child("replicas"), *spec.Replicas,
+			fmt.Sprintf("etcd gets slower with each member, and more than %d help nobody", sensibleReplicas)))
+	}
+	if version, err := parse(spec.Version); err == nil && len(version.Pre) > 0 {
+		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes supports no upgrade from a pre-release"))
+	}
+	return append(unwise, unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout, replicas: spec.Replicas}, path)...)
+}
+
+// UnwiseTemplate is Unwise for a FooControlPlaneTemplate.
+func UnwiseTemplate(template *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
+	spec := template.Spec.Template.Spec
+	return unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout}, field.NewPath("spec", "template", "spec"))
+}
+
+func unwiseCommon(spec common, path *field.Path) field.ErrorList {
+	unwise := unwiseRollout(spec, path.Child("rollout"))
+	unwise = append(unwise, unwiseSecrets(spec.config, path.Child("kubeadmConfigSpec"))...)
+	provider := spec.config.JoinConfiguration.Discovery.File.KubeConfig.User.AuthProvider
+	if provider.Name != "" {
+		unwise = append(unwise, field.Invalid(path.Child("kubeadmConfigSpec", "joinConfiguration", "discovery", "file", "kubeConfig", "user", "authProvider", "name"),
+			provider.Name, "Kubernetes has no providers of authentication since 1.26; use exec"))
+	}
+	return unwise
+}
+
+func unwiseRollout(spec common, path *field.Path) field.ErrorList {
+	var unwise field.ErrorList
+	surge := spec.rollout.Strategy.RollingUpdate.MaxSurge
+	small := spec.replicas == nil || *spec.replicas == minReplicasWithoutSurge
+	if surge != nil && *surge == intstr.FromInt32(0) && small && !spec.config.ClusterConfiguration.Etcd.External.IsDefined() {
+		unwise = append(unwise, field.Invalid(path.Child("strategy", "rollingUpdate", "maxSurge"), surge.String(),
+			fmt.Sprintf("a control plane of %d bears no loss of a Machine while another one is replaced", minReplicasWithoutSurge)))
+	}
+	days := spec.config.ClusterConfiguration.CertificateValidityPeriodDays
+	if days > 0 && days < defaultCertificateDays && spec.rollout.Before.CertificatesExpiryDays == 0 {
+		unwise = append(unwise, field.Invalid(path.Child("before", "certificatesExpiryDays"), 0,
+			fmt.Sprintf("certificates are valid for %d days, and nothing replaces Machines before they expire", days)))
+	}
+	return unwise
+}
+
+// unwiseSecrets looks for what everybody can read who may read the object. The values are not repeated.
+func unwiseSecrets(config *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
+	var unwise field.ErrorList
+	for i, user := range config.Users {
+		if user.Passwd != "" {
+			unwise = append(unwise, field.Invalid(path.Child("users").Index(i).Child("passwd"), field.OmitValueType{},
+				"whoever may read the object can read it; use passwdFrom"))
+		}
+	}
+	for i, file := range config.Files {
+		if strings.Contains(file.Content, "PRIVATE KEY-----") {
+			unwise = append(unwise, field.Invalid(path.Child("files").Index(i).Child("content"), field.OmitValueType{},
+				"has a private key, which whoever may read the object can read; use contentFrom"))
+		}
+	}
+	return unwise
+}

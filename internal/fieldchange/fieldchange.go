@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package fieldchange tells which fields of an object were changed that may not be. What may is a list of allowed fields, so
+// that a field which is added later cannot be changed until somebody has thought about it.
+//
+// Limits: lists are compared as a whole, and a missing object is as good as an empty one.
+package fieldchange
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// Changed returns the paths, below path and sorted, of the fields that differ between before and after, but for those that
+// are allowed. Each of these is a name below path, such as "rollout" or "kubeadmConfigSpec.files", and stands for all
+// beneath it. Before and after are pointers to structs; the error says that they are no objects.
+func Changed(path *field.Path, before, after any, allowed ...string) ([]*field.Path, error) {
+	was, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s was: %w", path, err)
+	}
+	becomes, err := runtime.DefaultUnstructuredConverter.ToUnstructured(after)
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s becomes: %w", path, err)
+	}
+	permitted := map[string]bool{}
+	for _, name := range allowed {
+		permitted[path.String()+"."+name] = true
+	}
+	return compare(was, becomes, path, permitted), nil
+}
+
+// compare takes a missing object for an empty one, so that it is its fields that are named.
+func compare(before, after map[string]any, path *field.Path, permitted map[string]bool) []*field.Path {
+	var changed []*field.Path
+	for _, name := range names(before, after) {
+		child := path.Child(name)
+		was, wasObject := before[name].(map[string]any)
+		becomes, becomesObject := after[name].(map[string]any)
+		switch {
+		case permitted[child.String()] || apiequality.Semantic.DeepEqual(before[name], after[name]):
+		case (wasObject || before[name] == nil) && (becomesObject || after[name] == nil):
+			changed = append(changed, compare(was, becomes, child, permitted)...)
+		default:
+			changed = append(changed, child)
+		}
+	}
+	return changed
+}
+
+func names(objects ...map[string]any) []string {
+	all := map[string]bool{}
+	for _, object := range objects {
+		for name := range object {
+			all[name] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

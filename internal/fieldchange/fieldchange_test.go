@@ -1,0 +1,74 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fieldchange
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+type inner struct {
+	B int `json:"b,omitempty"`
+	C int `json:"c,omitempty"`
+}
+
+type outer struct {
+	A  int    `json:"a,omitempty"`
+	AB int    `json:"ab,omitempty"`
+	In *inner `json:"in,omitempty"`
+	L  []int  `json:"l,omitempty"`
+}
+
+func TestChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after outer
+		allowed       []string
+		want          []string
+	}{
+		"nothing changes":             {outer{A: 1}, outer{A: 1}, nil, nil},
+		"a field changes":             {outer{A: 1}, outer{A: 2}, nil, []string{"spec.a"}},
+		"a field that may":            {outer{A: 1}, outer{A: 2}, []string{"a"}, nil},
+		"a field comes":               {outer{}, outer{A: 2}, []string{"b"}, []string{"spec.a"}},
+		"a field goes":                {outer{A: 1}, outer{}, nil, []string{"spec.a"}},
+		"deep inside":                 {outer{In: &inner{B: 1, C: 2}}, outer{In: &inner{B: 2, C: 2}}, []string{"in.c"}, []string{"spec.in.b"}},
+		"deep inside what may":        {outer{In: &inner{B: 1}}, outer{In: &inner{B: 2}}, []string{"in"}, nil},
+		"an object comes":             {outer{}, outer{In: &inner{B: 1, C: 1}}, []string{"in.b"}, []string{"spec.in.c"}},
+		"an object with all that may": {outer{}, outer{In: &inner{B: 1}}, []string{"in.b"}, nil},
+		"an object with nothing":      {outer{}, outer{In: &inner{}}, nil, nil},
+		"a name that only begins so":  {outer{AB: 1}, outer{AB: 2}, []string{"a"}, []string{"spec.ab"}},
+		"a list":                      {outer{L: []int{1}}, outer{L: []int{1, 2}}, nil, []string{"spec.l"}},
+		"several, sorted":             {outer{}, outer{A: 1, L: []int{1}, AB: 1}, nil, []string{"spec.a", "spec.ab", "spec.l"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			changed, err := Changed(field.NewPath("spec"), &test.before, &test.after, test.allowed...)
+			g.Expect(err).NotTo(HaveOccurred())
+			var got []string
+			for _, path := range changed {
+				got = append(got, path.String())
+			}
+			g.Expect(got).To(Equal(test.want))
+		})
+	}
+}
+
+func TestWhatIsNoObject(t *testing.T) {
+	_, err := Changed(field.NewPath("spec"), 1, 2)
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("reading what spec was")))
+}

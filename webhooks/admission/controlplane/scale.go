@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	fooadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=update,path=/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/scale,versions=v1beta2,name=validation-scale.foocontrolplane.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+// scalePath is what the marker above says, and where the handler is.
+const scalePath = "/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane"
+
+// scaleHandler applies the rules of a FooControlPlane to a change of its replicas through the scale subresource. The API server
+// shows a webhook the Scale alone there, so the FooControlPlane is read.
+//
+//contract:control-plane/replicas
+type scaleHandler struct {
+	reader  client.Reader
+	decoder admission.Decoder
+	rules   fooadmission.Rules[*controlplanev1.FooControlPlane]
+}
+
+// Handle changes nothing.
+func (h scaleHandler) Handle(ctx context.Context, request admission.Request) admission.Response {
+	scale := &autoscalingv1.Scale{}
+	if err := h.decoder.Decode(request, scale); err != nil {
+		return admission.Errored(http.StatusBadRequest, err)
+	}
+	before := &controlplanev1.FooControlPlane{}
+	err := h.reader.Get(ctx, client.ObjectKey{Namespace: request.Namespace, Name: request.Name}, before)
+	if apierrors.IsNotFound(err) {
+		return admission.Allowed("the API server knows what to say")
+	}
+	if err != nil {
+		return admission.Errored(http.StatusInternalServerError, err)
+	}
+	after := before.DeepCopy()
+	after.Spec.Replicas = ptr.To(scale.Spec.Replicas)
+	warnings, err := h.rules.ValidateUpdate(ctx, before, after)
+	if err != nil {
+		return refused(err).WithWarnings(warnings...)
+	}
+	return admission.Allowed("").WithWarnings(warnings...)
+}
