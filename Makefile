@@ -10,6 +10,7 @@ KUBERNETES_VERSION ?= v1.36.3
 KUBERNETES_VERSIONS := $(shell sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubernetes (v[0-9.]+)$$/\2/p' node/kubernetes/*.mod | sort -V)
 LABELS ?= !slow
 ARGS ?=
+FUZZTIME ?= 10s
 VERSION ?=
 
 BIN := $(CURDIR)/bin
@@ -45,6 +46,12 @@ test: lint verify test-unit test-integration e2e ## Run everything: lint, verify
 test-unit: prerequisites ## Run the unit tests
 	go test ./...
 	cd node/agent && go test ./...
+
+# `make test-unit` runs the fuzz targets on their seeds, and 10,000 random objects of each kind through the conversion.
+.PHONY: fuzz
+fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion changes, FUZZTIME for each kind
+	@for target in $$(go test ./webhooks/conversion -list '^Fuzz' | grep '^Fuzz'); do \
+		go test ./webhooks/conversion -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); done
 
 # Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
 INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)
