@@ -62,7 +62,7 @@ test-integration: programs ## Run the tests against a real kube-apiserver and re
 	cd node/agent && go test -tags integration,host -p 1 -timeout 20m ./...
 
 .PHONY: e2e
-e2e: programs $(TOOLS)/kubeadm-control-plane $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
+e2e: programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
 	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: bench
@@ -133,6 +133,10 @@ capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manife
 
 $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
+
+# The release that the stories install.
+$(BIN)/release/clusterctl.yaml: go.mod $(wildcard hack/release/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml templates/*.yaml)
+	@go run ./hack/release --version v0.1.0 --output $(BIN)/release
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 

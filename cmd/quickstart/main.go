@@ -113,6 +113,8 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.BoolVar(&config.Exit, "exit", false, "End, and clean up, once the cluster is available.")
 	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but make no workload cluster; <state-dir>/env says how to reach it.")
 	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Run Cluster API's own control plane provider too, for clusters with a KubeadmControlPlane.")
+	flags.BoolVar(&config.WithoutProviders, "without-providers", false, "Install no providers, so that clusterctl can; needs --management-only.")
+	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Further address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")
 	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane and infrastructure provider in a manager each, as clusterctl installs them.")
 }
 

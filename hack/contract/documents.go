@@ -54,7 +54,11 @@ func readDocuments(folder string) (map[string]document, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading the contract %s: %w", c.name, err)
 		}
-		documents[c.name] = parseDocument(string(data))
+		parse := parseDocument
+		if c.sections {
+			parse = parseSections
+		}
+		documents[c.name] = parse(string(data))
 	}
 	return documents, nil
 }

@@ -89,6 +89,24 @@ func TestParseDocument(t *testing.T) {
 	g.Expect(parsed.anchors).To(Equal(map[string]string{"all: kind field": "all-kind-field"}))
 }
 
+func TestParseSections(t *testing.T) {
+	g := NewWithT(t)
+	parsed := parseSections("# A contract\n\nIntroduction.\n" +
+		"## Things\n\n" +
+		"### The `YAML` file\n\nIt MUST be there.\n<aside>\nMUST\n</aside>\n" +
+		"#### Names & more\n\n```bash\n## no heading\n```\n##### Deeper\nThis too.\n" +
+		"## Others\n\nThey may.\n" +
+		"#### Names & more\nOf others.\n")
+	g.Expect(parsed.rows).To(Equal([]row{
+		{title: "The YAML file", mandatory: "Yes"},
+		{title: "The YAML file: Names & more", mandatory: "No"},
+		{title: "Others", mandatory: "No"},
+		{title: "Others: Names & more", mandatory: "No"},
+	}))
+	g.Expect(parsed.anchors).To(HaveKeyWithValue("others: names & more", "names--more-1"))
+	g.Expect(parsed.anchors).To(HaveKeyWithValue("the yaml file: names & more", "names--more"))
+}
+
 func TestWriteAndCompare(t *testing.T) {
 	g := NewWithT(t)
 	path := filepath.Join(t.TempDir(), "contract.md")

@@ -16,12 +16,14 @@ limitations under the License.
 
 package main
 
-// contract is one contract of Cluster API: a document with a table of rules.
+// contract is one contract of Cluster API: a document with a table of rules, or with a section for each.
 type contract struct {
 	// name is the first part of the IDs of the rules.
 	name string
 	// document is the file name of the document.
 	document string
+	// sections are the rules of a document without a table.
+	sections bool
 	// rules in the order of the document.
 	rules []rule
 }
@@ -118,7 +120,39 @@ var contracts = []contract{
 		{name: "multi-tenancy", title: "Multi tenancy"},
 		{name: "clusterctl", title: "Clusterctl support"},
 	}},
+	{name: "clusterctl", document: "clusterctl.md", sections: true, rules: []rule{
+		{name: "repository", title: "Provider Repositories"},
+		{name: "built-in-list", title: "Provider Repositories: Adding a provider to clusterctl", excluded: notPublished},
+		{name: "github", title: "Provider Repositories: Creating a provider repository on GitHub", excluded: notPublished},
+		{name: "gitlab", title: "Provider Repositories: Creating a provider repository on GitLab", excluded: notPublished},
+		{name: "local-repository", title: "Provider Repositories: Creating a local provider repository"},
+		{name: "metadata", title: "Metadata YAML"},
+		{name: "metadata-validation", title: "Metadata YAML: Validation Rules"},
+		{name: "components", title: "Components YAML"},
+		{name: "components-names", title: "Components YAML: Naming conventions"},
+		{name: "components-namespace", title: "Components YAML: Target namespace"},
+		{name: "components-controllers", title: "Components YAML: Controllers & Watching namespace"},
+		{name: "components-variables", title: "Components YAML: Variables"},
+		{name: "components-labels", title: "Components YAML: Labels"},
+		{name: "templates", title: "Workload cluster templates"},
+		{name: "templates-names", title: "Workload cluster templates: Naming conventions"},
+		{name: "templates-namespace", title: "Workload cluster templates: Target namespace"},
+		{name: "templates-variables", title: "Workload cluster templates: Variables"},
+		{name: "classes", title: "ClusterClass definitions"},
+		{name: "classes-names", title: "ClusterClass definitions: Naming conventions"},
+		{name: "classes-namespace", title: "ClusterClass definitions: Target namespace"},
+		{name: "classes-variables", title: "ClusterClass definitions: Variables"},
+		{name: "classes-note", title: "ClusterClass definitions: Note", excluded: "it says what clusterctl does"},
+		{name: "owner-references", title: "OwnerReferences chain"},
+		{name: "components-transformations", title: "Components YAML transformations"},
+		{name: "template-transformations", title: "Cluster template transformations"},
+		{name: "external-objects", title: "Links to external objects"},
+		{name: "move", title: "Move"},
+	}},
 }
+
+// notPublished is why nothing need be known of where a release is published.
+const notPublished = "it is for whoever publishes a release, which is a folder of files"
 
 // ruleIDs are the IDs of all rules.
 func ruleIDs() map[string]bool {

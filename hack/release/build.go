@@ -72,7 +72,11 @@ const (
 	managerImage = "${FOO_MANAGER_IMAGE:=ghcr.io/capfoo/cluster-api-provider-foo/manager:%s}"
 )
 
-// build returns what a release publishes, from the sources in a folder.
+// build returns what a release publishes, from the sources in a folder: for each provider its components, its metadata
+// and its templates.
+//
+//contract:clusterctl/repository
+//contract:clusterctl/metadata
 func build(sources, version string) (repository.Files, error) {
 	files := repository.Files{}
 	for _, provider := range providers {
@@ -90,6 +94,15 @@ func build(sources, version string) (repository.Files, error) {
 	return files, nil
 }
 
+// components returns all that clusterctl installs of a provider.
+//
+//contract:clusterctl/components
+//contract:clusterctl/components-namespace
+//contract:clusterctl/components-controllers
+//contract:clusterctl/components-variables
+//contract:clusterctl/components-labels
+//contract:clusterctl/components-transformations
+//contract:clusterctl/external-objects
 func components(sources string, provider provider, version string) ([]byte, error) {
 	objects, err := kustomize.Build(filepath.Join(sources, filepath.FromSlash(provider.kustomization)))
 	if err != nil {
@@ -103,6 +116,8 @@ func components(sources string, provider provider, version string) ([]byte, erro
 }
 
 // addTemplates adds the cluster templates and ClusterClasses of the provider as they are in the sources.
+//
+//contract:clusterctl/templates-names
 func addTemplates(files repository.Files, sources string, provider provider, dir string) error {
 	for _, pattern := range provider.templates {
 		found, err := filepath.Glob(filepath.Join(sources, "templates", pattern))
@@ -113,6 +128,9 @@ func addTemplates(files repository.Files, sources string, provider provider, dir
 			content, err := os.ReadFile(file)
 			if err != nil {
 				return fmt.Errorf("%s: %w", provider.title, err)
+			}
+			if err := check(file, content); err != nil {
+				return err
 			}
 			files[path.Join(dir, filepath.Base(file))] = content
 		}

@@ -61,6 +61,7 @@ func as[T any](g *WithT, kinds map[string][]unstructured.Unstructured, kind stri
 	return typed
 }
 
+//contract:clusterctl/components-controllers
 func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -141,6 +142,7 @@ func TestNoRoleGrantsEverything(t *testing.T) {
 	}
 }
 
+//contract:clusterctl/components-variables
 func TestVariables(t *testing.T) {
 	for _, provider := range providers {
 		g := NewWithT(t)

@@ -21,8 +21,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,7 +31,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/yaml"
 
@@ -98,6 +95,7 @@ func TestSums(t *testing.T) {
 	g.Expect(listed).To(Equal(files))
 }
 
+//contract:clusterctl/metadata-validation
 func TestWrongVersionIsRefused(t *testing.T) {
 	for _, test := range []struct{ version, want string }{
 		{"", `version "": want v<major>.<minor>.<patch>`},
@@ -128,6 +126,11 @@ func TestSourcesElsewhereAreRefused(t *testing.T) {
 	g.Expect(output).NotTo(BeADirectory())
 }
 
+//contract:clusterctl/repository
+//contract:clusterctl/components
+//contract:clusterctl/components-namespace
+//contract:clusterctl/components-labels
+//contract:clusterctl/external-objects
 func TestComponents(t *testing.T) {
 	g := NewWithT(t)
 	files, err := build(sources, version)
@@ -216,20 +219,9 @@ func generatedCRDs(g *WithT) sets.Set[string] {
 }
 
 func decode(g *WithT, content []byte) []unstructured.Unstructured {
-	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
-	var objects []unstructured.Unstructured
-	for {
-		document, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			return objects
-		}
-		g.Expect(err).NotTo(HaveOccurred())
-		object := map[string]any{}
-		g.Expect(utilyaml.Unmarshal(document, &object)).To(Succeed())
-		if len(object) > 0 {
-			objects = append(objects, unstructured.Unstructured{Object: object})
-		}
-	}
+	objects, err := documents(content)
+	g.Expect(err).NotTo(HaveOccurred())
+	return objects
 }
 
 // contents reads all files below a folder.

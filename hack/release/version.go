@@ -27,6 +27,8 @@ import (
 
 // checkVersion returns an error unless clusterctl will take the version: a semantic one with a leading v, of a release
 // series that the metadata knows. clusterctl itself would only complain when a user installs it.
+//
+//contract:clusterctl/metadata-validation
 func checkVersion(version string, metadata []byte) error {
 	number, prefixed := strings.CutPrefix(version, "v")
 	parsed, err := semver.Parse(number)

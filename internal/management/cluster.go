@@ -214,6 +214,8 @@ func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
 			"--service-account-key-file=" + files.serviceAccount.cert,
 			"--service-account-signing-key-file=" + files.serviceAccount.key,
 			"--service-cluster-ip-range=10.96.0.0/16",
+			// Nothing runs a proxy for Services here: webhooks that are called through one are reached at its endpoints.
+			"--enable-aggregator-routing=true",
 			// There is one API server and nobody looks for it through the kubernetes Service.
 			"--endpoint-reconciler-type=none",
 			"--profiling=false",

@@ -75,7 +75,10 @@ type Owner struct {
 }
 
 // CloudName is the name of what the object owns: <namespace>.<name>. A namespace holds no dot, so no two objects of a
-// kind get the same name.
+// kind get the same name. An object that is moved to another management cluster keeps both, and so finds what it owns
+// there, though it has lost its status.
+//
+//contract:clusterctl/move
 func (o Owner) CloudName() string { return CloudName(o.Key) }
 
 // Tags are the tags of what the object owns for a Cluster.

@@ -71,6 +71,10 @@ type Config struct {
 	// ManagerPerProvider runs Foo's control plane provider and its infrastructure provider in a manager each, with the
 	// rights that a release gives them, instead of one manager for both.
 	ManagerPerProvider bool
+	// WithoutProviders installs and runs no provider, for who does that with clusterctl.
+	WithoutProviders bool
+	// CloudListen is a further address of the cloud, https://address:port; none if empty.
+	CloudListen string
 }
 
 // maxSocketPath is what fits into the address of a unix socket.
@@ -114,6 +118,12 @@ func (c Config) Validate() error {
 	}
 	if length := len(c.cloudSocket()); length > maxSocketPath {
 		wrong.add("--state-dir %q is too long: the socket in it would have a path of %d bytes, at most %d are possible", c.StateDir, length, maxSocketPath)
+	}
+	if c.WithoutProviders && !c.ManagementOnly {
+		wrong.add("--without-providers: want --management-only too, since nothing makes a workload cluster")
+	}
+	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
+		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)
 	}
 	if c.Timeout <= 0 {
 		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
@@ -163,6 +173,9 @@ func (c Config) logDir() string     { return filepath.Join(c.StateDir, logFolder
 func (c Config) pidDir() string     { return filepath.Join(c.StateDir, pidFolder) }
 func (c Config) cloudDir() string   { return filepath.Join(c.StateDir, "cloud") }
 func (c Config) cloudToken() string { return filepath.Join(c.cloudDir(), "token") }
+
+// cloudCA is what verifies the cloud's certificate, if it listens where it needs one.
+func (c Config) cloudCA() string { return filepath.Join(c.cloudDir(), "tls.crt") }
 
 func (c Config) cloudSocket() string   { return filepath.Join(c.cloudDir(), "foocloud.sock") }
 func (c Config) cloudEndpoint() string { return "unix://" + c.cloudSocket() }

@@ -88,6 +88,9 @@ func startPrograms(ctx context.Context, config Config, sup *supervisor.Superviso
 
 // controllers names all that providers returns.
 func (c Config) controllers() string {
+	if c.WithoutProviders {
+		return "of Kubernetes only"
+	}
 	if c.KubeadmControlPlane {
 		return "Cluster API core, kubeadm bootstrap and control plane providers, Foo"
 	}
@@ -122,6 +125,9 @@ func startManagement(ctx context.Context, config Config, sup *supervisor.Supervi
 
 // providers returns the Cluster API providers to run.
 func (c Config) providers() []management.Provider {
+	if c.WithoutProviders {
+		return nil
+	}
 	list := []management.Provider{
 		c.capiProvider("core", coreComponents),
 		c.capiProvider("kubeadm-bootstrap", bootstrapComponents),
@@ -162,14 +168,18 @@ func (c Config) fooProvider(name, components string, args ...string) management.
 }
 
 func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
+	args := []string{
+		"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
+		"--bridge=" + config.Bridge, "--network=" + config.Network,
+		"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
+	}
+	if config.CloudListen != "" {
+		args = append(args, "--listen="+config.CloudListen)
+	}
 	err := sup.Start(ctx, supervisor.Process{
-		Name: cloudProcess,
-		Path: config.program("foocloud"),
-		Args: []string{
-			"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
-			"--bridge=" + config.Bridge, "--network=" + config.Network,
-			"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
-		},
+		Name:  cloudProcess,
+		Path:  config.program("foocloud"),
+		Args:  args,
 		Ready: func(ctx context.Context) error { return cloudReady(ctx, config) },
 	})
 	if err != nil {
@@ -195,6 +205,9 @@ func cloudReady(ctx context.Context, config Config) error {
 func writeEnvironment(config Config) error {
 	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
 		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
+	if config.CloudListen != "" {
+		content += fmt.Sprintf("FOO_CLOUD_HTTPS_ENDPOINT=%s\nFOO_CLOUD_CA_FILE=%s\n", config.CloudListen, config.cloudCA())
+	}
 	path := config.environmentFile()
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
 		return err

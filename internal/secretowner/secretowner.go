@@ -33,6 +33,8 @@ import (
 
 // Ensure makes the owner the controller of a secret of Cluster API's type, in place of any other controller. It writes
 // only if that changes something, and never to a secret of another type.
+//
+//contract:clusterctl/owner-references
 func Ensure(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
 	if existing.Type != clusterv1.ClusterSecretType {
 		return nil

@@ -65,6 +65,7 @@ type management struct {
 	client.Client
 	// state is the state folder.
 	state      string
+	bridge     string
 	kubeconfig string
 	// env is what quickstart says of how to reach what it has started.
 	env map[string]string
@@ -85,14 +86,28 @@ func startManagement(ctx context.Context) *management {
 	GinkgoHelper()
 	config := filepath.Join(suiteDir, "cloud.yaml")
 	Expect(os.WriteFile(config, []byte(cloudConfig), 0o600)).To(Succeed())
-	m := &management{state: filepath.Join(suiteDir, "state")}
-	m.program = start(command(context.WithoutCancel(ctx), "quickstart", "--management-only", "--kubeadm-control-plane", "--state-dir="+m.state,
-		"--bridge="+suiteBridge, "--network="+suiteNetwork, "--cloud-config="+config, "--kubernetes-version="+currentVersion))
+	m := &management{state: filepath.Join(suiteDir, "state"), bridge: suiteBridge}
+	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--cloud-config="+config)
 	DeferCleanup(func() { // a start that fails half-way
 		if shared == nil {
 			m.program.interrupt(ctx)
 		}
 	})
+	m.connect(ctx)
+	return m
+}
+
+// startQuickstart starts a management cluster.
+func startQuickstart(ctx context.Context, state, bridge, network string, more ...string) *daemon {
+	GinkgoHelper()
+	args := append([]string{"--management-only", "--state-dir=" + state, "--bridge=" + bridge, "--network=" + network,
+		"--kubernetes-version=" + currentVersion}, more...)
+	return start(command(context.WithoutCancel(ctx), "quickstart", args...))
+}
+
+// connect waits until quickstart is up, and learns how to reach what it has started.
+func (m *management) connect(ctx context.Context) {
+	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		if m.program.ended() {
 			StopTrying("quickstart ended: " + string(m.program.said.Contents())).Now()
@@ -102,7 +117,6 @@ func startManagement(ctx context.Context) *management {
 	m.env = readEnv(filepath.Join(m.state, "env"))
 	m.kubeconfig = m.env["MANAGEMENT_KUBECONFIG"]
 	m.Client = newClient(m.kubeconfig)
-	return m
 }
 
 func readEnv(path string) map[string]string {
@@ -139,8 +153,8 @@ func newClient(kubeconfig string) client.Client {
 func (m *management) stop(ctx context.Context) {
 	GinkgoHelper()
 	Expect(m.program.interrupt(ctx)).To(BeZero(), "quickstart did not end well: %s", m.program.said.Contents())
-	Expect(leftovers(m.state, suiteBridge)).To(BeEmpty(), "quickstart has left something on the host")
-	Expect(hasBridge(suiteBridge)).To(BeFalse(), "quickstart has left its bridge")
+	Expect(leftovers(m.state, m.bridge)).To(BeEmpty(), "quickstart has left something on the host")
+	Expect(hasBridge(m.bridge)).To(BeFalse(), "quickstart has left its bridge")
 	Expect(m.state).NotTo(BeAnExistingFile(), "quickstart has left its state folder")
 }
 

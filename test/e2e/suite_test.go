@@ -35,7 +35,9 @@ const (
 	suiteBridge       = "fooe2e"
 	suiteNetwork      = "10.92.0.0/17"
 	quickstartBridge  = "fooe2e1"
-	quickstartNetwork = "10.92.128.0/17"
+	quickstartNetwork = "10.92.128.0/18"
+	targetBridge      = "fooe2e2"
+	targetNetwork     = "10.92.192.0/18"
 )
 
 // Kubernetes versions that the stories need.

@@ -1,0 +1,95 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// headingPattern finds the headings that begin a section: deeper ones are part of the section above them.
+var headingPattern = regexp.MustCompile(`^(#{2,4}) (.+)$`)
+
+// asidePattern finds boxes in a document that explain, and rule nothing.
+var asidePattern = regexp.MustCompile(`(?s)<aside.*?</aside>`)
+
+// parseSections reads a document that has no table of rules: each section with a text of its own is one. Its title holds
+// that of the section around it, since "Variables" is there more than once.
+func parseSections(text string) document {
+	parsed := document{anchors: map[string]string{}}
+	anchors := map[string]int{}
+	var parent string
+	var section row
+	// begun is whether the section has a text already, and so is a row.
+	begun, fenced := true, false
+	for line := range strings.Lines(asidePattern.ReplaceAllString(text, "")) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced = !fenced
+		}
+		heading := headingPattern.FindStringSubmatch(line)
+		switch {
+		case heading != nil && !fenced:
+			title := plain(heading[2])
+			if len(heading[1]) < len("####") {
+				parent = title
+			} else {
+				title = parent + ": " + title
+			}
+			anchor := anchorOf(heading[2])
+			parsed.anchors[strings.ToLower(title)] = numbered(anchor, anchors[anchor])
+			anchors[anchor]++
+			section, begun = row{title: title, mandatory: "No"}, false
+		case line != "":
+			if !begun {
+				parsed.rows, begun = append(parsed.rows, section), true
+			}
+			parsed.require(line)
+		}
+	}
+	return parsed
+}
+
+// require makes the last row mandatory if a line of it says what must be.
+func (d document) require(line string) {
+	if strings.Contains(line, "MUST") && len(d.rows) > 0 {
+		d.rows[len(d.rows)-1].mandatory = "Yes"
+	}
+}
+
+// numbered tells apart the anchors of sections that have the same heading, as the book does.
+func numbered(anchor string, before int) string {
+	if before == 0 {
+		return anchor
+	}
+	return anchor + "-" + strconv.Itoa(before)
+}
+
+// anchorOf returns what the book makes of a heading.
+func anchorOf(heading string) string {
+	var anchor strings.Builder
+	for _, letter := range strings.ToLower(heading) {
+		switch {
+		case letter == ' ':
+			anchor.WriteByte('-')
+		case letter == '-', letter >= 'a' && letter <= 'z', letter >= '0' && letter <= '9':
+			anchor.WriteRune(letter)
+		}
+	}
+	return anchor.String()
+}

@@ -1,0 +1,140 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+)
+
+const (
+	classPrefix = "clusterclass-"
+	// variablePrefix is that of all variables but those that every provider shares.
+	variablePrefix = "FOO_"
+)
+
+// commonVariables are those that clusterctl sets from the command line.
+var commonVariables = []string{
+	"NAMESPACE", "CLUSTER_NAME", "KUBERNETES_VERSION", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT",
+}
+
+// check returns what clusterctl, or a user of it, could not live with in a template or a ClusterClass. Neither would
+// notice before a cluster is made of it.
+func check(file string, content []byte) error {
+	objects, err := documents(content)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	name, isClass := strings.CutPrefix(strings.TrimSuffix(filepath.Base(file), ".yaml"), classPrefix)
+	if isClass {
+		err = checkClass(name, content, objects)
+	} else {
+		err = checkTemplate(content, objects)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// checkClass wants a ClusterClass of the file's name, and nothing that depends on where it is installed.
+//
+//contract:clusterctl/classes
+//contract:clusterctl/classes-names
+//contract:clusterctl/classes-namespace
+//contract:clusterctl/classes-variables
+func checkClass(name string, content []byte, objects []unstructured.Unstructured) error {
+	if bytes.Contains(content, []byte("${")) {
+		return errors.New("has a variable ${...}: a ClusterClass has variables of its own, and is installed as it is")
+	}
+	named := false
+	for _, object := range objects {
+		if object.GetNamespace() != "" {
+			return fmt.Errorf("%s %s has the namespace %s, want none: users choose it", object.GetKind(), object.GetName(), object.GetNamespace())
+		}
+		named = named || object.GetKind() == "ClusterClass" && object.GetName() == name
+	}
+	if !named {
+		return fmt.Errorf("has no ClusterClass %s: clusterctl looks for a class in the file of its name", name)
+	}
+	return nil
+}
+
+// checkTemplate wants a Cluster, all objects in the namespace that the user chooses, and no variable that another provider
+// could have as well.
+//
+//contract:clusterctl/templates
+//contract:clusterctl/templates-namespace
+//contract:clusterctl/templates-variables
+//contract:clusterctl/template-transformations
+func checkTemplate(content []byte, objects []unstructured.Unstructured) error {
+	variables, err := yamlprocessor.NewSimpleProcessor().GetVariables(content)
+	if err != nil {
+		return err
+	}
+	for _, variable := range variables {
+		if !slices.Contains(commonVariables, variable) && !strings.HasPrefix(variable, variablePrefix) {
+			return fmt.Errorf("has the variable %s, want those of clusterctl, which are %s, and others with the prefix %s",
+				variable, strings.Join(commonVariables, ", "), variablePrefix)
+		}
+	}
+	clusters := 0
+	for _, object := range objects {
+		if namespace := object.GetNamespace(); namespace != "" && namespace != "${NAMESPACE}" {
+			return fmt.Errorf("%s %s has the namespace %s, want ${NAMESPACE}", object.GetKind(), object.GetName(), namespace)
+		}
+		if object.GetKind() == "Cluster" {
+			clusters++
+		}
+	}
+	if clusters != 1 {
+		return fmt.Errorf("has %d Clusters, want one", clusters)
+	}
+	return nil
+}
+
+// documents returns the objects of a file.
+func documents(content []byte) ([]unstructured.Unstructured, error) {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var objects []unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		object := map[string]any{}
+		if err := utilyaml.Unmarshal(document, &object); err != nil {
+			return nil, err
+		}
+		if len(object) > 0 {
+			objects = append(objects, unstructured.Unstructured{Object: object})
+		}
+	}
+}

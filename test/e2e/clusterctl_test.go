@@ -1,0 +1,244 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// capiVersion is the version that the components of Cluster API in bin/manifests are installed as.
+const capiVersion = "v1.14.2"
+
+// releaseUnderTest is the version in bin/release.
+const releaseUnderTest = "v0.1.0"
+
+// initOfRelease are the arguments that install the release and what it needs.
+var initOfRelease = []string{
+	"init", "--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
+	"--control-plane=foo:" + releaseUnderTest, "--infrastructure=foo:" + releaseUnderTest,
+}
+
+// clusterctl is the program with the repositories of Foo's release and of Cluster API, and what a user tells it.
+type clusterctl struct {
+	config string
+	env    []string
+}
+
+// newClusterctl writes a configuration like the release's own, with Cluster API from this machine instead of from the
+// network.
+func newClusterctl(m *management) *clusterctl {
+	GinkgoHelper()
+	root := filepath.Join(suiteDir, "repository")
+	var providers strings.Builder
+	for _, one := range []struct{ kind, name, label, file string }{
+		{"CoreProvider", "cluster-api", "cluster-api", "core-components.yaml"},
+		{"BootstrapProvider", "kubeadm", "bootstrap-kubeadm", "bootstrap-components.yaml"},
+	} {
+		folder := filepath.Join(root, one.label, capiVersion)
+		Expect(os.MkdirAll(filepath.Dir(folder), 0o700)).To(Succeed())
+		Expect(os.CopyFS(folder, os.DirFS(filepath.Join(bin, "manifests", one.label)))).To(Or(Succeed(), MatchError(os.ErrExist)))
+		fmt.Fprintf(&providers, "- {name: %s, type: %s, url: %q}\n", one.name, one.kind, filepath.Join(folder, one.file))
+	}
+	release, err := os.ReadFile(filepath.Join(bin, "release/clusterctl.yaml"))
+	Expect(err).NotTo(HaveOccurred(), "build it with `make e2e`")
+	config := filepath.Join(suiteDir, "clusterctl.yaml")
+	Expect(os.WriteFile(config, []byte(strings.Replace(string(release), "providers:\n", "providers:\n"+providers.String(), 1)), 0o600)).To(Succeed())
+
+	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
+	Expect(err).NotTo(HaveOccurred())
+	authority, err := os.ReadFile(m.env["FOO_CLOUD_CA_FILE"])
+	Expect(err).NotTo(HaveOccurred())
+	return &clusterctl{config: config, env: []string{
+		"FOO_CLOUD_ENDPOINT=" + m.env["FOO_CLOUD_HTTPS_ENDPOINT"],
+		"FOO_CLOUD_TOKEN_B64=" + base64.StdEncoding.EncodeToString(token),
+		"FOO_CLOUD_CA_B64=" + base64.StdEncoding.EncodeToString(authority),
+	}}
+}
+
+// on runs clusterctl for a management cluster.
+func (c *clusterctl) on(ctx context.Context, m *management, args ...string) outcome {
+	GinkgoHelper()
+	cmd := command(ctx, "tools/clusterctl", append(slices.Clone(args), "--config="+c.config, "--kubeconfig="+m.kubeconfig)...)
+	// Whatever asks the network fails at once.
+	cmd.Env = append(append(cmd.Env, "HTTPS_PROXY=http://127.0.0.1:1"), c.env...)
+	return end(cmd)
+}
+
+// run is on for what must succeed; it returns what clusterctl prints.
+func (c *clusterctl) run(ctx context.Context, m *management, args ...string) string {
+	GinkgoHelper()
+	got := c.on(ctx, m, args...)
+	Expect(got.code).To(BeZero(), "clusterctl %s failed: %s%s", strings.Join(args, " "), got.stdout, got.stderr)
+	return got.stdout
+}
+
+// init installs the providers, and runs their managers.
+func (c *clusterctl) init(ctx context.Context, p *pods) {
+	GinkgoHelper()
+	p.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
+	c.run(ctx, p.management, initOfRelease...)
+	p.run(ctx)
+}
+
+// bareManagement starts a management cluster without providers, which ends with the story.
+func bareManagement(ctx context.Context, name, bridge, network string) *management {
+	GinkgoHelper()
+	m := &management{state: filepath.Join(suiteDir, name), bridge: bridge}
+	m.program = startQuickstart(ctx, m.state, bridge, network, "--without-providers",
+		fmt.Sprintf("--cloud-listen=https://127.0.0.1:%d", freePort(ctx)))
+	DeferCleanup(m.stop, NodeTimeout(clusterGone))
+	m.connect(ctx)
+	return m
+}
+
+// What a user does with clusterctl, on management clusters that have nothing but what clusterctl installs. The managers
+// run with the flags, the rights and the webhooks of the release's components.
+var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
+	const namespace = "fleet"
+	key := client.ObjectKey{Namespace: namespace, Name: "mover"}
+	var source, target *pods
+	var ctl *clusterctl
+	var c *cluster
+	BeforeAll(func(ctx SpecContext) {
+		source = bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { source.stopAll(ctx) }, NodeTimeout(clusterGone))
+		ctl = newClusterctl(source.management)
+	}, NodeTimeout(2*clusterUp))
+	AfterEach(func() {
+		for _, p := range []*pods{source, target} {
+			if p != nil && CurrentSpecReport().Failed() {
+				p.show()
+			}
+		}
+	})
+
+	It("is not installed without its required variables", Label("contract:clusterctl.components-variables"), func(ctx SpecContext) {
+		source.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
+		without := &clusterctl{config: ctl.config}
+		got := without.on(ctx, source.management, initOfRelease...)
+		Expect(got.code).NotTo(BeZero())
+		Expect(got.stderr).To(And(ContainSubstring("FOO_CLOUD_CA_B64"), ContainSubstring("FOO_CLOUD_ENDPOINT"), ContainSubstring("FOO_CLOUD_TOKEN_B64")))
+	}, NodeTimeout(clusterUp))
+
+	It("is installed by clusterctl init", Label("contract:clusterctl.components-transformations", "contract:clusterctl.components-controllers"), func(ctx SpecContext) {
+		ctl.init(ctx, source)
+		plan := ctl.run(ctx, source.management, "upgrade", "plan")
+		Expect(plan).To(ContainSubstring("control-plane-foo"))
+		Expect(plan).To(ContainSubstring("You are already up to date!"))
+	}, NodeTimeout(2*clusterUp))
+
+	It("makes a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
+		found, err := filepath.Glob(filepath.Join(bin, "release/infrastructure-foo", releaseUnderTest, "cluster-template*.yaml"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(found).NotTo(BeEmpty())
+		source.kubectl(ctx, "create", "namespace", namespace)
+		for _, file := range found {
+			flavor := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "cluster-template"), ".yaml"), "-")
+			Expect(ctl.generate(ctx, source.management, key, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
+		}
+		manifest := filepath.Join(suiteDir, "mover.yaml")
+		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, source.management, key, "")), 0o600)).To(Succeed())
+		source.kubectl(ctx, "apply", "--filename="+manifest)
+		c = &cluster{management: source.management, key: key, kubeconfig: filepath.Join(suiteDir, "mover.kubeconfig")}
+		c.available(ctx)
+		c.nodesReady(ctx, 1, 1)
+		described := ctl.run(ctx, source.management, "describe", "cluster", key.Name, "--namespace="+namespace, "--show-conditions=all")
+		Expect(described).To(And(ContainSubstring("FooControlPlane"), ContainSubstring("FooCluster")))
+		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(2*clusterUp))
+
+	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { target.stopAll(ctx) }, NodeTimeout(clusterGone))
+		ctl.init(ctx, target)
+		before := c.footprint(ctx, source.management)
+		ctl.move(ctx, source, target, c)
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
+		ctl.move(ctx, target, source, c)
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move back has changed the cluster")
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(4*clusterUp))
+
+	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
+		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")
+		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
+		ctl.run(ctx, source.management, "delete", "--control-plane=foo", "--infrastructure=foo")
+		crds := source.kubectl(ctx, "get", "crds", "--output=name")
+		Expect(crds).To(ContainSubstring("foocontrolplanes"), "CRDs stay, and with them what users have")
+	}, NodeTimeout(2*clusterUp))
+})
+
+// generate returns what clusterctl makes of a template of the release.
+func (c *clusterctl) generate(ctx context.Context, m *management, key client.ObjectKey, flavor string) string {
+	GinkgoHelper()
+	return c.run(ctx, m, "generate", "cluster", key.Name, "--target-namespace="+key.Namespace, "--infrastructure=foo:"+releaseUnderTest,
+		"--flavor="+flavor, "--kubernetes-version="+currentVersion, "--control-plane-machine-count=1", "--worker-machine-count=1")
+}
+
+// move moves the cluster's namespace, and waits until the cluster is as well there as it was before.
+func (c *clusterctl) move(ctx context.Context, from, to *pods, moved *cluster) {
+	GinkgoHelper()
+	c.run(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	Expect(from.clusters(moved.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
+	moved.management = to.management
+	moved.available(ctx)
+	Eventually(func(g Gomega) {
+		var now clusterv1.Cluster
+		g.Expect(moved.Get(ctx, moved.key, &now)).To(Succeed())
+		for _, kind := range []string{clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition} {
+			expectCondition(g, now.Status.Conditions, kind, metav1.ConditionTrue)
+		}
+		expectCondition(g, now.Status.Conditions, clusterv1.ClusterRollingOutCondition, metav1.ConditionFalse)
+		g.Expect(moved.anyControlPlane(g, ctx).GetGeneration()).To(BeNumerically(">", 0))
+		moved.expectSettledStatus(g, ctx, 1, currentVersion)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not go on where it has been moved")
+}
+
+// footprint is what a cluster is made of outside of its management cluster.
+type footprint struct {
+	instances, nodes, members sets.Set[string]
+}
+
+// footprint looks at the cluster itself, and at the cloud that a management cluster has started.
+func (c *cluster) footprint(ctx context.Context, cloud *management) footprint {
+	GinkgoHelper()
+	made := footprint{instances: sets.New[string](), nodes: sets.New[string](), members: sets.New[string]()}
+	for _, one := range foocloud[[]instance](ctx, cloud, "instances") {
+		made.instances.Insert(one.ID)
+	}
+	nodes := c.nodesReady(ctx, 1, 1)
+	for _, node := range nodes {
+		made.nodes.Insert(node.Name + " " + string(node.UID))
+	}
+	made.members.Insert(c.healthyMembers(ctx, controlPlanesOf(nodes))...)
+	return made
+}
