@@ -66,7 +66,7 @@ e2e: programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(KU
 	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: bench
-bench: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, and both kinds of control plane
+bench: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint

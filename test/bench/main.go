@@ -59,7 +59,7 @@ func run() int {
 // stage is parts that share a management cluster.
 type stage struct {
 	parts []string
-	// arguments of quickstart, beside those that all stages have.
+	// arguments of quickstart, beside those that all stages have; nil for a stage that needs no management cluster.
 	arguments func(options) []string
 	measure   func(context.Context, options, *environment, *results) error
 }
@@ -68,6 +68,8 @@ var stages = []stage{{
 	parts: []string{partBare, partFoo, partInMemory, partMany, partMemory}, arguments: clusterArguments, measure: measureClusters,
 }, {
 	parts: []string{partControlPlanes}, arguments: controlPlaneArguments, measure: compareControlPlanes,
+}, {
+	parts: []string{partMachinePools}, measure: measureMachinePools,
 }}
 
 // bench measures all parts, and prints what it has measured even if it fails.
@@ -83,6 +85,9 @@ func bench(ctx context.Context, options options) error {
 }
 
 func (s stage) run(ctx context.Context, options options, results *results) error {
+	if s.arguments == nil {
+		return s.measure(ctx, options, nil, results)
+	}
 	env, err := startEnvironment(ctx, options, s.arguments(options)...)
 	if err != nil {
 		return err

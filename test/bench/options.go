@@ -39,15 +39,17 @@ const (
 	partMemory   = "memory"
 	// partControlPlanes compares the two kinds of control plane.
 	partControlPlanes = "control-planes"
+	// partMachinePools compares a machine of a large pool with one of a small pool.
+	partMachinePools = "machine-pools"
 )
 
 // allParts in the order in which they are measured.
-var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory, partControlPlanes}
+var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory, partControlPlanes, partMachinePools}
 
 // options are what a user chooses.
 type options struct {
 	parts sets.Set[string]
-	// runs of each of bare, foo and inmemory, and of each kind of control plane.
+	// runs of each of bare, foo and inmemory, of each kind of control plane, and of each size of pool.
 	runs int
 	// clusters at once, one measurement for each.
 	clusters []int
@@ -75,11 +77,12 @@ func newCommand(run func(context.Context, options) error) *cobra.Command {
 		Short: "Measure Foo on this machine, next to what it can be compared with",
 		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
 (foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), how much memory a
-cluster needs (memory), and what a FooControlPlane and a KubeadmControlPlane take to make 3 machines and to replace them
-(control-planes). Needs root and Linux. Run it in the root folder of the repository, with all programs built.
+cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to make 3 machines and to replace them
+(control-planes), and what a machine costs in pools of 500 and of 2,000 (machine-pools). Needs root and Linux. Run it in the
+root folder of the repository, with all programs built.
 
-Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured, and with 2 if
-nothing was started because a flag is wrong.`,
+Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured or a machine of a
+large pool costs too much, and with 2 if nothing was started because a flag is wrong.`,
 		Args: func(command *cobra.Command, args []string) error {
 			return usageError(cobra.NoArgs(command, args))
 		},
@@ -95,7 +98,7 @@ nothing was started because a flag is wrong.`,
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	flags := command.Flags()
 	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
-	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory and control-planes; the median counts.")
+	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory, control-planes and machine-pools; the median counts.")
 	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of clusters at once that many measures.")
 	flags.StringVar(&chosen.json, "json", "", "File to write the results to as well.")
 	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")

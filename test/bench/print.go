@@ -39,6 +39,7 @@ func (r *results) text() string {
 	r.printMany(out)
 	r.printMemory(out)
 	r.printControlPlanes(out)
+	r.printMachinePools(out)
 	return out.String()
 }
 

@@ -76,7 +76,7 @@ func addControlPlanes(t *table, kind string, runs []controlPlaneCosts) {
 	t.add(loads(kind, runs, func(c controlPlaneCosts) float64 { return c.Load })...)
 }
 
-func numbers(runs []controlPlaneCosts, of func(controlPlaneCosts) float64) []float64 {
+func numbers[T any](runs []T, of func(T) float64) []float64 {
 	list := make([]float64, 0, len(runs))
 	for _, run := range runs {
 		list = append(list, of(run))

@@ -41,6 +41,8 @@ type results struct {
 	// Control planes of both kinds, by turns on the same machines.
 	FooControlPlane     []controlPlaneCosts `json:",omitempty"`
 	KubeadmControlPlane []controlPlaneCosts `json:",omitempty"`
+	// Pools of each size, by turns.
+	MachinePools []machinePoolCosts `json:",omitempty"`
 }
 
 // bareTimes is a bare kubeadm init in an instance.

@@ -18,6 +18,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +82,10 @@ func exampleResults() *results {
 			{Clusters: 10, Nodes: 90 * time.Second, Usage: usageOf(110, 20), ClusterMemory: 5000 << 20},
 		},
 		Memory: &memoryUsage{Idle: 30 * time.Second, Usage: usageOf(3, 6)},
+		MachinePools: []machinePoolCosts{
+			{Machines: 500, Up: 4 * time.Second, Down: 6 * time.Second, CPU: 5, Requests: 1000, Writes: 900},
+			{Machines: 2000, Up: 20 * time.Second, Down: 30 * time.Second, CPU: 30, Requests: 4000, Writes: 3600},
+		},
 	}
 }
 
@@ -101,9 +106,36 @@ func TestText(t *testing.T) {
 		"etcd 1 600.0 0.100",
 		"Memory of the cluster: 600 MiB, target 700 MiB: met",
 		"core 1 50.0 0.200",
+		"500 4.0 6.0 20.0 10.00 2.00 1.80 0 0.0",
+		"2000 20.0 30.0 25.0 15.00 2.00 1.80 0 0.0",
+		"milliseconds 1.25 1.3 met",
+		"CPU milliseconds 1.50 1.3 missed",
+		"API requests 1.00 1.3 met",
 	} {
 		if !hasLine(text, line) {
 			t.Errorf("there is no line %q in:\n%s", line, text)
+		}
+	}
+}
+
+func TestMachinePoolsThatCostTooMuch(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(large *machinePoolCosts)
+		want   string
+	}{
+		"as they should be":  {func(large *machinePoolCosts) { large.CPU = 26 }, ""},
+		"too much CPU":       {func(*machinePoolCosts) {}, "CPU milliseconds of each machine of the largest are 1.50 times"},
+		"too many requests":  {func(large *machinePoolCosts) { large.CPU, large.Requests = 20, 8000 }, "API requests of each machine"},
+		"written for no why": {func(large *machinePoolCosts) { large.CPU, large.SettledWrites = 20, 2 }, "2 writes to a pool of 2000 that is settled"},
+	} {
+		got := exampleResults()
+		test.change(&got.MachinePools[1])
+		err := got.checkMachinePools()
+		if test.want == "" && err != nil {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if test.want != "" && (!errors.Is(err, errMachinePools) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		}
 	}
 }

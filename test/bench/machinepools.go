@@ -1,0 +1,112 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// machinePoolSizes are the sizes of the pools that are compared: a machine of the last may cost little more than one of the first.
+var machinePoolSizes = []int32{500, 2000}
+
+// machinePoolCosts is what a pool took from no machine to all of them, and back to none.
+type machinePoolCosts struct {
+	Machines int32
+	Load     float64
+	// Up is from asking for the machines until all of them are available, Down from asking for none until all are gone.
+	Up, Down time.Duration
+	// CPU seconds of Foo's controllers, and of what stands in for the cloud and for Cluster API.
+	CPU float64
+	// Requests that Foo's controllers made to the management cluster, and those of them that write.
+	Requests, Writes int64
+	// SettledWrites are those while the controllers looked again at the pool with all its machines, though nothing had changed.
+	SettledWrites int64
+}
+
+func (c machinePoolCosts) each(total float64) float64 { return total / float64(c.Machines) }
+
+func (c machinePoolCosts) milliseconds() float64 {
+	return c.each(float64((c.Up + c.Down).Milliseconds()))
+}
+
+// errMachinePools says that pools cost more than they may.
+var errMachinePools = errors.New("a pool costs more than it may")
+
+// measureMachinePools takes turns between the sizes. It needs no real machines, and makes none.
+func measureMachinePools(ctx context.Context, options options, _ *environment, results *results) (err error) {
+	progress("starting a kube-apiserver, a fake cloud and Foo's controllers of pools and machines")
+	env, err := startPoolEnvironment(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, env.stop()) }()
+	for turn := 1; turn <= options.runs; turn++ {
+		for _, size := range machinePoolSizes {
+			costs, err := env.measure(ctx, options, size)
+			if err != nil {
+				return fmt.Errorf("a pool of %d, run %d: %w", size, turn, err)
+			}
+			results.MachinePools = append(results.MachinePools, *costs)
+			progress("pool of %d, run %d: up %s, down %s, %.1f CPU seconds, %d requests, %d writes while settled (load %.1f)", size, turn,
+				seconds(costs.Up), seconds(costs.Down), costs.CPU, costs.Requests, costs.SettledWrites, costs.Load)
+		}
+	}
+	return results.checkMachinePools()
+}
+
+// machinePoolsOf returns the runs of one size.
+func (r *results) machinePoolsOf(size int32) []machinePoolCosts {
+	return slices.DeleteFunc(slices.Clone(r.MachinePools), func(c machinePoolCosts) bool { return c.Machines != size })
+}
+
+// machinePoolMeasures are what is compared, for each machine.
+var machinePoolMeasures = []struct {
+	name string
+	of   func(machinePoolCosts) float64
+}{
+	{"milliseconds", machinePoolCosts.milliseconds},
+	{"CPU milliseconds", func(c machinePoolCosts) float64 { return c.each(c.CPU * 1000) }},
+	{"API requests", func(c machinePoolCosts) float64 { return c.each(float64(c.Requests)) }},
+}
+
+// machinePoolRatio returns what a machine of the largest pool costs, times one of the smallest, by the medians.
+func (r *results) machinePoolRatio(of func(machinePoolCosts) float64) float64 {
+	small := r.machinePoolsOf(machinePoolSizes[0])
+	large := r.machinePoolsOf(machinePoolSizes[len(machinePoolSizes)-1])
+	return median(numbers(large, of)) / median(numbers(small, of))
+}
+
+// checkMachinePools returns an error that names what was missed.
+func (r *results) checkMachinePools() error {
+	var errs []error
+	for _, measure := range machinePoolMeasures {
+		if ratio := r.machinePoolRatio(measure.of); ratio > targetMachinePools {
+			errs = append(errs, fmt.Errorf("%w: %s of each machine of the largest are %.2f times those of the smallest, target %.1f",
+				errMachinePools, measure.name, ratio, targetMachinePools))
+		}
+	}
+	for _, run := range r.MachinePools {
+		if run.SettledWrites > 0 {
+			errs = append(errs, fmt.Errorf("%w: %d writes to a pool of %d that is settled, target 0", errMachinePools, run.SettledWrites, run.Machines))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,285 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+const (
+	// machineWorkers is how many FooMachines are reconciled at once, as in the manager.
+	machineWorkers = 10
+	// looks is how often a settled pool is looked at again.
+	looks = 3
+	// quiet is how long nothing may be written before a pool counts as settled.
+	quiet = time.Second
+)
+
+// poolEnvironment is a kube-apiserver, a fake cloud, Foo's controllers, and what stands in for Cluster API.
+type poolEnvironment struct {
+	*envtestenv.Environment
+
+	cloud    *fake.Cloud
+	requests requestCounter
+	// seen are the pools as the stand-in last saw them.
+	seen    client.Reader
+	changes chan struct{}
+	end     context.CancelFunc
+	ended   chan error
+}
+
+// requestCounter counts the requests of Foo's controllers.
+type requestCounter struct{ all, writes atomic.Int64 }
+
+type countingTransport struct {
+	*requestCounter
+	next http.RoundTripper
+}
+
+// RoundTrip counts a request.
+func (c countingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.all.Add(1)
+	if r.Method != http.MethodGet {
+		c.writes.Add(1)
+	}
+	return c.next.RoundTrip(r)
+}
+
+func startPoolEnvironment(ctx context.Context) (*poolEnvironment, error) {
+	started, err := envtestenv.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running, end := context.WithCancel(context.WithoutCancel(ctx))
+	env := &poolEnvironment{
+		Environment: started, cloud: fake.New(fake.Options{}), changes: make(chan struct{}, 1), end: end, ended: make(chan error, 2),
+	}
+	if err := env.startManagers(running); err != nil {
+		end()
+		return nil, errors.Join(err, started.Stop())
+	}
+	return env, nil
+}
+
+func (e *poolEnvironment) startManagers(ctx context.Context) error {
+	foo, err := e.newManager(func(config *rest.Config) {
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper {
+			return countingTransport{requestCounter: &e.requests, next: next}
+		})
+	})
+	if err != nil {
+		return err
+	}
+	if err := e.addControllers(ctx, foo); err != nil {
+		return err
+	}
+	others, err := e.newManager(func(*rest.Config) {})
+	if err != nil {
+		return err
+	}
+	e.seen = others.GetCache()
+	if err := addStandIn(ctx, others, e); err != nil {
+		return err
+	}
+	for _, mgr := range []manager.Manager{foo, others} {
+		go func() { e.ended <- mgr.Start(ctx) }()
+	}
+	return nil
+}
+
+func (e *poolEnvironment) newManager(change func(*rest.Config)) (ctrl.Manager, error) {
+	config := rest.CopyConfig(e.Config)
+	config.QPS = -1
+	change(config)
+	return ctrl.NewManager(config, ctrl.Options{Scheme: e.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
+}
+
+func (e *poolEnvironment) addControllers(ctx context.Context, mgr ctrl.Manager) error {
+	events := cloudevents.New(e.cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	if err := mgr.Add(events); err != nil {
+		return err
+	}
+	workers := controller.Options{MaxConcurrentReconciles: machineWorkers}
+	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: e.cloud, Events: events, Controller: workers}); err != nil {
+		return err
+	}
+	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: e.cloud, Events: events, Controller: workers})
+}
+
+// stop ends the controllers before the kube-apiserver.
+func (e *poolEnvironment) stop() error {
+	e.end()
+	return errors.Join(<-e.ended, <-e.ended, e.Stop())
+}
+
+// measure brings one pool up to its size and down again.
+func (e *poolEnvironment) measure(ctx context.Context, options options, size int32) (*machinePoolCosts, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*options.timeout, errSlow)
+	defer cancel()
+	machinePool, err := e.createPool(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.scale(ctx, machinePool, 0); err != nil {
+		return nil, err
+	}
+	costs := &machinePoolCosts{Machines: size, Load: loadAverage()}
+	if costs.Up, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, size) }); err != nil {
+		return nil, err
+	}
+	if costs.SettledWrites, err = e.settled(ctx); err != nil {
+		return nil, err
+	}
+	costs.Down, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, 0) })
+	return costs, err
+}
+
+// counted adds what was used while something was done.
+func (e *poolEnvironment) counted(costs *machinePoolCosts, do func() (time.Duration, error)) (time.Duration, error) {
+	requests, writes, cpu := e.requests.all.Load(), e.requests.writes.Load(), ownCPU()
+	took, err := do()
+	costs.Requests += e.requests.all.Load() - requests
+	costs.Writes += e.requests.writes.Load() - writes
+	costs.CPU += ownCPU() - cpu
+	return took, err
+}
+
+// createPool makes a pool of no machine in a namespace of its own.
+func (e *poolEnvironment) createPool(ctx context.Context) (*clusterv1.MachinePool, error) {
+	namespace, err := e.CreateNamespace(ctx, benchNamespace)
+	if err != nil {
+		return nil, err
+	}
+	cluster := infratest.NewCluster(namespace, "one")
+	if err := e.Client.Create(ctx, cluster); err != nil {
+		return nil, err
+	}
+	cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	if err := e.Client.Status().Update(ctx, cluster); err != nil {
+		return nil, err
+	}
+	machinePool := infratest.NewMachinePool(cluster, "workers", 0)
+	if err := e.Client.Create(ctx, infratest.NewSecret(namespace, "workers", infratest.UserData)); err != nil {
+		return nil, err
+	}
+	if err := e.Client.Create(ctx, machinePool); err != nil {
+		return nil, err
+	}
+	return machinePool, e.Client.Create(ctx, infratest.NewFooMachinePool(machinePool))
+}
+
+// scale sets the replicas, and returns how long it took until the pool has come to them.
+func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.MachinePool, replicas int32) (time.Duration, error) {
+	began := time.Now()
+	before := machinePool.DeepCopy()
+	machinePool.Spec.Replicas = &replicas
+	if err := e.Client.Patch(ctx, machinePool, client.MergeFrom(before)); err != nil {
+		return 0, err
+	}
+	for {
+		pool := &infrav1.FooMachinePool{}
+		if err := e.seen.Get(ctx, client.ObjectKeyFromObject(machinePool), pool); client.IgnoreNotFound(err) != nil {
+			return 0, err
+		}
+		status := pool.Status
+		if ptr.Deref(status.Replicas, -1) == replicas && ptr.Deref(status.AvailableReplicas, -1) == replicas &&
+			len(pool.Spec.ProviderIDList) == int(replicas) {
+			return time.Since(began), nil
+		}
+		select {
+		case <-e.changes:
+		case <-ctx.Done():
+			return 0, fmt.Errorf("%w: the pool has %d machines, %d of them available, want %d", context.Cause(ctx),
+				ptr.Deref(status.Replicas, 0), ptr.Deref(status.AvailableReplicas, 0), replicas)
+		}
+	}
+}
+
+// settled makes the controllers look at all pools again once nothing is written any more, and returns how much they write then.
+func (e *poolEnvironment) settled(ctx context.Context) (int64, error) {
+	if err := e.quiet(ctx); err != nil {
+		return 0, err
+	}
+	before := e.requests.writes.Load()
+	for range looks {
+		look := e.cloud.Calls(fake.CallListInstances)
+		e.cloud.GrowPools() // an event about each pool
+		if err := every(ctx, quiet/10, func() bool { return e.cloud.Calls(fake.CallListInstances) > look }); err != nil {
+			return 0, fmt.Errorf("waiting for the controller to look at the pool: %w", err)
+		}
+	}
+	err := e.quiet(ctx)
+	return e.requests.writes.Load() - before, err
+}
+
+// quiet waits until nothing has been written for some time.
+func (e *poolEnvironment) quiet(ctx context.Context) error {
+	last := int64(-1)
+	return every(ctx, quiet, func() bool {
+		before := last
+		last = e.requests.writes.Load()
+		return last == before
+	})
+}
+
+// every asks again and again, until the answer is yes.
+func every(ctx context.Context, interval time.Duration, done func() bool) error {
+	ticker := time.NewTicker(interval)
+	defer ticker.Stop()
+	for !done() {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// ownCPU is the CPU seconds that this process has used.
+func ownCPU() float64 {
+	used := syscall.Rusage{}
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		return 0 // it fails for wrong arguments only
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}

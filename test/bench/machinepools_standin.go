@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/patch"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+)
+
+// standIn does what Cluster API does for the Machines of pools, one machine at a time, and what their Nodes do.
+type standIn struct {
+	client client.Client
+	cloud  *fake.Cloud
+}
+
+// addStandIn adds it to a manager, which also tells of changes of pools.
+func addStandIn(ctx context.Context, mgr ctrl.Manager, env *poolEnvironment) error {
+	informer, err := mgr.GetCache().GetInformer(ctx, &infrav1.FooMachinePool{})
+	if err != nil {
+		return err
+	}
+	watcher := observer{changes: env.changes}
+	if _, err := informer.AddEventHandler(watcher.handler()); err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(mgr).Named("stand-in").For(&infrav1.FooMachine{}).
+		Watches(&clusterv1.Machine{}, &handler.EnqueueRequestForObject{}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: machineWorkers}).
+		Complete(&standIn{client: mgr.GetClient(), cloud: env.cloud})
+}
+
+// Reconcile makes the Machine of a FooMachine, lets its Node join, and ends both when the Machine is deleted.
+func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
+	fooMachine, machine := &infrav1.FooMachine{}, &clusterv1.Machine{}
+	fooErr := s.client.Get(ctx, req.NamespacedName, fooMachine)
+	machineErr := s.client.Get(ctx, req.NamespacedName, machine)
+	switch {
+	case client.IgnoreNotFound(fooErr) != nil:
+		return ctrl.Result{}, fooErr
+	case client.IgnoreNotFound(machineErr) != nil:
+		return ctrl.Result{}, machineErr
+	case machineErr == nil && !machine.DeletionTimestamp.IsZero():
+		return ctrl.Result{}, s.end(ctx, machine, fooMachine)
+	case fooErr != nil || !fooMachine.DeletionTimestamp.IsZero():
+		return ctrl.Result{}, nil
+	case machineErr != nil:
+		return ctrl.Result{}, s.create(ctx, fooMachine)
+	case ptr.Deref(fooMachine.Status.Initialization.Provisioned, false) && !conditions.IsTrue(machine, clusterv1.MachineAvailableCondition):
+		return ctrl.Result{}, s.join(ctx, machine)
+	default:
+		return ctrl.Result{}, nil
+	}
+}
+
+func (s *standIn) create(ctx context.Context, fooMachine *infrav1.FooMachine) error {
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: fooMachine.Namespace, Name: fooMachine.Labels[clusterv1.ClusterNameLabel]}}
+	machinePool := &clusterv1.MachinePool{}
+	key := client.ObjectKey{Namespace: fooMachine.Namespace, Name: fooMachine.Labels[clusterv1.MachinePoolNameLabel]}
+	if err := s.client.Get(ctx, key, machinePool); err != nil {
+		return err
+	}
+	machine := infratest.NewMachine(cluster, fooMachine.Name)
+	machine.Labels, machine.Finalizers = fooMachine.Labels, []string{clusterv1.MachineFinalizer}
+	machine.Spec.Bootstrap = clusterv1.Bootstrap{DataSecretName: ptr.To("")}
+	machine.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(machinePool, clusterv1.GroupVersion.WithKind("MachinePool"))}
+	if err := s.client.Create(ctx, machine); err != nil {
+		return client.IgnoreAlreadyExists(err)
+	}
+	before := fooMachine.DeepCopy()
+	if err := controllerutil.SetControllerReference(machine, fooMachine, s.client.Scheme()); err != nil {
+		return err
+	}
+	return client.IgnoreNotFound(s.client.Patch(ctx, fooMachine, client.MergeFrom(before)))
+}
+
+func (s *standIn) join(ctx context.Context, machine *clusterv1.Machine) error {
+	s.cloud.SetBootstrap(machine.Namespace+"."+machine.Name, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+	before := machine.DeepCopy()
+	machine.Status.NodeRef = clusterv1.MachineNodeReference{Name: machine.Name}
+	conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue, Reason: "Joined"})
+	return client.IgnoreNotFound(s.client.Status().Patch(ctx, machine, client.MergeFrom(before)))
+}
+
+// end deletes the FooMachine, as after the Node was drained, and lets the Machine go once that is gone.
+func (s *standIn) end(ctx context.Context, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) error {
+	if fooMachine.Name != "" {
+		if !fooMachine.DeletionTimestamp.IsZero() {
+			return nil
+		}
+		return client.IgnoreNotFound(s.client.Delete(ctx, fooMachine))
+	}
+	helper, err := patch.NewHelper(machine, s.client)
+	if err != nil {
+		return err
+	}
+	controllerutil.RemoveFinalizer(machine, clusterv1.MachineFinalizer)
+	return client.IgnoreNotFound(helper.Patch(ctx, machine))
+}

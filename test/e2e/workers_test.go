@@ -1,0 +1,196 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// workersZone is one that no control plane is put into unless all others have more.
+const workersZone = "zone-c"
+
+var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
+	const namespace = "workers"
+	var c *cluster
+	var deployed client.MatchingLabels
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, shape{controlPlanes: 1, workers: 2, version: currentVersion})
+		m.apply(ctx, machineDeployment(c.key, "deployed"))
+		deployed = client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: "deployed"}
+		c.available(ctx)
+		c.withoutDNSPods(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("of a MachineDeployment are where and as large as it asks",
+		Label("contract:infra-machine.failure-domain", "contract:infra-machine.autoscaling-from-zero", "contract:infra-machine.template"),
+		func(ctx SpecContext) {
+			nodes := workersOf(c.nodesReady(ctx, 1, 3))
+			fooMachine := c.oneFooMachine(ctx, deployed)
+			Expect(fooMachine.Status.FailureDomain).To(Equal(workersZone))
+			Expect(fooMachine.Status.InstanceType).To(Equal("medium"))
+			var template infrav1.FooMachineTemplate
+			Expect(c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "deployed"}, &template)).To(Succeed())
+			node := nodeOf(nodes, fooMachine)
+			for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+				Expect(node.Status.Capacity[resource]).To(BeComparableTo(template.Status.Capacity[resource]), "what the template tells of %s", resource)
+			}
+			Expect(foocloud[[]instance](ctx, c.management, "instances")).To(ContainElement(
+				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone))))
+		}, NodeTimeout(clusterUp))
+
+	It("are reported as stopped and as lost, and made anew once their Machine is deleted", Label("contract:infra-machine.conditions"),
+		func(ctx SpecContext) {
+			fooMachine := c.oneFooMachine(ctx, deployed)
+			Expect(syscall.Kill(instanceInit(c.state, fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
+			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceStoppedReason)
+			c.deleteInstance(ctx, fooMachine.Status.InstanceID)
+			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceNotFoundReason)
+			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name, "--wait=false")
+			Eventually(c.gone(fooMachine)).WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue())
+			c.nodesReady(ctx, 1, 3)
+			Expect(c.oneFooMachine(ctx, deployed).Status.FailureDomain).To(Equal(workersZone))
+		}, NodeTimeout(2*clusterUp))
+
+	It("of a pool are replaced when a MachineHealthCheck finds them unhealthy",
+		Label("contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.providerIDList"), func(ctx SpecContext) {
+			w := c.watch()
+			DeferCleanup(w.stop)
+			c.diskChecked(ctx)
+			pooled := client.MatchingLabels{clusterv1.MachinePoolNameLabel: "one-workers"}
+			nodes := workersOf(c.nodesReady(ctx, 1, 3))
+			victim := nodeOf(nodes, &c.fooMachinesWith(Default, ctx, pooled)[0])
+			c.on(ctx, "patch", "node", victim.Name, "--subresource=status",
+				`--patch={"status":{"conditions":[{"type":"DiskFailed","status":"True","reason":"Test"}]}}`)
+			Eventually(c.gone(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: victim.Name}})).
+				WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue(), "nobody replaces the Machine")
+			left := workersOf(c.nodesReady(ctx, 1, 3))
+			Expect(namesOf(left)).NotTo(ContainElement(victim.Name))
+			Eventually(func(g Gomega) {
+				pool := c.pool(g, ctx)
+				expectCondition(g, pool.Status.Conditions, infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue)
+				g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(2)))
+				g.Expect(pool.Spec.ProviderIDList).To(HaveLen(2))
+				g.Expect(pool.Spec.ProviderIDList).NotTo(ContainElement(victim.Spec.ProviderID))
+			}).WithContext(ctx).Should(Succeed())
+			Expect(w.removed()).To(Equal(1))
+			Expect(w.problems()).To(BeEmpty())
+		}, NodeTimeout(2*clusterUp))
+})
+
+// machineDeployment is one of one larger machine in a zone, whose Nodes join as those of the pool do.
+func machineDeployment(key client.ObjectKey, name string) []*unstructured.Unstructured {
+	ref := func(group, kind string) map[string]any {
+		return map[string]any{"apiGroup": group, "kind": kind, "name": name}
+	}
+	labels := map[string]any{clusterv1.MachineDeploymentNameLabel: name}
+	return []*unstructured.Unstructured{
+		object(infrav1.GroupVersion.String(), "FooMachineTemplate", key.Namespace, name, map[string]any{
+			"template": map[string]any{"spec": map[string]any{"instanceType": "medium"}},
+		}),
+		object(bootstrapv1.GroupVersion.String(), "KubeadmConfigTemplate", key.Namespace, name, map[string]any{
+			"template": map[string]any{"spec": map[string]any{"joinConfiguration": map[string]any{
+				"nodeRegistration": map[string]any{"name": "{{ ds.meta_data.local_hostname }}"},
+			}}},
+		}),
+		object(clusterv1.GroupVersion.String(), "MachineDeployment", key.Namespace, name, map[string]any{
+			"clusterName": key.Name, "replicas": int64(1), "selector": map[string]any{"matchLabels": labels},
+			"template": map[string]any{
+				"metadata": map[string]any{"labels": labels},
+				"spec": map[string]any{
+					"clusterName": key.Name, "version": currentVersion, "failureDomain": workersZone,
+					"bootstrap":         map[string]any{"configRef": ref(bootstrapv1.GroupVersion.Group, "KubeadmConfigTemplate")},
+					"infrastructureRef": ref(infrav1.GroupVersion.Group, "FooMachineTemplate"),
+				},
+			},
+		}),
+	}
+}
+
+// fooMachinesWith returns the FooMachines of the cluster with these labels.
+func (c *cluster) fooMachinesWith(g Gomega, ctx context.Context, labels client.MatchingLabels) []infrav1.FooMachine {
+	var list infrav1.FooMachineList
+	g.Expect(c.List(ctx, &list, client.InNamespace(c.key.Namespace), labels)).To(Succeed())
+	return list.Items
+}
+
+// oneFooMachine returns the only FooMachine with these labels.
+func (c *cluster) oneFooMachine(ctx context.Context, labels client.MatchingLabels) *infrav1.FooMachine {
+	GinkgoHelper()
+	found := c.fooMachinesWith(Default, ctx, labels)
+	Expect(found).To(HaveLen(1))
+	return &found[0]
+}
+
+// nodeOf returns the Node that runs on the instance of a FooMachine.
+func nodeOf(nodes []corev1.Node, fooMachine *infrav1.FooMachine) corev1.Node {
+	GinkgoHelper()
+	for _, node := range nodes {
+		if node.Spec.ProviderID == fooMachine.Spec.ProviderID {
+			return node
+		}
+	}
+	Fail("no Node has the provider ID of FooMachine " + fooMachine.Name)
+	return corev1.Node{}
+}
+
+// machineFails waits until a FooMachine is not ready for a reason, and its Machine says so too.
+func (c *cluster) machineFails(ctx context.Context, fooMachine *infrav1.FooMachine, reason string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine)).To(Succeed())
+		ready := expectCondition(g, fooMachine.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionFalse)
+		g.Expect(ready.Reason).To(Equal(reason))
+		g.Expect(ready.Message).NotTo(BeEmpty(), "Ready must say why it is not")
+		var machine clusterv1.Machine
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), &machine)).To(Succeed())
+		mirrored := expectCondition(g, machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition, metav1.ConditionFalse)
+		g.Expect(mirrored.Reason).To(Equal(reason))
+	}).WithContext(ctx).Should(Succeed(), "FooMachine %s does not fail as %s", fooMachine.Name, reason)
+}
+
+// diskChecked lets Cluster API replace the Machines of the pool whose Nodes say that their disk failed.
+func (c *cluster) diskChecked(ctx context.Context) {
+	GinkgoHelper()
+	Expect(c.Create(ctx, &clusterv1.MachineHealthCheck{
+		ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name},
+		Spec: clusterv1.MachineHealthCheckSpec{
+			ClusterName: c.key.Name,
+			Selector:    metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachinePoolNameLabel: c.key.Name + "-workers"}},
+			Checks: clusterv1.MachineHealthCheckChecks{UnhealthyNodeConditions: []clusterv1.UnhealthyNodeCondition{{
+				Type: "DiskFailed", Status: corev1.ConditionTrue, TimeoutSeconds: ptr.To[int32](0),
+			}}},
+		},
+	})).To(Succeed())
+}
