@@ -236,3 +236,11 @@ func (s *story) stays() {
 		}
 	}, "1s", "50ms").Should(Succeed(), "nothing goes")
 }
+
+func namesOfInstances(instances []cloud.Instance) []string {
+	names := make([]string, 0, len(instances))
+	for _, i := range instances {
+		names = append(names, i.Name)
+	}
+	return names
+}

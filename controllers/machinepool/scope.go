@@ -63,8 +63,10 @@ type scope struct {
 	bootstrap bootstrapData
 	// revision names what instances are made from now; empty while that is not known.
 	revision string
-	// size is the size of the pool's instances; nil where it was not asked for, since it is known.
+	// size is the size of the pool's instances; nil where the cloud does not have their type, or was not asked, since it is known.
 	size *cloud.InstanceType
+	// sizeAsked says that the cloud was asked for the size.
+	sizeAsked bool
 
 	fault cloudfault.Fault
 	wait  waiting
@@ -198,17 +200,20 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// observeSize asks for the size of an instance once for each generation of the spec.
+// observeSize asks for the size of an instance once for each generation of the spec, and as long as the cloud does not make
+// instances of the type that the spec names.
 func (r *reconciler) observeSize(ctx context.Context, s *scope) error {
-	if len(s.pool.Status.Capacity) > 0 && s.pool.Status.ObservedGeneration == s.pool.Generation {
+	wanted := s.pool.Spec.Template.InstanceTypeOrDefault()
+	if len(s.pool.Status.Capacity) > 0 && s.pool.Status.ObservedGeneration == s.pool.Generation && s.cloudPool.Template.Type == wanted {
 		return nil
 	}
 	types, err := r.cloud.InstanceTypes(ctx)
 	if err != nil {
 		return err
 	}
+	s.sizeAsked = true
 	for _, t := range types {
-		if t.Name == s.pool.Spec.Template.InstanceTypeOrDefault() {
+		if t.Name == wanted {
 			s.size = &t
 		}
 	}

@@ -71,9 +71,7 @@ func setStatus(s *scope) {
 		status.Instances = instanceStatuses(s.members)
 		status.FailedReplacements = s.decided.failures
 	}
-	if s.size != nil {
-		status.Capacity, status.NodeInfo = nodecapacity.Of(*s.size)
-	}
+	setCapacity(s)
 	for _, c := range conditionsOf(s) {
 		conditions.Set(s.pool, c)
 	}
@@ -81,6 +79,17 @@ func setStatus(s *scope) {
 	if provisioned(s) {
 		status.Initialization.Provisioned = ptr.To(true)
 		status.Ready = ptr.To(true)
+	}
+}
+
+// setCapacity leaves it empty for an instance type that the cloud does not have, so that nobody scales up in vain.
+func setCapacity(s *scope) {
+	status := &s.pool.Status
+	switch {
+	case s.size != nil:
+		status.Capacity, status.NodeInfo = nodecapacity.Of(*s.size)
+	case s.sizeAsked:
+		status.Capacity, status.NodeInfo = nil, infrav1.NodeInfo{}
 	}
 }
 

@@ -84,15 +84,40 @@ var _ = Describe("The life of a pool", func() {
 		s.settles(2)
 	})
 
-	It("keeps what is there when more is asked for than a pool may have", func() {
-		s := newStory(2, infrav1.FooMachinePoolStrategy{})
+	It("keeps what is there when the cloud does not have the instance type, and tells no capacity of it", func() {
+		s := newStory(2, strategy(0, 1))
 		s.settles(2)
-		s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](10001) })
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Template.InstanceType = "huge" })
 		message := s.has(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
-		Expect(message).To(ContainSubstring("at most 10000"))
+		Expect(message).To(And(ContainSubstring(`"huge"`), ContainSubstring("small"), ContainSubstring("large")))
 		s.stays()
-		Expect(s.instances(Default)).To(HaveLen(2))
+		Expect(s.get(Default).Status.Capacity).To(BeEmpty())
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Template.InstanceType = "large" })
+		s.settles(2)
+		Expect(s.get(Default).Status.Capacity.Cpu().Value()).To(BeEquivalentTo(8))
 	})
+
+	DescribeTable("keeps what is there when more is asked for than there can be",
+		func(replicas int32, reason, says string) {
+			DeferCleanup(suite.Cloud.SetLimits, cloud.Resources{})
+			s := newStory(2, strategy(0, 1))
+			s.settles(2)
+			quota, err := suite.Cloud.Quota(s.ctx)
+			Expect(err).NotTo(HaveOccurred())
+			suite.Cloud.SetLimits(cloud.Resources{Instances: quota.Used.Instances})
+			before := namesOfInstances(s.instances(Default))
+			s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = &replicas })
+			message := s.has(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, reason)
+			Expect(message).To(ContainSubstring(says))
+			s.stays()
+			Expect(namesOfInstances(s.instances(Default))).To(Equal(before))
+			s.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](2) })
+			s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+			Expect(namesOfInstances(s.instances(Default))).To(Equal(before))
+		},
+		Entry("the quota", int32(3), infrav1.CloudQuotaExceededReason, "instances"),
+		Entry("a pool", int32(10001), infrav1.CloudInvalidReason, "at most 10000"),
+	)
 
 	It("rolls out other bootstrap data, and not another token", func() {
 		s := newStory(2, infrav1.FooMachinePoolStrategy{})
