@@ -161,7 +161,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	before := fooMachine.DeepCopy()
 	r.observe(ctx, s)
 	applyErr := r.apply(ctx, s, decide(s))
-	setStatus(s)
+	if !s.goes() {
+		setStatus(s)
+	}
 	result, cloudErr := s.result()
 	if err := r.write(ctx, helper, fooMachine); err != nil {
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, applyErr, cloudErr})

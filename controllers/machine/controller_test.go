@@ -305,6 +305,23 @@ var _ = Describe("FooMachine", func() {
 		beGone()
 	})
 
+	It("says that nothing is left in the cloud where somebody else keeps the FooMachine", func() {
+		createAll()
+		beReady()
+		before := get(Default)
+		kept := before.DeepCopy()
+		kept.Finalizers = append(kept.Finalizers, "example.com/kept")
+		Expect(suite.Client.Patch(ctx, kept, client.MergeFrom(before))).To(Succeed())
+		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
+		haveCondition(infrav1.DeletingCondition, metav1.ConditionTrue, infrav1.DeletionCompletedReason)
+		before = get(Default)
+		Expect(before.Finalizers).To(ConsistOf("example.com/kept"))
+		kept = before.DeepCopy()
+		kept.Finalizers = nil
+		Expect(suite.Client.Patch(ctx, kept, client.MergeFrom(before))).To(Succeed())
+		beGone()
+	})
+
 	It("takes the instance of a control plane out of the load balancer before anything else of its deletion happens", func() {
 		createAll()
 		beReady()

@@ -70,6 +70,9 @@ func (s *scope) owner() ownertags.Owner {
 
 func (s *scope) deleting() bool { return !s.fooMachine.DeletionTimestamp.IsZero() }
 
+// goes reports whether the FooMachine is gone once it is written. Nobody could see what its status says then.
+func (s *scope) goes() bool { return s.gone && len(s.fooMachine.Finalizers) == 0 }
+
 // unwanted reports whether the instance is meant to go, though perhaps by somebody else's hand, as with its whole pool.
 func (s *scope) unwanted() bool {
 	return s.deleting() || s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero() ||

@@ -18,6 +18,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -62,24 +63,29 @@ func addStandIn(ctx context.Context, mgr ctrl.Manager, env *poolEnvironment) err
 // Reconcile makes the Machine of a FooMachine, lets its Node join, and ends both when the Machine is deleted.
 func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	fooMachine, machine := &infrav1.FooMachine{}, &clusterv1.Machine{}
-	fooErr := s.client.Get(ctx, req.NamespacedName, fooMachine)
-	machineErr := s.client.Get(ctx, req.NamespacedName, machine)
+	hasFooMachine, fooErr := s.found(ctx, req.NamespacedName, fooMachine)
+	hasMachine, machineErr := s.found(ctx, req.NamespacedName, machine)
+	if err := errors.Join(fooErr, machineErr); err != nil {
+		return ctrl.Result{}, err
+	}
 	switch {
-	case client.IgnoreNotFound(fooErr) != nil:
-		return ctrl.Result{}, fooErr
-	case client.IgnoreNotFound(machineErr) != nil:
-		return ctrl.Result{}, machineErr
-	case machineErr == nil && !machine.DeletionTimestamp.IsZero():
+	case hasMachine && !machine.DeletionTimestamp.IsZero():
 		return ctrl.Result{}, s.end(ctx, machine, fooMachine)
-	case fooErr != nil || !fooMachine.DeletionTimestamp.IsZero():
+	case !hasFooMachine || !fooMachine.DeletionTimestamp.IsZero():
 		return ctrl.Result{}, nil
-	case machineErr != nil:
+	case !hasMachine:
 		return ctrl.Result{}, s.create(ctx, fooMachine)
 	case ptr.Deref(fooMachine.Status.Initialization.Provisioned, false) && !conditions.IsTrue(machine, clusterv1.MachineAvailableCondition):
 		return ctrl.Result{}, s.join(ctx, machine)
 	default:
 		return ctrl.Result{}, nil
 	}
+}
+
+// found reads an object, and reports whether it is there.
+func (s *standIn) found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
+	err := s.client.Get(ctx, key, object)
+	return err == nil, client.IgnoreNotFound(err)
 }
 
 func (s *standIn) create(ctx context.Context, fooMachine *infrav1.FooMachine) error {
