@@ -18,6 +18,7 @@ package machinepool
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -27,7 +28,10 @@ import (
 // replacement is what there is to replace, for the conditions about it.
 type replacement struct {
 	outdated, broken, lost, replacing int
-	stuck                             []string
+	// starting are those of the current revision that may still become available.
+	starting int
+	// stuck is what is with those of the current revision that do not.
+	stuck []string
 }
 
 func replacementOf(s *scope, p policy) replacement {
@@ -47,8 +51,12 @@ func replacementOf(s *scope, p policy) replacement {
 		case c.outdated:
 			r.outdated++
 		}
-		if !c.outdated && (c.state == stateBroken && c.failedToJoin() || c.state == stateUnavailable) {
+		switch {
+		case c.outdated:
+		case c.failedToJoin(), c.state == stateUnavailable:
 			r.stuck = append(r.stuck, m.name+" "+problemOf(c))
+		case c.state == stateStarting:
+			r.starting++
 		}
 	}
 	return r
@@ -91,7 +99,6 @@ func stalledCondition(s *scope) metav1.Condition {
 	if !s.membersKnown {
 		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
-	failures := s.decided.failures
 	notStalled := condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
 	if s.deleting() || s.machinePool == nil {
 		return notStalled
@@ -100,14 +107,30 @@ func stalledCondition(s *scope) metav1.Condition {
 		problem := s.cloudPool.Problem
 		return condition(kind, metav1.ConditionTrue, string(problem.Reason), problem.Message)
 	}
-	if failures.Count == 0 {
-		return notStalled
+	if provisioned := provisionedCondition(s); slices.Contains(refusals, provisioned.Reason) {
+		return condition(kind, metav1.ConditionTrue, provisioned.Reason, provisioned.Message)
 	}
 	p := policyOf(s)
-	if r := replacementOf(s, p); int(failures.Count) >= p.maxFailed && len(r.stuck) > 0 {
-		message := fmt.Sprintf("%d instances in a row did not join; the next is replaced %s after the last at %s",
-			failures.Count, p.joinTimeout, failures.LastTime.UTC().Format("15:04:05Z")) + named(r.stuck)
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, message)
+	if r := replacementOf(s, p); int(s.decided.failures.Count) >= p.maxFailed && r.unfinished(s, p) {
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s.decided.failures, r, p))
 	}
 	return notStalled
+}
+
+// refusals are the reasons for which an order stays refused until something changes.
+var refusals = []string{infrav1.CloudInvalidReason, infrav1.CloudQuotaExceededReason, infrav1.CloudOutOfCapacityReason}
+
+// unfinished reports whether instances of the current revision are still to come, or have not joined.
+func (r replacement) unfinished(s *scope, p policy) bool {
+	live, _ := counts(s.members)
+	return len(r.stuck)+r.starting > 0 || live < p.replicas || (r.outdated > 0 && p.rollout != rolloutPaused)
+}
+
+func failuresMessage(failures infrav1.FailedReplacements, r replacement, p policy) string {
+	message := fmt.Sprintf("%d instances in a row did not join; the next is replaced %s after the last at %s",
+		failures.Count, p.joinTimeout, failures.LastTime.UTC().Format("15:04:05Z"))
+	if len(r.stuck) == 0 {
+		return message + ": " + failures.Message
+	}
+	return message + named(r.stuck)
 }

@@ -50,8 +50,10 @@ type story struct {
 	machinePool *clusterv1.MachinePool
 	pool        *infrav1.FooMachinePool
 
-	// fails says which instances fail to boot; nil for none.
+	// fails says which instances do not boot; nil for none.
 	fails func(i cloud.Instance) bool
+	// failure is how those that fail end.
+	failure cloud.Bootstrap
 	// drained are the Machines that ended, in order.
 	drained []string
 	// fewest and most are the lowest number of available Machines and the highest of instances since the last watch.
@@ -129,7 +131,7 @@ func (s *story) step(g Gomega) {
 		if i.State == cloud.InstanceRunning && i.Bootstrap.State == cloud.BootstrapPending {
 			i.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapSucceeded}
 			if s.fails != nil && s.fails(i) {
-				i.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
+				i.Bootstrap = s.failure
 			}
 			suite.Cloud.SetBootstrap(i.Name, i.Bootstrap)
 		}

@@ -332,3 +332,39 @@ func TestAllConditionsAreAlwaysSet(t *testing.T) {
 		}
 	})
 }
+
+func TestStalledWhileNodesDoNotJoin(t *testing.T) {
+	failures := infrav1.FailedReplacements{
+		Revision: current, Count: 3, LastTime: metav1.NewTime(epoch.Add(59 * time.Minute)), Message: "x has not joined",
+	}
+	for name, test := range map[string]struct {
+		members  []member
+		change   func(s *scope)
+		failures infrav1.FailedReplacements
+		want     string
+	}{
+		"one failed":                   {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: failures, want: "a has bootstrap Failed"},
+		"too few failed":               {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: infrav1.FailedReplacements{Revision: current, Count: 2}},
+		"one more is tried":            {members: []member{with(working("a", "z1", 59), booting)}, failures: failures, want: "x has not joined"},
+		"one more is to be made":       {failures: failures, want: "x has not joined"},
+		"old ones are to be replaced":  {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, want: "x has not joined"},
+		"old ones are kept on purpose": {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, change: func(s *scope) { s.pool.Spec.Strategy.RolloutPaused = ptr.To(true) }},
+		"all work by now":              {members: []member{working("a", "z1", 0)}, failures: failures},
+		"the order is refused": {members: []member{working("a", "z1", 0)}, want: "instance type",
+			change: func(s *scope) { s.fault = cloudfault.Of(&cloud.InvalidError{Field: "instance type", Value: "huge"}) }},
+		"the cloud is asked again soon": {members: []member{working("a", "z1", 0)},
+			change: func(s *scope) { s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScope(1, test.members...)
+			if test.change != nil {
+				test.change(s)
+			}
+			s.decided.failures = test.failures
+			stalled := stalledCondition(s)
+			g.Expect(stalled.Status == metav1.ConditionTrue).To(Equal(test.want != ""), stalled.Message)
+			g.Expect(stalled.Message).To(ContainSubstring(test.want))
+		})
+	}
+}

@@ -158,26 +158,33 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(HaveLen(2))
 	})
 
-	It("stalls when Nodes do not join, says why, and recovers", func() {
+	DescribeTable("stalls when Nodes do not join, says why, and recovers", func(failure cloud.Bootstrap, says string) {
 		hasty := strategy(1, 0)
 		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 3, 2
 		s := newStory(2, hasty)
 		s.settles(2)
 		s.watch()
 		s.fails = func(i cloud.Instance) bool { return i.KubernetesVersion == "v1.35.4" }
+		s.failure = failure
 		s.change(version("v1.35.4"))
 		message := s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason)
-		Expect(message).To(ContainSubstring("kubeadm join: exit code 1"))
+		Expect(message).To(ContainSubstring(says))
 		Eventually(func(g Gomega) int32 { return s.get(g).Status.FailedReplacements.Count }).
-			Should(BeEquivalentTo(2), "conditions are written before the rest of the status")
-		s.stays()
+			Should(BeNumerically(">=", 2), "conditions are written before the rest of the status")
+		Consistently(func(g Gomega) {
+			s.step(g)
+			g.Expect(conditions.IsTrue(s.get(g), infrav1.FooMachinePoolStalledCondition)).To(BeTrue())
+		}, "4s", "50ms").Should(Succeed(), "also while one more is tried")
 		Expect(s.fewest).To(Equal(2), "what works stays")
 		s.fails = nil
 		s.settles(2)
 		s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason)
 		Expect(s.get(Default).Status.FailedReplacements).To(BeZero())
 		Expect(s.fewest).To(Equal(2))
-	})
+	},
+		Entry("since their bootstrap fails", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}, "kubeadm join: exit code 1"),
+		Entry("in time", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 3s: it has bootstrap Running"),
+	)
 
 	It("takes away nothing when another tenant's cloud answers", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
