@@ -20,7 +20,11 @@ package e2e
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -35,8 +39,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 const (
@@ -80,16 +87,13 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 
 	It("rolls out a version with one Node more and none less", func(ctx SpecContext) {
 		w.expectWorkers(2)
+		revision := c.pool(Default, ctx).Status.Revision
 		c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge",
 			`--patch={"spec":{"template":{"spec":{"version":"`+currentVersion+`"}}}}`)
-		Eventually(func(g Gomega) {
-			pool := c.pool(g, ctx)
-			g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(2)))
-			g.Expect(pool.Status.Replicas).To(HaveValue(BeEquivalentTo(2)))
-			for _, one := range pool.Status.Instances {
-				g.Expect(one.Version).To(Equal(currentVersion))
-			}
-		}).WithContext(ctx).WithTimeout(2 * clusterUp).Should(Succeed())
+		c.poolRolled(ctx, revision, 2)
+		for _, one := range c.pool(Default, ctx).Status.Instances {
+			Expect(one.Version).To(Equal(currentVersion))
+		}
 		nodes := workersOf(c.nodesReady(ctx, 1, 2))
 		for _, node := range nodes {
 			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
@@ -125,14 +129,29 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 			})
 			c.kubectl(ctx, "--namespace="+namespace, "annotate", "machine", victim.Name, clusterv1.DeleteMachineAnnotation+"="+time.Now().Format(time.RFC3339))
 			c.scaleWorkers(ctx, left)
-			Expect(c.gone(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: victim.Name}})(Default, ctx)).To(BeTrue())
 			nodes := workersOf(c.nodesReady(ctx, 1, left))
 			Expect(namesOf(nodes)).NotTo(ContainElement(victim.Name))
+			Eventually(c.gone(&victim)).WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue(), "the Machine of the Node is not gone")
 		}
 		Eventually(func(g Gomega) {
 			g.Expect(c.pool(g, ctx).Spec.ProviderIDList).To(BeEmpty())
 		}).WithContext(ctx).Should(Succeed())
 	}, NodeTimeout(6*clusterUp))
+
+	It("follows the size that somebody else gives the pool in the cloud", func(ctx SpecContext) {
+		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers", clusterv1.ReplicasManagedByAnnotation+"=cloud")
+		c.resizePool(ctx, 2)
+		nodes := workersOf(c.nodesReady(ctx, 1, 2))
+		c.poolHas(ctx, nodes)
+		c.machinePoolWants(ctx, 2)
+		By("taking an instance away as an autoscaler of the cloud does, without a word to Cluster API")
+		c.withoutDNSPods(ctx)
+		c.deleteInstance(ctx, path.Base(nodes[0].Spec.ProviderID))
+		c.machinePoolWants(ctx, 1)
+		left := workersOf(c.nodesReady(ctx, 1, 1))
+		Expect(namesOf(left)).To(ConsistOf(nodes[1].Name))
+		c.poolHas(ctx, left)
+	}, NodeTimeout(3*clusterUp))
 
 	AfterAll(func(ctx SpecContext) {
 		if w != nil {
@@ -141,6 +160,50 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name)
 	}, NodeTimeout(clusterGone+soon))
 })
+
+// poolRolled waits until all instances of the pool have another revision than before, and are as many as wanted.
+func (c *cluster) poolRolled(ctx context.Context, before string, replicas int32) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		pool := c.pool(g, ctx)
+		g.Expect(pool.Status.Revision).NotTo(Equal(before))
+		g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(Equal(replicas)))
+		g.Expect(pool.Status.Replicas).To(HaveValue(Equal(replicas)))
+		expectCondition(g, pool.Status.Conditions, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionFalse)
+	}).WithContext(ctx).WithTimeout(2 * clusterUp).Should(Succeed())
+}
+
+// resizePool does what an autoscaler of the cloud does: it orders the pool as it is, but for the size. What is made of the
+// bootstrap data is not among what the cloud tells.
+func (c *cluster) resizePool(ctx context.Context, size int) {
+	GinkgoHelper()
+	name := c.key.Name + "-workers"
+	route := "/v1/pools/" + c.key.Namespace + "." + name
+	var config bootstrapv1.KubeadmConfig
+	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: name}, &config)).To(Succeed())
+	var secret corev1.Secret
+	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: config.Status.DataSecretName}, &secret)).To(Succeed())
+	var pool map[string]any
+	Expect(json.Unmarshal(c.askCloud(ctx, http.MethodGet, route, nil), &pool)).To(Succeed())
+	order := map[string]any{"size": size}
+	for _, field := range []string{"name", "hostnamePrefix", "tags", "zones", "revision", "template"} {
+		order[field] = pool[field]
+	}
+	Expect(unstructured.SetNestedField(order, base64.StdEncoding.EncodeToString(secret.Data["value"]), "template", "userData")).To(Succeed())
+	body, err := json.Marshal(order)
+	Expect(err).NotTo(HaveOccurred())
+	c.askCloud(ctx, http.MethodPut, route, body)
+}
+
+// machinePoolWants waits until the MachinePool asks for as many replicas.
+func (c *cluster) machinePoolWants(ctx context.Context, replicas int32) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var machinePool clusterv1.MachinePool
+		g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: c.key.Name + "-workers"}, &machinePool)).To(Succeed())
+		g.Expect(machinePool.Spec.Replicas).To(HaveValue(Equal(replicas)))
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the MachinePool does not follow its pool")
+}
 
 // poolVersion changes the template so that the pool has another version than the control plane.
 func poolVersion(version string) func(*unstructured.Unstructured) {
@@ -213,6 +276,13 @@ func (w *watchers) removed() int {
 	w.lock.Lock()
 	defer w.lock.Unlock()
 	return w.gone
+}
+
+// seen is how many worker Nodes are usable.
+func (w *watchers) seen() int {
+	w.lock.Lock()
+	defer w.lock.Unlock()
+	return w.usable.Len()
 }
 
 func (w *watchers) expectWorkers(least int) {

@@ -23,6 +23,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -219,6 +220,12 @@ func foocloud[T any](ctx context.Context, m *management, what string) T {
 // deleteInstance deletes an instance as its owner can at any time, past Cluster API. The command line has nothing for it.
 func (m *management) deleteInstance(ctx context.Context, id string) {
 	GinkgoHelper()
+	m.askCloud(ctx, http.MethodDelete, "/v1/instances/"+id, nil)
+}
+
+// askCloud makes a request to the HTTP API of the cloud, which must accept it, and returns the answer.
+func (m *management) askCloud(ctx context.Context, method, path string, body []byte) []byte {
+	GinkgoHelper()
 	socket, ok := strings.CutPrefix(m.env["FOO_CLOUD_ENDPOINT"], "unix://")
 	Expect(ok).To(BeTrue(), "endpoint of the cloud: %s", m.env["FOO_CLOUD_ENDPOINT"])
 	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
@@ -229,13 +236,17 @@ func (m *management) deleteInstance(ctx context.Context, id string) {
 			return (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		},
 	}}
-	request, err := http.NewRequestWithContext(ctx, http.MethodDelete, "http://foocloud/v1/instances/"+id, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, "http://foocloud"+path, bytes.NewReader(body))
 	Expect(err).NotTo(HaveOccurred())
 	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	request.Header.Set("Content-Type", "application/json")
 	response, err := cloud.Do(request)
 	Expect(err).NotTo(HaveOccurred())
+	answer, err := io.ReadAll(response.Body)
+	Expect(err).NotTo(HaveOccurred())
 	Expect(response.Body.Close()).To(Succeed())
-	Expect(response.StatusCode).To(Equal(http.StatusAccepted), "the cloud does not delete %s: %s", id, response.Status)
+	Expect(response.StatusCode).To(BeElementOf(http.StatusOK, http.StatusAccepted), "%s %s: %s", method, path, response.Status)
+	return answer
 }
 
 // cloudEnv tells foocloud which cloud to talk to.

@@ -27,6 +27,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -41,14 +42,14 @@ const workersZone = "zone-c"
 var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 	const namespace = "workers"
 	var c *cluster
-	var deployed client.MatchingLabels
+	deployed := client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: "deployed"}
+	pooled := client.MatchingLabels{clusterv1.MachinePoolNameLabel: "one-workers"}
 
 	BeforeAll(func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
 		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, shape{controlPlanes: 1, workers: 2, version: currentVersion})
 		m.apply(ctx, machineDeployment(c.key, "deployed"))
-		deployed = client.MatchingLabels{clusterv1.MachineDeploymentNameLabel: "deployed"}
 		c.available(ctx)
 		c.withoutDNSPods(ctx)
 	}, NodeTimeout(2*clusterUp))
@@ -70,6 +71,29 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone))))
 		}, NodeTimeout(clusterUp))
 
+	It("of a pool are spread, and get in place what the template of their MachinePool has",
+		Label("contract:infra-machine.failure-domain", "contract:infra-machinepool.machine-pool-machines"), func(ctx SpecContext) {
+			revision := c.pool(Default, ctx).Status.Revision
+			c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge", `--patch={"spec":{"template":{
+				"metadata":{"labels":{"tier":"front"}},"spec":{"minReadySeconds":1,"deletion":{"nodeDrainTimeoutSeconds":60}}}}}`)
+			Eventually(func(g Gomega) {
+				var machines clusterv1.MachineList
+				g.Expect(c.List(ctx, &machines, client.InNamespace(namespace), pooled)).To(Succeed())
+				zones := sets.New[string]()
+				for _, machine := range machines.Items {
+					zones.Insert(machine.Status.FailureDomain)
+					g.Expect(machine.Labels).To(HaveKeyWithValue("tier", "front"))
+					g.Expect(machine.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(1)))
+					g.Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(BeEquivalentTo(60)))
+				}
+				g.Expect(zones.Delete("")).To(HaveLen(2), "two Machines are in two zones")
+				for _, fooMachine := range c.fooMachinesWith(g, ctx, pooled) {
+					g.Expect(fooMachine.Labels).To(HaveKeyWithValue("tier", "front"))
+				}
+			}).WithContext(ctx).Should(Succeed())
+			Expect(c.pool(Default, ctx).Status.Revision).To(Equal(revision), "nothing of it replaces a Machine")
+		}, NodeTimeout(clusterUp))
+
 	It("are reported as stopped and as lost, and made anew once their Machine is deleted", Label("contract:infra-machine.conditions"),
 		func(ctx SpecContext) {
 			fooMachine := c.oneFooMachine(ctx, deployed)
@@ -77,8 +101,7 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceStoppedReason)
 			c.deleteInstance(ctx, fooMachine.Status.InstanceID)
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceNotFoundReason)
-			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name, "--wait=false")
-			Eventually(c.gone(fooMachine)).WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue())
+			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name) // waits until it is gone, and its Node with it
 			c.nodesReady(ctx, 1, 3)
 			Expect(c.oneFooMachine(ctx, deployed).Status.FailureDomain).To(Equal(workersZone))
 		}, NodeTimeout(2*clusterUp))
@@ -88,7 +111,6 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			w := c.watch()
 			DeferCleanup(w.stop)
 			c.diskChecked(ctx)
-			pooled := client.MatchingLabels{clusterv1.MachinePoolNameLabel: "one-workers"}
 			nodes := workersOf(c.nodesReady(ctx, 1, 3))
 			victim := nodeOf(nodes, &c.fooMachinesWith(Default, ctx, pooled)[0])
 			c.on(ctx, "patch", "node", victim.Name, "--subresource=status",
@@ -104,10 +126,35 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 				g.Expect(pool.Spec.ProviderIDList).To(HaveLen(2))
 				g.Expect(pool.Spec.ProviderIDList).NotTo(ContainElement(victim.Spec.ProviderID))
 			}).WithContext(ctx).Should(Succeed())
-			Expect(w.removed()).To(Equal(1))
+			Eventually(w.removed).WithContext(ctx).Should(Equal(1))
 			Expect(w.problems()).To(BeEmpty())
 		}, NodeTimeout(2*clusterUp))
+
+	It("of a pool are rolled out to another size with one Node more and none less",
+		Label("contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.instances"), func(ctx SpecContext) {
+			w := c.watch()
+			DeferCleanup(w.stop)
+			before := namesOf(workersOf(c.nodesReady(ctx, 1, 3)))
+			Eventually(w.seen).WithContext(ctx).Should(Equal(3), "the watch has begun")
+			w.expectWorkers(3)
+			revision := c.pool(Default, ctx).Status.Revision
+			c.kubectl(ctx, "--namespace="+namespace, "patch", "foomachinepool", "one-workers", "--type=merge",
+				`--patch={"spec":{"template":{"instanceType":"medium"},"strategy":{"maxSurge":1,"maxUnavailable":0}}}`)
+			c.poolRolled(ctx, revision, 2)
+			Eventually(w.removed).WithContext(ctx).Should(Equal(2))
+			Expect(w.problems()).To(BeEmpty())
+			w.expectWorkers(0)
+			nodes := workersOf(c.nodesReady(ctx, 1, 3))
+			Expect(intersection(namesOf(nodes), before)).To(HaveLen(1), "only that of the MachineDeployment stays")
+			for _, node := range nodes {
+				Expect(node.Status.Capacity.Memory().Value()).To(BeEquivalentTo(4 << 30))
+			}
+		}, NodeTimeout(2*clusterUp))
 })
+
+func intersection(a, b []string) []string {
+	return sets.List(sets.New(a...).Intersection(sets.New(b...)))
+}
 
 // machineDeployment is one of one larger machine in a zone, whose Nodes join as those of the pool do.
 func machineDeployment(key client.ObjectKey, name string) []*unstructured.Unstructured {
