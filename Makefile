@@ -80,7 +80,7 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 CONTROLLER_GEN = $(TOOLS)/controller-gen
 
 .PHONY: generate
-generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations and docs/contract.md
+generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations, docs/contract.md and docs/templates.md
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/... output:crd:dir=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
@@ -89,6 +89,7 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	go run ./hack/contract
+	go run ./hack/templates
 
 .PHONY: verify
 verify: generate ## Fail if a generated file was not current
@@ -135,7 +136,7 @@ $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/ma
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 # The release that the stories install.
-$(BIN)/release/clusterctl.yaml: go.mod $(wildcard hack/release/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml templates/*.yaml)
+$(BIN)/release/clusterctl.yaml: FORCE
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/release
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)

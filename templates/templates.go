@@ -22,7 +22,7 @@ import _ "embed"
 
 // Cluster is the default cluster template, with clusterctl's variables not replaced yet.
 //
-//go:embed cluster-template.yaml
+//go:embed base/cluster-template.yaml
 var Cluster []byte
 
 // Metadata tells clusterctl which contract each release series of the provider implements.

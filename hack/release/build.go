@@ -20,13 +20,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
@@ -45,8 +45,8 @@ type provider struct {
 	title string
 	// kustomization is the folder, among the sources, that its components are built from.
 	kustomization string
-	// templates says which files of the folder templates it publishes.
-	templates []string
+	// templates says whether it publishes the cluster templates and ClusterClasses.
+	templates bool
 }
 
 var providers = []provider{{
@@ -54,7 +54,7 @@ var providers = []provider{{
 }, {
 	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
 	// clusterctl looks for both in the repository of the infrastructure provider only.
-	templates: []string{"cluster-template*.yaml", "clusterclass-*.yaml"},
+	templates: true,
 }}
 
 func (p provider) at(version string) repository.Provider {
@@ -115,28 +115,22 @@ func components(sources string, provider provider, version string) ([]byte, erro
 	return append(fmt.Appendf(nil, header, version, provider.title), objects...), nil
 }
 
-// addTemplates adds the cluster templates and ClusterClasses of the provider as they are in the sources.
+// addTemplates adds the cluster templates and ClusterClasses if it is the provider that has them.
 //
 //contract:clusterctl/templates-names
 func addTemplates(files repository.Files, sources string, provider provider, dir string) error {
-	for _, pattern := range provider.templates {
-		found, err := filepath.Glob(filepath.Join(sources, "templates", pattern))
-		if err != nil {
+	if !provider.templates {
+		return nil
+	}
+	all, err := flavors.Build(filepath.Join(sources, "templates"))
+	if err != nil {
+		return fmt.Errorf("%s: %w", provider.title, err)
+	}
+	for _, template := range all.Files() {
+		if err := check(template.File, template.Content); err != nil {
 			return err
 		}
-		for _, file := range found {
-			content, err := os.ReadFile(file)
-			if err != nil {
-				return fmt.Errorf("%s: %w", provider.title, err)
-			}
-			if err := check(file, content); err != nil {
-				return err
-			}
-			files[path.Join(dir, filepath.Base(file))] = content
-		}
-	}
-	if _, ok := files[path.Join(dir, repository.TemplateFile)]; len(provider.templates) > 0 && !ok {
-		return fmt.Errorf("%s: templates/%s is not there", provider.title, repository.TemplateFile)
+		files[path.Join(dir, template.File)] = template.Content
 	}
 	return nil
 }

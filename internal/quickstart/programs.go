@@ -54,9 +54,10 @@ const (
 // fast are the flags that keep a local provider from waiting for itself.
 var fast = []string{"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2"}
 
-// unlimited lets a controller of Cluster API look at an object again less than a second after it last did: in a cluster
-// that comes up within seconds, each such wait would show.
-const unlimited = "--feature-gates=ReconcilerRateLimiting=false"
+// gates are the feature gates of Cluster API's providers. Without rate limiting, a controller looks at an object again less
+// than a second after it last did: in a cluster that comes up within seconds, each such wait would show. ClusterTopology is
+// for Clusters that are made from a ClusterClass.
+const gates = "--feature-gates=ReconcilerRateLimiting=false,ClusterTopology=true"
 
 // startPrograms brings up the management cluster, the cloud and the providers.
 func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, error) {
@@ -159,7 +160,7 @@ func (c Config) cloudManager() string {
 // capiProvider returns one of Cluster API's own providers. Its process has the name of its program.
 func (c Config) capiProvider(name, components string) management.Provider {
 	return management.Provider{
-		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{unlimited}, fast...),
+		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{gates}, fast...),
 	}
 }
 

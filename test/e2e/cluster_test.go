@@ -81,13 +81,19 @@ func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want 
 // render lets clusterctl render the template.
 func (m *management) render(ctx context.Context, key client.ObjectKey, want shape) []*unstructured.Unstructured {
 	GinkgoHelper()
-	cmd := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "../templates/cluster-template.yaml"))
+	cmd := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "../templates/base/cluster-template.yaml"))
 	cmd.Env = append(cmd.Env, "NAMESPACE="+key.Namespace, "CLUSTER_NAME="+key.Name, "KUBERNETES_VERSION="+want.version,
 		"CONTROL_PLANE_MACHINE_COUNT="+strconv.Itoa(want.controlPlanes), "WORKER_MACHINE_COUNT="+strconv.Itoa(want.workers))
 	if want.controlPlaneType != "" {
 		cmd.Env = append(cmd.Env, "FOO_CONTROL_PLANE_INSTANCE_TYPE="+want.controlPlaneType)
 	}
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(output(cmd)), 4096)
+	return decodeObjects(bytes.NewBufferString(output(cmd)))
+}
+
+// decodeObjects reads YAML documents.
+func decodeObjects(documents io.Reader) []*unstructured.Unstructured {
+	GinkgoHelper()
+	decoder := utilyaml.NewYAMLOrJSONDecoder(documents, 4096)
 	var objects []*unstructured.Unstructured
 	for {
 		object := &unstructured.Unstructured{}

@@ -1,0 +1,217 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package flavors_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/version"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/repository"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+)
+
+// sources is the root folder, as seen from here.
+const sources = "../.."
+
+// mandatory are the variables that clusterctl sets itself; a flavor may ask for more.
+var mandatory = map[string]string{
+	"CLUSTER_NAME": "demo", "NAMESPACE": "default", "KUBERNETES_VERSION": "v1.36.3",
+	"CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
+}
+
+// own are the mandatory variables of single flavors.
+var own = map[string]map[string]string{"external-etcd": {"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379]"}}
+
+func build(t *testing.T) flavors.All {
+	t.Helper()
+	all, err := flavors.Build(filepath.Join(sources, "templates"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return all
+}
+
+// render does what clusterctl does with a template.
+func render(ctx context.Context, template flavors.Template, variables map[string]string) ([]unstructured.Unstructured, error) {
+	reader := config.NewMemoryReader()
+	settings, err := config.New(ctx, "", config.InjectReader(reader))
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range variables {
+		reader.Set(name, value)
+	}
+	rendered, err := repository.NewTemplate(repository.TemplateInput{
+		RawArtifact: template.Content, ConfigVariablesClient: settings.Variables(),
+		Processor: yamlprocessor.NewSimpleProcessor(), TargetNamespace: "default",
+	})
+	if err != nil {
+		return nil, err
+	}
+	return rendered.Objs(), nil
+}
+
+func variablesOf(template flavors.Template) map[string]string {
+	variables := map[string]string{}
+	for _, more := range []map[string]string{mandatory, own[template.Name]} {
+		for name, value := range more {
+			variables[name] = value
+		}
+	}
+	return variables
+}
+
+func TestAllThatIsPromisedIsThere(t *testing.T) {
+	g := NewWithT(t)
+	var files []string
+	for _, template := range build(t).Files() {
+		files = append(files, template.File)
+		g.Expect(string(template.Content)).To(HavePrefix("# "), "it explains itself")
+	}
+	g.Expect(files).To(Equal([]string{
+		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-ha.yaml", "cluster-template-kcp.yaml",
+		"cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml", "cluster-template-v1beta1.yaml", "clusterclass-foo.yaml",
+	}))
+}
+
+func TestTemplatesAreTheSameEachTime(t *testing.T) {
+	NewWithT(t).Expect(build(t)).To(Equal(build(t)))
+}
+
+func TestMandatoryVariablesAreEnough(t *testing.T) {
+	for _, template := range build(t).Files() {
+		t.Run(template.File, func(t *testing.T) {
+			g := NewWithT(t)
+			objects, err := render(t.Context(), template, variablesOf(template))
+			g.Expect(err).NotTo(HaveOccurred())
+			seen := sets.New[string]()
+			for _, object := range objects {
+				g.Expect(object.GetNamespace()).To(Equal("default"))
+				identity := object.GetKind() + "/" + object.GetName()
+				g.Expect(seen.Has(identity)).To(BeFalse(), "%s is there twice", identity)
+				seen.Insert(identity)
+				g.Expect(strings.Contains(identity, "$")).To(BeFalse(), identity)
+			}
+			g.Expect(seen).NotTo(BeEmpty())
+		})
+	}
+}
+
+func TestAMissingVariableIsNamed(t *testing.T) {
+	for _, template := range build(t).Flavors {
+		asked, err := yamlprocessor.NewSimpleProcessor().GetVariableMap(template.Content)
+		NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		for name, fallback := range asked {
+			if fallback != nil {
+				continue
+			}
+			t.Run(template.File+" "+name, func(t *testing.T) {
+				variables := variablesOf(template)
+				delete(variables, name)
+				_, err := render(t.Context(), template, variables)
+				NewWithT(t).Expect(err).To(MatchError(ContainSubstring("value for variables [" + name + "] is not set")))
+			})
+		}
+	}
+}
+
+// The versions of the class are those that instances can run, so a new one cannot be forgotten.
+func TestTheClassHasTheVersionsOfTheNodes(t *testing.T) {
+	g := NewWithT(t)
+	files, err := filepath.Glob(filepath.Join(sources, "node/kubernetes/*.mod"))
+	g.Expect(err).NotTo(HaveOccurred())
+	require := regexp.MustCompile(`(?m)^(?:require )?\s*k8s\.io/kubernetes (v[0-9.]+)$`)
+	var versions []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		g.Expect(err).NotTo(HaveOccurred())
+		found := require.FindSubmatch(content)
+		g.Expect(found).To(HaveLen(2), file)
+		versions = append(versions, string(found[1]))
+	}
+	slices.SortFunc(versions, func(a, b string) int {
+		if version.MustParseSemantic(a).LessThan(version.MustParseSemantic(b)) {
+			return -1
+		}
+		return 1
+	})
+	class := only(g, build(t).Classes[0], "ClusterClass")
+	listed, _, err := unstructured.NestedStringSlice(class.Object, "spec", "kubernetesVersions")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(listed).To(Equal(versions))
+}
+
+// Whoever moves a cluster from one flavor to another finds the same machines.
+func TestAllFlavorsHaveTheSameConfiguration(t *testing.T) {
+	g := NewWithT(t)
+	all := build(t)
+	config := func(template flavors.Template, kind string, path ...string) map[string]any {
+		found, ok, err := unstructured.NestedMap(only(g, template, kind).Object, path...)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(ok).To(BeTrue(), "%s: %s has no %v", template.File, kind, path)
+		return found
+	}
+	want := config(all.Flavors[0], "FooControlPlane", "spec", "kubeadmConfigSpec")
+	g.Expect(config(all.Classes[0], "FooControlPlaneTemplate", "spec", "template", "spec", "kubeadmConfigSpec")).To(Equal(want))
+	g.Expect(config(named(g, all, "kcp"), "KubeadmControlPlane", "spec", "kubeadmConfigSpec")).To(Equal(want))
+	workers := config(all.Flavors[0], "KubeadmConfig", "spec")
+	g.Expect(config(all.Classes[0], "KubeadmConfigTemplate", "spec", "template", "spec")).To(Equal(workers))
+	g.Expect(config(named(g, all, "machine-deployment"), "KubeadmConfigTemplate", "spec", "template", "spec")).To(Equal(workers))
+}
+
+func TestSourcesThatAreNotThereAreNamed(t *testing.T) {
+	_, err := flavors.Build(t.TempDir())
+	NewWithT(t).Expect(err).To(MatchError(And(HavePrefix("default flavor: "), ContainSubstring("cluster-template.yaml"))))
+}
+
+func named(g *WithT, all flavors.All, name string) flavors.Template {
+	index := slices.IndexFunc(all.Flavors, func(one flavors.Template) bool { return one.Name == name })
+	g.Expect(index).To(BeNumerically(">=", 0), name)
+	return all.Flavors[index]
+}
+
+// only returns the only object of a kind of a template whose variables are not replaced.
+func only(g *WithT, template flavors.Template, kind string) *unstructured.Unstructured {
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(template.Content), 4096)
+	var found []*unstructured.Unstructured
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			g.Expect(found).To(HaveLen(1), "%s: %s", template.File, kind)
+			return found[0]
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		if object.GetKind() == kind {
+			found = append(found, object)
+		}
+	}
+}

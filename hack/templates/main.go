@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command templates writes docs/templates.md: the flavors and ClusterClasses that a release publishes, with their variables.
+// What a flavor is for is the comment at the top of its kustomization; defaults are what the templates hold; meanings are in
+// templates/variables.yaml; the variables of a ClusterClass are described by its schemas. It fails when one of them is missing,
+// or says something of a variable that there is not. Run it in the root folder.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	templates := flag.String("templates", "templates", "folder of the templates")
+	output := flag.String("output", "docs/templates.md", "file to write")
+	flag.Parse()
+	if err := run(*templates, *output); err != nil {
+		fmt.Fprintln(os.Stderr, "templates:", err)
+		os.Exit(1)
+	}
+}
+
+func run(templates, output string) error {
+	found, err := load(templates)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(output, render(found), 0o644); err != nil {
+		return fmt.Errorf("write the document: %w", err)
+	}
+	return nil
+}
