@@ -17,8 +17,6 @@ limitations under the License.
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -70,20 +68,14 @@ func TestCheck(t *testing.T) {
 //contract:clusterctl/classes-names
 func TestTemplatesAndClassesAreTaken(t *testing.T) {
 	g := NewWithT(t)
-	elsewhere := t.TempDir()
-	for file, content := range map[string]string{
-		"cluster-template.yaml": goodTemplate, "cluster-template-big.yaml": goodTemplate, "clusterclass-quick.yaml": goodClass,
-		"metadata.yaml": "", "notes.yaml": "",
-	} {
-		path := filepath.Join(elsewhere, "templates", file)
-		g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
-		g.Expect(os.WriteFile(path, []byte(content), 0o600)).To(Succeed())
-	}
 	files := map[string][]byte{}
-	g.Expect(addTemplates(files, elsewhere, providers[1], "here")).To(Succeed())
-	g.Expect(files).To(And(HaveLen(3), HaveKey("here/cluster-template.yaml"), HaveKey("here/cluster-template-big.yaml"), HaveKey("here/clusterclass-quick.yaml")))
-	g.Expect(os.Remove(filepath.Join(elsewhere, "templates/cluster-template.yaml"))).To(Succeed())
-	g.Expect(addTemplates(files, t.TempDir(), providers[1], "nowhere")).To(MatchError(ContainSubstring("cluster-template.yaml is not there")))
+	g.Expect(addTemplates(files, sources, providers[1], "here")).To(Succeed())
+	g.Expect(files).To(And(
+		HaveKey("here/cluster-template.yaml"), HaveKey("here/cluster-template-topology.yaml"), HaveKey("here/clusterclass-foo.yaml")))
+	g.Expect(addTemplates(files, t.TempDir(), providers[1], "nowhere")).To(MatchError(ContainSubstring("infrastructure provider")))
+	clear(files)
+	g.Expect(addTemplates(files, sources, providers[0], "here")).To(Succeed())
+	g.Expect(files).To(BeEmpty(), "one provider has them all")
 }
 
 // What the metadata says before the installation must be what the CRDs say afterwards.
