@@ -173,7 +173,7 @@ type flavor struct {
 // generate lets clusterctl render a flavor from the repository that the release program has written.
 func (m *management) generate(ctx context.Context, key client.ObjectKey, want flavor) []*unstructured.Unstructured {
 	GinkgoHelper()
-	cmd := command(ctx, "tools/clusterctl", "generate", "cluster", key.Name, "--config="+filepath.Join(bin, "repository/clusterctl.yaml"),
+	cmd := command(ctx, "tools/clusterctl", "generate", "cluster", key.Name, "--config="+filepath.Join(bin, "release/clusterctl.yaml"),
 		"--infrastructure=foo:v0.1.0", "--flavor="+want.name, "--kubeconfig="+m.kubeconfig, "--target-namespace="+key.Namespace,
 		"--kubernetes-version="+want.version, fmt.Sprintf("--control-plane-machine-count=%d", want.controlPlanes),
 		fmt.Sprintf("--worker-machine-count=%d", want.workers))
