@@ -52,6 +52,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	identitycontroller "github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
 	controlplanekinds "github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/controlplane"
@@ -61,6 +62,7 @@ import (
 	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -251,16 +253,29 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 	if err := mgr.Add(events); err != nil {
 		return fmt.Errorf("cloud events: %w", err)
 	}
+	clouds := cloudidentity.NewResolver(cloudidentity.Options{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: foocloud, Follow: events.Follow,
+		Connect: func(account cloudidentity.Account) (cloudidentity.Connection, error) {
+			return cloudclient.NewClient(cloudclient.Options{
+				Endpoint: account.Endpoint, CA: account.CA, Tenant: account.Tenant, Token: account.Token,
+			})
+		},
+	})
 	workers := func(kind string) controller.Options {
 		return controller.Options{MaxConcurrentReconciles: opts.Concurrency(kind)}
 	}
+	if err := identitycontroller.SetupWithManager(ctx, mgr, identitycontroller.Options{
+		Checker: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
+	}); err != nil {
+		return fmt.Errorf("FooClusterIdentity controller: %w", err)
+	}
 	if err := clustercontroller.SetupWithManager(ctx, mgr, clustercontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooCluster controller: %w", err)
 	}
 	if err := machinecontroller.SetupWithManager(ctx, mgr, machinecontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachine),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachine),
 	}); err != nil {
 		return fmt.Errorf("FooMachine controller: %w", err)
 	}
@@ -273,7 +288,7 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 		return nil
 	}
 	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
-		Cloud: foocloud, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachinePool),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachinePool),
 	}); err != nil {
 		return fmt.Errorf("FooMachinePool controller: %w", err)
 	}

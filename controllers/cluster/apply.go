@@ -41,14 +41,14 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) {
 }
 
 func (r *reconciler) listZones(ctx context.Context, s *scope) {
-	zones, err := r.cloud.Zones(ctx)
+	zones, err := s.cloud.Zones(ctx)
 	s.zones, s.zonesFault = zones, cloudfault.Of(err)
 }
 
 // ensureLoadBalancer writes the endpoint as soon as the address is known, though the load balancer may not be ready yet:
 // the control plane makes its certificates from it.
 func (r *reconciler) ensureLoadBalancer(ctx context.Context, s *scope, spec cloud.LoadBalancerSpec) {
-	loadBalancer, err := r.cloud.EnsureLoadBalancer(ctx, spec)
+	loadBalancer, err := s.cloud.EnsureLoadBalancer(ctx, spec)
 	s.loadBalancerFault = cloudfault.Of(err)
 	if err != nil {
 		return
@@ -66,7 +66,7 @@ func (r *reconciler) ensureLoadBalancer(ctx context.Context, s *scope, spec clou
 
 // deleteLoadBalancer deletes also where the user set the endpoint: it costs nothing, and no load balancer can be left.
 func (r *reconciler) deleteLoadBalancer(ctx context.Context, s *scope, name string) {
-	err := r.cloud.DeleteLoadBalancer(ctx, name)
+	err := s.cloud.DeleteLoadBalancer(ctx, name)
 	if !cloud.IsNotFound(err) {
 		s.loadBalancerFault = cloudfault.Of(err)
 		return

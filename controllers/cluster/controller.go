@@ -48,6 +48,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
@@ -62,8 +63,8 @@ type Cloud interface {
 
 // Options of the controller.
 type Options struct {
-	// Cloud has the load balancers and zones. Required.
-	Cloud Cloud
+	// Clouds have the load balancers and zones. Required.
+	Clouds cloudidentity.Clouds
 	// Events tells of changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
@@ -75,7 +76,7 @@ type Options struct {
 
 type reconciler struct {
 	client   client.Client
-	cloud    Cloud
+	clouds   cloudidentity.Clouds
 	recorder events.EventRecorder
 	// now is the clock.
 	now func() time.Time
@@ -87,14 +88,14 @@ type reconciler struct {
 //
 //contract:infra-cluster/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Cloud == nil || options.Events == nil {
+	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
 	}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
 	r := &reconciler{
-		client: mgr.GetClient(), cloud: options.Cloud, recorder: mgr.GetEventRecorder(controllerName),
+		client: mgr.GetClient(), clouds: options.Clouds, recorder: mgr.GetEventRecorder(controllerName),
 		watchFilter: options.WatchFilterValue, now: time.Now,
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
@@ -109,6 +110,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue),
 			predicates.ClusterPausedTransitions(mgr.GetScheme(), log),
 		)).
+		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToFooClusters(r.client)),
+			builder.WithPredicates(cloudidentity.Changed())).
 		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.kubeconfigToFooCluster)).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooClusterList{}))).
 		WithOptions(options.Controller).
@@ -141,6 +144,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/finalizers,verbs=update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

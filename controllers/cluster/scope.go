@@ -43,6 +43,7 @@ type scope struct {
 	fooCluster *infrav1.FooCluster
 	// cluster is nil only while the FooCluster is deleted after its Cluster is gone.
 	cluster *clusterv1.Cluster
+	cloud   Cloud
 
 	zones             []cloud.Zone
 	zonesFault        cloudfault.Fault
@@ -76,7 +77,7 @@ func (s *scope) result() (ctrl.Result, error) {
 // observe reads the owner, and returns no scope for a FooCluster that has none yet.
 func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster) (*scope, error) {
 	cluster, err := util.GetOwnerCluster(ctx, r.client, fooCluster.ObjectMeta)
-	s := &scope{fooCluster: fooCluster, cluster: cluster, now: r.now()}
+	s := &scope{fooCluster: fooCluster, cluster: cluster, cloud: r.clouds.OfFooCluster(ctx, fooCluster), now: r.now()}
 	if s.deleting() {
 		return s, client.IgnoreNotFound(err)
 	}

@@ -43,9 +43,9 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	case createInstance:
 		return r.createInstance(ctx, s, p)
 	case drainInstance:
-		r.drainInstance(ctx, s)
+		requestDrain(ctx, s)
 	case deleteInstance:
-		r.deleteInstance(ctx, s)
+		requestDeletion(ctx, s)
 	case release:
 		releaseFinalizer(s)
 	}
@@ -63,7 +63,7 @@ func (r *reconciler) createInstance(ctx context.Context, s *scope, p plan) error
 	}
 	spec := p.instance
 	spec.UserData = userData
-	instance, err := r.cloud.EnsureInstance(ctx, spec)
+	instance, err := s.cloud.EnsureInstance(ctx, spec)
 	if err != nil {
 		s.fault = cloudfault.Of(err)
 		return nil
@@ -100,8 +100,8 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 	return secret.Data["value"], waiting{}, nil
 }
 
-func (r *reconciler) drainInstance(ctx context.Context, s *scope) {
-	err := r.cloud.DrainInstance(ctx, s.instance.ID)
+func requestDrain(ctx context.Context, s *scope) {
+	err := s.cloud.DrainInstance(ctx, s.instance.ID)
 	switch {
 	case cloud.IsNotFound(err):
 		s.instance, s.lost = nil, true
@@ -112,9 +112,9 @@ func (r *reconciler) drainInstance(ctx context.Context, s *scope) {
 	}
 }
 
-// deleteInstance is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.
-func (r *reconciler) deleteInstance(ctx context.Context, s *scope) {
-	err := r.cloud.DeleteInstance(ctx, s.instance.ID)
+// requestDeletion is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.
+func requestDeletion(ctx context.Context, s *scope) {
+	err := s.cloud.DeleteInstance(ctx, s.instance.ID)
 	switch {
 	case cloud.IsNotFound(err):
 		releaseFinalizer(s)

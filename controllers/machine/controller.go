@@ -48,6 +48,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
@@ -57,8 +58,8 @@ const controllerName = "foomachine"
 
 // Options of the controller.
 type Options struct {
-	// Cloud has the instances. Required.
-	Cloud cloud.Instances
+	// Clouds have the instances. Required.
+	Clouds cloudidentity.Clouds
 	// Events tells of changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
@@ -72,7 +73,7 @@ type reconciler struct {
 	client client.Client
 	// secrets reads bootstrap data past the cache, so that no cache holds it.
 	secrets  client.Reader
-	cloud    cloud.Instances
+	clouds   cloudidentity.Clouds
 	recorder events.EventRecorder
 	// watchFilter is the value of the watch filter label that objects must have; empty for all.
 	watchFilter string
@@ -82,14 +83,14 @@ type reconciler struct {
 //
 //contract:infra-machine/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Cloud == nil || options.Events == nil {
+	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
 	}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
 	r := &reconciler{
-		client: mgr.GetClient(), secrets: mgr.GetAPIReader(), cloud: options.Cloud,
+		client: mgr.GetClient(), secrets: mgr.GetAPIReader(), clouds: options.Clouds,
 		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
 	}
 	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
@@ -108,6 +109,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
 				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
 				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log)))).
+		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(r.client, &infrav1.FooMachineList{})),
+			builder.WithPredicates(cloudidentity.Changed())).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachineList{}))).
 		WithOptions(options.Controller).
 		Complete(r)
@@ -127,6 +130,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines/finalizers,verbs=update
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters;machines,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -159,7 +163,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	before := fooMachine.DeepCopy()
-	r.observe(ctx, s)
+	s.cloud = r.clouds.OfCluster(ctx, s.cluster)
+	observe(ctx, s)
 	applyErr := r.apply(ctx, s, decide(s))
 	if !s.goes() {
 		setStatus(s)

@@ -46,14 +46,14 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			g := NewWithT(t)
 			foocloud := fake.New(fake.Options{})
 			foocloud.Fail(fake.CallGetInstance, err)
-			r := &reconciler{cloud: foocloud}
 
 			known := newScope(running)
 			setStatus(known)
 			s := newScope()
+			s.cloud = foocloud
 			s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
 			s.fooMachine.Status = *known.fooMachine.Status.DeepCopy()
-			r.observe(t.Context(), s)
+			observe(t.Context(), s)
 			g.Expect(s.lost).To(BeFalse())
 			g.Expect(decide(s).action).To(Equal(report))
 			setStatus(s)
@@ -64,8 +64,9 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			g.Expect(ready.Reason).To(Equal(string(reason)))
 
 			leaving := newScope(deleting)
+			leaving.cloud = foocloud
 			leaving.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
-			r.observe(t.Context(), leaving)
+			observe(t.Context(), leaving)
 			g.Expect(decide(leaving).action).To(Equal(report), "the finalizer stays")
 			g.Expect(leaving.gone).To(BeFalse())
 		})

@@ -46,6 +46,7 @@ type scope struct {
 	machine *clusterv1.Machine
 	// cluster is nil only while the FooMachine is deleted after its Cluster is gone.
 	cluster *clusterv1.Cluster
+	cloud   cloud.Instances
 
 	instance *cloud.Instance
 	// lost says that the cloud has no instance of the provider ID any more.
@@ -131,13 +132,13 @@ func (r *reconciler) clusterOf(ctx context.Context, s *scope) (*clusterv1.Cluste
 
 // observe asks the cloud for the instance: by its ID where that is known. Without one, only a deletion needs to look,
 // by name, since an order whose answer got lost may have left an instance.
-func (r *reconciler) observe(ctx context.Context, s *scope) {
+func observe(ctx context.Context, s *scope) {
 	id, err := providerid.InstanceID(s.fooMachine.Spec.ProviderID)
 	switch {
 	case err == nil:
-		r.observeByID(ctx, s, id)
+		observeByID(ctx, s, id)
 	case s.deleting():
-		r.observeByName(ctx, s)
+		observeByName(ctx, s)
 	case s.fooMachine.Spec.ProviderID != "":
 		s.fault = cloudfault.Of(&cloud.InvalidError{
 			Field: "spec.providerID", Value: s.fooMachine.Spec.ProviderID,
@@ -146,16 +147,16 @@ func (r *reconciler) observe(ctx context.Context, s *scope) {
 	}
 }
 
-func (r *reconciler) observeByName(ctx context.Context, s *scope) {
-	instances, err := r.cloud.ListInstances(ctx, cloud.InstanceFilter{Name: s.owner().CloudName()})
+func observeByName(ctx context.Context, s *scope) {
+	instances, err := s.cloud.ListInstances(ctx, cloud.InstanceFilter{Name: s.owner().CloudName()})
 	s.fault = cloudfault.Of(err)
 	if len(instances) > 0 {
 		s.instance = &instances[0]
 	}
 }
 
-func (r *reconciler) observeByID(ctx context.Context, s *scope, id string) {
-	instance, err := r.cloud.GetInstance(ctx, id)
+func observeByID(ctx context.Context, s *scope, id string) {
+	instance, err := s.cloud.GetInstance(ctx, id)
 	switch {
 	case cloud.IsNotFound(err):
 		s.lost = true

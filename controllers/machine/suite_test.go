@@ -26,6 +26,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
@@ -33,6 +34,6 @@ var suite *infratest.Suite
 
 func TestMachine(t *testing.T) {
 	infratest.Run(t, "FooMachine", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
-		return SetupWithManager(ctx, mgr, Options{Cloud: c, Events: events})
+		return SetupWithManager(ctx, mgr, Options{Clouds: cloudidentity.One(c), Events: events})
 	})
 }

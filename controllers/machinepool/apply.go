@@ -61,7 +61,7 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 		}
 	}
 	if p.deletePool {
-		r.deletePool(ctx, s)
+		requestDeletion(ctx, s)
 	}
 	return kerrors.NewAggregate(errs)
 }
@@ -85,7 +85,7 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 	}
 	spec := *p.ensure
 	spec.Template.UserData = s.bootstrap.userData
-	cloudPool, err := r.cloud.EnsurePool(ctx, spec)
+	cloudPool, err := s.cloud.EnsurePool(ctx, spec)
 	if err != nil {
 		s.fault = cloudfault.Of(err)
 		return nil
@@ -160,9 +160,9 @@ func (r *reconciler) adoptReplicas(ctx context.Context, s *scope, replicas int32
 	return nil
 }
 
-// deletePool is called until the cloud says that the pool is gone; an event of the cloud tells when to ask.
-func (r *reconciler) deletePool(ctx context.Context, s *scope) {
-	err := r.cloud.DeletePool(ctx, s.owner().CloudName())
+// requestDeletion is called until the cloud says that the pool is gone; an event of the cloud tells when to ask.
+func requestDeletion(ctx context.Context, s *scope) {
+	err := s.cloud.DeletePool(ctx, s.owner().CloudName())
 	if !cloud.IsNotFound(err) {
 		s.fault = cloudfault.Of(err)
 		return

@@ -44,6 +44,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 )
 
@@ -58,8 +59,8 @@ type Cloud interface {
 
 // Options of the controller.
 type Options struct {
-	// Cloud has the pools and their instances. Required.
-	Cloud Cloud
+	// Clouds have the pools and their instances. Required.
+	Clouds cloudidentity.Clouds
 	// Events tells of changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
@@ -73,7 +74,7 @@ type reconciler struct {
 	client client.Client
 	// live reads past the cache: bootstrap data, so that no cache holds it, and what a shrink must know for sure.
 	live     client.Reader
-	cloud    Cloud
+	clouds   cloudidentity.Clouds
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
 	expected *expected
@@ -86,14 +87,14 @@ type reconciler struct {
 //
 //contract:infra-machinepool/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Cloud == nil || options.Events == nil {
+	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
 	}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
 	r := &reconciler{
-		client: mgr.GetClient(), live: mgr.GetAPIReader(), cloud: options.Cloud,
+		client: mgr.GetClient(), live: mgr.GetAPIReader(), clouds: options.Clouds,
 		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
 		clock: clock.RealClock{}, expected: newExpected(), pace: newPace(),
 	}
@@ -120,6 +121,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
 				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
 				predicates.ClusterControlPlaneInitialized(mgr.GetScheme(), log)))).
+		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(r.client, &infrav1.FooMachinePoolList{})),
+			builder.WithPredicates(cloudidentity.Changed())).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooMachinePoolList{}))).
 		WithOptions(options.Controller).
 		Complete(r)
@@ -129,6 +132,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinepools/finalizers,verbs=update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines,verbs=get;list;watch;patch;delete

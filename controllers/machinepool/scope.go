@@ -52,6 +52,7 @@ type scope struct {
 	// machinePool and cluster are nil only while the FooMachinePool is deleted after they are gone.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
+	cloud       Cloud
 
 	// members are the instances and what stands for them, sorted by name. They are not known while the cloud can not be
 	// asked, and must not be taken for lost then.
@@ -129,6 +130,7 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 			"FooMachinePool", klog.KObj(pool))
 		return nil, errNoOwner
 	}
+	s.cloud = r.clouds.OfCluster(ctx, s.cluster)
 	return s, nil
 }
 
@@ -144,7 +146,7 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 			return fmt.Errorf("list the Machines of the pool: %w", err)
 		}
 	}
-	instances, err := r.observeCloud(ctx, s)
+	instances, err := observeCloud(ctx, s)
 	s.fault = cloudfault.Of(err)
 	if s.fault.IsZero() {
 		s.fault = poolLost(s, fooMachines.Items)
@@ -179,18 +181,18 @@ func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
 	return fault
 }
 
-func (r *reconciler) observeCloud(ctx context.Context, s *scope) ([]cloud.Instance, error) {
+func observeCloud(ctx context.Context, s *scope) ([]cloud.Instance, error) {
 	name := s.owner().CloudName()
-	cloudPool, err := r.cloud.GetPool(ctx, name)
+	cloudPool, err := s.cloud.GetPool(ctx, name)
 	if err != nil {
 		s.cloudPool = nil
 		return nil, ignoreNotFound(err)
 	}
 	s.cloudPool = &cloudPool
-	if err := r.observeSize(ctx, s); err != nil {
+	if err := observeSize(ctx, s); err != nil {
 		return nil, err
 	}
-	return r.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: name})
+	return s.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: name})
 }
 
 func ignoreNotFound(err error) error {
@@ -202,12 +204,12 @@ func ignoreNotFound(err error) error {
 
 // observeSize asks for the size of an instance once for each generation of the spec, and as long as the cloud does not make
 // instances of the type that the spec names.
-func (r *reconciler) observeSize(ctx context.Context, s *scope) error {
+func observeSize(ctx context.Context, s *scope) error {
 	wanted := s.pool.Spec.Template.InstanceTypeOrDefault()
 	if len(s.pool.Status.Capacity) > 0 && s.pool.Status.ObservedGeneration == s.pool.Generation && s.cloudPool.Template.Type == wanted {
 		return nil
 	}
-	types, err := r.cloud.InstanceTypes(ctx)
+	types, err := s.cloud.InstanceTypes(ctx)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,8 @@ const controllerName = "foomachinetemplate"
 
 // Options of the controller.
 type Options struct {
-	// Cloud has the instance types. Required.
+	// Cloud has the instance types. Required. It is that of the manager also for templates of clusters with an identity: a
+	// template may serve several.
 	Cloud cloud.Catalog
 	// WatchFilterValue restricts the controller to objects with this value of the label
 	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.

@@ -52,13 +52,25 @@ type subscriber struct {
 	queue    queue
 }
 
-// Events is one watch of the cloud, shared by the controllers of a manager. Add it to the manager.
+// Events is one watch of the cloud, and of others that are followed, shared by the controllers of a manager. Add it to the
+// manager.
 type Events struct {
 	watcher Watcher
 	backoff wait.Backoff
 
 	lock        sync.RWMutex
 	subscribers map[*subscriber]struct{}
+	// running is the context of Start; nil before.
+	running context.Context
+	// waiting are the watchers to follow once that is there.
+	waiting map[*follower]struct{}
+}
+
+// follower is a watch of another cloud, or as another tenant.
+type follower struct {
+	watcher Watcher
+	// cancel ends the watch; nil before it has begun.
+	cancel context.CancelFunc
 }
 
 var (
@@ -73,7 +85,9 @@ func DefaultBackoff() wait.Backoff {
 
 // New returns an Events that watches the watcher and paces attempts to reconnect by backoff.
 func New(watcher Watcher, backoff wait.Backoff) *Events {
-	return &Events{watcher: watcher, backoff: backoff, subscribers: map[*subscriber]struct{}{}}
+	return &Events{
+		watcher: watcher, backoff: backoff, subscribers: map[*subscriber]struct{}{}, waiting: map[*follower]struct{}{},
+	}
 }
 
 // NeedLeaderElection says that only the leader watches, as only its controllers run.
@@ -81,9 +95,48 @@ func (e *Events) NeedLeaderElection() bool { return true }
 
 // Start watches until ctx ends, and starts the watch again whenever it is lost.
 func (e *Events) Start(ctx context.Context) error {
+	e.lock.Lock()
+	e.running = ctx
+	for f := range e.waiting {
+		e.begin(f)
+	}
+	clear(e.waiting)
+	e.lock.Unlock()
+	e.follow(ctx, e.watcher)
+	return nil
+}
+
+// Follow tells the controllers of what another watcher reports, too, from Start on and until stop is called.
+func (e *Events) Follow(watcher Watcher) (stop func()) {
+	f := &follower{watcher: watcher}
+	e.lock.Lock()
+	defer e.lock.Unlock()
+	if e.running == nil {
+		e.waiting[f] = struct{}{}
+	} else {
+		e.begin(f)
+	}
+	return func() {
+		e.lock.Lock()
+		defer e.lock.Unlock()
+		delete(e.waiting, f)
+		if f.cancel != nil {
+			f.cancel()
+		}
+	}
+}
+
+// begin is called with the lock held.
+func (e *Events) begin(f *follower) {
+	ctx, cancel := context.WithCancel(e.running)
+	f.cancel = cancel
+	go e.follow(ctx, f.watcher)
+}
+
+func (e *Events) follow(ctx context.Context, watcher Watcher) {
 	backoff := e.backoff
 	for ctx.Err() == nil {
-		synced, err := e.watchOnce(ctx)
+		synced, err := e.watchOnce(ctx, watcher)
 		if synced {
 			backoff = e.backoff
 		}
@@ -93,14 +146,13 @@ func (e *Events) Start(ctx context.Context) error {
 			pause(ctx, delay)
 		}
 	}
-	return nil
 }
 
 // watchOnce serves one watch until it ends, and reports whether it ever began in earnest.
-func (e *Events) watchOnce(ctx context.Context) (bool, error) {
+func (e *Events) watchOnce(ctx context.Context, watcher Watcher) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events, err := e.watcher.Watch(ctx)
+	events, err := watcher.Watch(ctx)
 	if err != nil {
 		return false, fmt.Errorf("watch the cloud: %w", err)
 	}

@@ -36,6 +36,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
@@ -58,13 +59,13 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 })
 
 func addAll(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
-	if err := cluster.SetupWithManager(ctx, mgr, cluster.Options{Cloud: c, Events: events, WatchFilterValue: filter}); err != nil {
+	if err := cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter}); err != nil {
 		return err
 	}
-	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: c, Events: events, WatchFilterValue: filter}); err != nil {
+	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter}); err != nil {
 		return err
 	}
-	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: c, Events: events, WatchFilterValue: filter})
+	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter})
 }
 
 // A finalizer is the first thing that a controller writes.

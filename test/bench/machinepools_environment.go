@@ -41,6 +41,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
@@ -139,10 +140,10 @@ func (e *poolEnvironment) addControllers(ctx context.Context, mgr ctrl.Manager) 
 		return err
 	}
 	workers := controller.Options{MaxConcurrentReconciles: machineWorkers}
-	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: e.cloud, Events: events, Controller: workers}); err != nil {
+	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(e.cloud), Events: events, Controller: workers}); err != nil {
 		return err
 	}
-	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: e.cloud, Events: events, Controller: workers})
+	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(e.cloud), Events: events, Controller: workers})
 }
 
 // stop ends the controllers before the kube-apiserver.

@@ -50,6 +50,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
@@ -102,9 +103,9 @@ func startManager(filter string, into *written) {
 	}, controller.Options{})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.SetupWithManager(ctx, mgr, controlplane.Options{SecretClient: mgr.GetClient(), ClusterCache: clusters, WatchFilterValue: filter})).To(Succeed())
-	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
-	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
-	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Cloud: cloud, Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
+	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
 	Expect(machinetemplate.SetupWithManager(ctx, mgr, machinetemplate.Options{Cloud: cloud, WatchFilterValue: filter})).To(Succeed())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(ctx) }()

@@ -59,10 +59,18 @@ var FooCluster = conversion.NewHubSpokeConverter(&infrav1.FooCluster{},
 
 func clusterSpecToSpoke(hub *infrav1.FooClusterSpec, spoke *infrav1beta1.FooClusterSpec) {
 	spoke.ControlPlaneEndpoint = infrav1beta1.APIEndpoint{Host: hub.ControlPlaneEndpoint.Host, Port: hub.ControlPlaneEndpoint.Port}
+	spoke.IdentityRef = nil
+	if hub.IdentityRef.IsDefined() {
+		spoke.IdentityRef = &infrav1beta1.FooClusterIdentityReference{Name: hub.IdentityRef.Name}
+	}
 }
 
 func clusterSpecToHub(spoke *infrav1beta1.FooClusterSpec, hub *infrav1.FooClusterSpec) {
 	hub.ControlPlaneEndpoint.Host, hub.ControlPlaneEndpoint.Port = spoke.ControlPlaneEndpoint.Host, spoke.ControlPlaneEndpoint.Port
+	hub.IdentityRef.Name = ""
+	if spoke.IdentityRef != nil {
+		hub.IdentityRef.Name = spoke.IdentityRef.Name
+	}
 }
 
 func clusterStatusToSpoke(_ context.Context, hub *infrav1.FooCluster, spoke *infrav1beta1.FooCluster) error {

@@ -29,6 +29,22 @@ type FooClusterSpec struct {
 	// is ordered, and the endpoint is used as it is.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
+
+	// identityRef names the FooClusterIdentity whose cloud and tenant all of the cluster's load balancers, instances and
+	// pools belong to. Left empty, that is the cloud that the manager itself is set up with. The identity must allow the
+	// FooCluster's namespace. It is immutable: what another tenant has would not be found there, and be left behind here.
+	// To use other credentials, change the Secret that the identity names.
+	// +optional
+	IdentityRef *FooClusterIdentityReference `json:"identityRef,omitempty"`
+}
+
+// FooClusterIdentityReference names a FooClusterIdentity, which is served as v1beta2 only.
+type FooClusterIdentityReference struct {
+	// name of the FooClusterIdentity.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // APIEndpoint is a reachable Kubernetes API endpoint. Both fields are set, or both are empty.

@@ -72,6 +72,21 @@ const (
 	FooClusterNoFailureDomainsReason = "NoFailureDomains"
 )
 
+// FooClusterIdentity's Ready condition and its reasons, besides those of the cloud.
+const (
+	// FooClusterIdentityReadyCondition is true while the cloud accepts the credentials for the tenant. It is looked at
+	// whenever the identity or its Secret changes, and once a minute.
+	FooClusterIdentityReadyCondition = clusterv1.ReadyCondition
+	// FooClusterIdentityReadyReason says that the cloud accepts the credentials.
+	FooClusterIdentityReadyReason = clusterv1.ReadyReason
+	// FooClusterIdentitySecretMissingReason says that the Secret is not there.
+	FooClusterIdentitySecretMissingReason = "SecretMissing"
+	// FooClusterIdentityDeletingReason says that the identity is being deleted, and waits for the FooClusters that use it.
+	FooClusterIdentityDeletingReason = clusterv1.DeletingReason
+	// FooClusterIdentitySecretMalformedReason says that the Secret has no token.
+	FooClusterIdentitySecretMalformedReason = "SecretMalformed"
+)
+
 // FooMachine's Ready condition and its reasons.
 const (
 	// FooMachineReadyCondition is true while the instance runs and is to stay, its bootstrap did not fail and the FooMachine is

@@ -32,7 +32,26 @@ type FooClusterSpec struct {
 	// is ordered, and the endpoint is used as it is.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"` // contract:infra-cluster/control-plane-endpoint
+
+	// identityRef names the FooClusterIdentity whose cloud and tenant all of the cluster's load balancers, instances and
+	// pools belong to. Left empty, that is the cloud that the manager itself is set up with. The identity must allow the
+	// FooCluster's namespace. It is immutable: what another tenant has would not be found there, and be left behind here.
+	// To use other credentials, change the Secret that the identity names.
+	// +optional
+	IdentityRef FooClusterIdentityReference `json:"identityRef,omitempty,omitzero"`
 }
+
+// FooClusterIdentityReference names a FooClusterIdentity.
+type FooClusterIdentityReference struct {
+	// name of the FooClusterIdentity.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// IsDefined reports whether an identity is named.
+func (r FooClusterIdentityReference) IsDefined() bool { return r.Name != "" }
 
 // APIEndpoint is a reachable Kubernetes API endpoint.
 // +kubebuilder:validation:MinProperties=1

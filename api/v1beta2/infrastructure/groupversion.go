@@ -34,6 +34,7 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&FooCluster{}, &FooClusterList{},
 		&FooClusterTemplate{}, &FooClusterTemplateList{},
+		&FooClusterIdentity{}, &FooClusterIdentityList{},
 		&FooMachine{}, &FooMachineList{},
 		&FooMachineTemplate{}, &FooMachineTemplateList{},
 		&FooMachinePool{}, &FooMachinePoolList{},

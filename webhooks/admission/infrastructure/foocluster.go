@@ -48,7 +48,11 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 	from, to := before.Spec.ControlPlaneEndpoint, after.Spec.ControlPlaneEndpoint
 	problems := admission.SetOnce(endpoint.Child("host"), from.Host, to.Host)
 	problems = append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
-	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint")...)
+	if from, to := before.Spec.IdentityRef.Name, after.Spec.IdentityRef.Name; from != to {
+		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("must not change from %q to %q: what the cluster "+
+			"has would not be found there; to use other credentials, change the Secret that the identity names", from, to)))
+	}
+	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef")...)
 }
 
 // unwiseCluster looks for an endpoint that each machine would take for itself.

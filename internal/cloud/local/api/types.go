@@ -63,6 +63,9 @@ const (
 	ParameterFollow = "follow"
 )
 
+// HeaderTenant names the tenant that a call is for. It is refused if its token is that of another one.
+const HeaderTenant = "Foo-Tenant"
+
 // Media types.
 const (
 	JSON  = "application/json"

@@ -56,6 +56,11 @@ type Options struct {
 	TokenFile string
 	// CAFile holds the certificates that an https endpoint is verified with; the system's when empty.
 	CAFile string
+	// CA is what CAFile would hold. Empty when CAFile is given.
+	CA []byte
+	// Tenant that the token must be of; any when empty. The cloud refuses all calls with the token of another one, so that
+	// what is there is never taken for missing.
+	Tenant string
 }
 
 // Client is a connection to a local cloud as one tenant.
@@ -89,7 +94,7 @@ func NewClient(options Options) (*Client, error) {
 	case endpoint.Scheme == "https" && endpoint.Host != "":
 		c.base = "https://" + endpoint.Host
 		transport.DialContext = dialer.DialContext
-		transport.TLSClientConfig, err = tlsConfig(options.CAFile)
+		transport.TLSClientConfig, err = tlsConfig(options)
 	default:
 		err = fmt.Errorf("endpoint %q: want unix:///path or https://host:port", options.Endpoint)
 	}
@@ -99,21 +104,28 @@ func NewClient(options Options) (*Client, error) {
 	return c, nil
 }
 
-func tlsConfig(caFile string) (*tls.Config, error) {
+func tlsConfig(options Options) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if caFile == "" {
-		return config, nil
+	text, from := options.CA, "what was given"
+	if options.CAFile != "" {
+		var err error
+		if text, err = os.ReadFile(options.CAFile); err != nil {
+			return nil, fmt.Errorf("read the certificates of the cloud: %w", err)
+		}
+		from = options.CAFile
 	}
-	text, err := os.ReadFile(caFile)
-	if err != nil {
-		return nil, fmt.Errorf("read the certificates of the cloud: %w", err)
+	if options.CAFile == "" && len(text) == 0 {
+		return config, nil
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("certificates of the cloud: %s holds no certificate in PEM format", caFile)
+		return nil, fmt.Errorf("certificates of the cloud: %s holds no certificate in PEM format", from)
 	}
 	return config, nil
 }
+
+// Close closes the connections that are not in use. A call after it makes new ones.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) token() (string, error) {
 	if c.options.TokenFile == "" {
@@ -149,6 +161,9 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 		return nil, fmt.Errorf("make the request: %w", err)
 	}
 	request.Header.Set("Authorization", "Bearer "+token)
+	if c.options.Tenant != "" {
+		request.Header.Set(api.HeaderTenant, c.options.Tenant)
+	}
 	if body != nil {
 		request.Header.Set("Content-Type", api.JSON)
 	}

@@ -144,6 +144,9 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	if !ok {
 		return nil, &cloud.UnauthorizedError{Message: "the token is that of no tenant; check the token file"}
 	}
+	if wanted := r.Header.Get(api.HeaderTenant); wanted != "" && wanted != c.Name {
+		return nil, &cloud.UnauthorizedError{Message: fmt.Sprintf("the token is that of tenant %q, and the call is for tenant %q", c.Name, wanted)}
+	}
 	return c, c.throttle()
 }
 

@@ -1,0 +1,159 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// FooClusterIdentityFinalizer keeps a FooClusterIdentity until no FooCluster uses it.
+	FooClusterIdentityFinalizer = "infrastructure.cluster.x-k8s.io/fooclusteridentity"
+	// FooClusterIdentityTokenKey is the key under which the Secret of a FooClusterIdentity has the tenant's token.
+	FooClusterIdentityTokenKey = "token"
+)
+
+// FooClusterIdentitySpec says where the cloud of a tenant is, with what credentials it is used, and by whom.
+type FooClusterIdentitySpec struct {
+	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the machine that the manager runs on.
+	// It is immutable: instances would not be found in another cloud.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: what clusters have would not be found in another cloud; make another FooClusterIdentity"
+	Endpoint string `json:"endpoint,omitempty"`
+
+	// tenant whom the token belongs to. The cloud refuses each call with the token of another tenant, so that nothing is
+	// ever ordered from the wrong one, or taken for missing since the wrong one was asked. It is immutable.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenant is immutable: what clusters have would not be found with another tenant; make another FooClusterIdentity"
+	Tenant string `json:"tenant,omitempty"`
+
+	// caBundle is the certificates in PEM format that an https endpoint is verified with. Left empty, those of the system.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=65536
+	CABundle []byte `json:"caBundle,omitempty"`
+
+	// credentialsRef names the Secret that has the tenant's token under the key token. The identity becomes its owner, so
+	// that clusterctl moves the Secret with it, and it is deleted with it. A change of the Secret takes effect at once.
+	// +required
+	CredentialsRef FooClusterIdentitySecretReference `json:"credentialsRef,omitempty,omitzero"`
+
+	// allowedNamespaces are those whose FooClusters may use the identity. Left out, none may; an empty object allows all.
+	// +optional
+	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+}
+
+// FooClusterIdentitySecretReference names a Secret.
+type FooClusterIdentitySecretReference struct {
+	// namespace of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name,omitempty"`
+}
+
+// AllowedNamespaces are namespaces by name or by label. One that either names is allowed; without both, all are.
+type AllowedNamespaces struct {
+	// list of the names of namespaces.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=63
+	List []string `json:"list,omitempty"`
+
+	// selector of namespaces by their labels. An empty selector selects all.
+	// +optional
+	Selector *metav1.LabelSelector `json:"selector,omitempty"`
+}
+
+// FooClusterIdentityStatus is the observed state of a FooClusterIdentity.
+// +kubebuilder:validation:MinProperties=1
+type FooClusterIdentityStatus struct {
+	// conditions are the observations of the identity's current state. The known type is Ready.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was computed from.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+}
+
+// FooClusterIdentity is a tenant of a cloud whom FooClusters of some namespaces may use. clusterctl moves it and its Secret
+// together with them.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:resource:path=fooclusteridentities,shortName=fooid,scope=Cluster,categories=cluster-api
+// +kubebuilder:storageversion
+// +kubebuilder:subresource:status
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta2=v1beta2"
+// +kubebuilder:metadata:labels="cluster.x-k8s.io/provider=infrastructure-foo"
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
+// +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io/move-hierarchy="
+// +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the cloud accepts the credentials"
+// +kubebuilder:printcolumn:name="Tenant",type="string",JSONPath=".spec.tenant",description="Tenant of the cloud"
+// +kubebuilder:printcolumn:name="Endpoint",type="string",JSONPath=".spec.endpoint",description="Endpoint of the cloud"
+// +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
+type FooClusterIdentity struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard object's metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// spec is the desired state.
+	// +required
+	Spec FooClusterIdentitySpec `json:"spec,omitempty,omitzero"`
+	// status is the observed state.
+	// +optional
+	Status FooClusterIdentityStatus `json:"status,omitempty,omitzero"`
+}
+
+// GetConditions returns the conditions of the object.
+func (i *FooClusterIdentity) GetConditions() []metav1.Condition { return i.Status.Conditions }
+
+// SetConditions replaces the conditions of the object.
+func (i *FooClusterIdentity) SetConditions(conditions []metav1.Condition) {
+	i.Status.Conditions = conditions
+}
+
+// FooClusterIdentityList is a list of FooClusterIdentities.
+//
+// +kubebuilder:object:root=true
+type FooClusterIdentityList struct {
+	metav1.TypeMeta `json:",inline"`
+	// metadata is the standard list's metadata.
+	// +optional
+	metav1.ListMeta `json:"metadata,omitempty"`
+	// items are the FooClusterIdentities.
+	Items []FooClusterIdentity `json:"items"`
+}

@@ -1,0 +1,43 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudidentity
+
+import (
+	"context"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Clouds gives each cluster its cloud. What it returns is never nil, and may refuse every call.
+type Clouds interface {
+	// OfFooCluster returns the cloud that a FooCluster uses.
+	OfFooCluster(ctx context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud
+	// OfCluster returns the cloud of a Cluster's FooCluster. The Cluster is nil where it is gone already.
+	OfCluster(ctx context.Context, cluster *clusterv1.Cluster) cloud.Cloud
+}
+
+// One is Clouds where all clusters use the same cloud.
+func One(c cloud.Cloud) Clouds { return one{c} }
+
+type one struct{ cloud cloud.Cloud }
+
+func (o one) OfFooCluster(context.Context, *infrav1.FooCluster) cloud.Cloud { return o.cloud }
+
+func (o one) OfCluster(context.Context, *clusterv1.Cluster) cloud.Cloud { return o.cloud }

@@ -1,0 +1,272 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudidentity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+)
+
+// Account is a tenant of a cloud, and what proves to be that tenant.
+type Account struct {
+	// Endpoint of the cloud.
+	Endpoint string
+	// CA is the certificates in PEM format that the endpoint is verified with; those of the system if empty.
+	CA []byte
+	// Tenant whom the token must belong to.
+	Tenant string
+	// Token of the tenant.
+	Token string
+}
+
+// Connection is a cloud that can be let go of.
+type Connection interface {
+	cloud.Cloud
+	// Close lets go of what the connection holds.
+	Close()
+}
+
+// Options of a Resolver. All are required.
+type Options struct {
+	// Client reads FooClusterIdentities, FooClusters and Namespaces; it may cache them.
+	Client client.Reader
+	// Secrets reads Secrets, and must not cache them.
+	Secrets client.Reader
+	// Default is the cloud of clusters that name no identity.
+	Default cloud.Cloud
+	// Connect makes a connection. It need not call the cloud; its error says what is wrong with the account.
+	Connect func(Account) (Connection, error)
+	// Follow has what happens in a cloud told to the controllers until the function that it returns is called.
+	Follow func(cloudevents.Watcher) (stop func())
+}
+
+// Resolver is Clouds by the identities that FooClusters name. It is safe for concurrent use.
+type Resolver struct {
+	Options
+
+	mu    sync.Mutex
+	known map[string]*connected
+}
+
+var _ Clouds = &Resolver{}
+
+// connected is a connection, and what it was made from.
+type connected struct {
+	Connection
+
+	identity, secret string
+	stop             func()
+}
+
+func (c *connected) close() {
+	c.stop()
+	c.Close()
+}
+
+// NewResolver returns a Resolver without connections.
+func NewResolver(options Options) *Resolver {
+	return &Resolver{Options: options, known: map[string]*connected{}}
+}
+
+// OfFooCluster implements Clouds.
+func (r *Resolver) OfFooCluster(ctx context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud {
+	if !fooCluster.Spec.IdentityRef.IsDefined() {
+		return r.Default
+	}
+	found, err := r.resolve(ctx, fooCluster)
+	if err != nil {
+		return refusal{err}
+	}
+	return found
+}
+
+// OfCluster implements Clouds.
+func (r *Resolver) OfCluster(ctx context.Context, cluster *clusterv1.Cluster) cloud.Cloud {
+	if cluster == nil {
+		return r.ofNobody(ctx)
+	}
+	reference := cluster.Spec.InfrastructureRef
+	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
+		return r.Default
+	}
+	fooCluster := &infrav1.FooCluster{}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: reference.Name}, fooCluster); err != nil {
+		return refusal{fmt.Errorf("getting FooCluster %s, which says what cloud is used: %w", reference.Name, err)}
+	}
+	return r.OfFooCluster(ctx, fooCluster)
+}
+
+// ofNobody returns the cloud of what is left of a Cluster that is gone. Where there are identities, nothing says any more which
+// of them it used, and another cloud would say that nothing is left.
+func (r *Resolver) ofNobody(ctx context.Context) cloud.Cloud {
+	identities := &infrav1.FooClusterIdentityList{}
+	if err := r.Client.List(ctx, identities, client.Limit(1)); err != nil {
+		return refusal{fmt.Errorf("listing FooClusterIdentities: %w", err)}
+	}
+	if len(identities.Items) > 0 {
+		return refusal{unauthorized("the Cluster is gone, and with it what says which FooClusterIdentity was used; make the Cluster and its FooCluster " +
+			"again, or remove the finalizer once nothing is left in the cloud")}
+	}
+	return r.Default
+}
+
+func unauthorized(format string, arguments ...any) error {
+	return &cloud.UnauthorizedError{Message: fmt.Sprintf(format, arguments...)}
+}
+
+func (r *Resolver) resolve(ctx context.Context, fooCluster *infrav1.FooCluster) (cloud.Cloud, error) {
+	name := fooCluster.Spec.IdentityRef.Name
+	identity := &infrav1.FooClusterIdentity{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, identity)
+	if apierrors.IsNotFound(err) {
+		return nil, unauthorized("spec.identityRef of FooCluster %s: there is no FooClusterIdentity %s", fooCluster.Name, name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting FooClusterIdentity %s: %w", name, err)
+	}
+	allowed, err := Allows(ctx, r.Client, identity, fooCluster.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !allowed {
+		return nil, unauthorized("spec.identityRef of FooCluster %s: FooClusterIdentity %s does not allow namespace %s; see its spec.allowedNamespaces",
+			fooCluster.Name, name, fooCluster.Namespace)
+	}
+	if known := r.lookup(identity); known != nil {
+		return known, nil
+	}
+	return r.connect(ctx, identity)
+}
+
+func (r *Resolver) lookup(identity *infrav1.FooClusterIdentity) *connected {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.known[identity.Name]
+	if !ok || known.identity != versionOf(identity) {
+		return nil
+	}
+	return known
+}
+
+// versionOf names all of an identity that a connection is made from, but the Secret.
+func versionOf(identity *infrav1.FooClusterIdentity) string {
+	return fmt.Sprintf("%s/%d", identity.UID, identity.Generation)
+}
+
+// connect reads the Secret, and makes a connection unless there is one from the same.
+func (r *Resolver) connect(ctx context.Context, identity *infrav1.FooClusterIdentity) (*connected, error) {
+	secret, err := r.secret(ctx, identity)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	version := versionOf(identity)
+	known, ok := r.known[identity.Name]
+	if ok && known.identity == version && known.secret == secret.ResourceVersion {
+		return known, nil
+	}
+	made, err := r.Connect(Account{
+		Endpoint: identity.Spec.Endpoint, CA: identity.Spec.CABundle, Tenant: identity.Spec.Tenant, Token: token(secret),
+	})
+	if err != nil {
+		return nil, unauthorized("FooClusterIdentity %s: %v", identity.Name, err)
+	}
+	if ok {
+		known.close()
+	}
+	r.known[identity.Name] = &connected{
+		Connection: made, identity: version, secret: secret.ResourceVersion, stop: r.Follow(made),
+	}
+	return r.known[identity.Name], nil
+}
+
+// SecretError says what is wrong with the Secret of an identity. It wraps an UnauthorizedError of the cloud.
+type SecretError struct {
+	// Reason is one of those of FooClusterIdentity's Ready condition.
+	Reason string
+	// Message names the Secret and what to do.
+	Message string
+}
+
+func (e *SecretError) Error() string { return e.Message }
+
+// Unwrap makes it an UnauthorizedError.
+func (e *SecretError) Unwrap() error { return &cloud.UnauthorizedError{Message: e.Message} }
+
+func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdentity) (*corev1.Secret, error) {
+	reference := identity.Spec.CredentialsRef
+	key := client.ObjectKey{Namespace: reference.Namespace, Name: reference.Name}
+	secret := &corev1.Secret{}
+	err := r.Secrets.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) {
+		r.Forget(identity.Name)
+		return nil, &SecretError{
+			Reason:  infrav1.FooClusterIdentitySecretMissingReason,
+			Message: fmt.Sprintf("spec.credentialsRef of FooClusterIdentity %s: there is no Secret %s", identity.Name, key),
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("getting Secret %s of FooClusterIdentity %s: %w", key, identity.Name, err)
+	}
+	if token(secret) == "" {
+		r.Forget(identity.Name)
+		return nil, &SecretError{
+			Reason: infrav1.FooClusterIdentitySecretMalformedReason,
+			Message: fmt.Sprintf("spec.credentialsRef of FooClusterIdentity %s: Secret %s has no token under the key %s",
+				identity.Name, key, infrav1.FooClusterIdentityTokenKey),
+		}
+	}
+	return secret, nil
+}
+
+func token(secret *corev1.Secret) string {
+	return strings.TrimSpace(string(secret.Data[infrav1.FooClusterIdentityTokenKey]))
+}
+
+// Check reads the Secret of an identity again, takes it into use where it has changed, and asks the cloud whether it accepts it.
+// Its error is a SecretError, one of the cloud's, or one of the API server's.
+func (r *Resolver) Check(ctx context.Context, identity *infrav1.FooClusterIdentity) error {
+	connection, err := r.connect(ctx, identity)
+	if err != nil {
+		return err
+	}
+	_, err = connection.Quota(ctx)
+	return err
+}
+
+// Forget closes the connection of an identity.
+func (r *Resolver) Forget(identity string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known, ok := r.known[identity]; ok {
+		known.close()
+		delete(r.known, identity)
+	}
+}

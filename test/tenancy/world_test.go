@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+//go:build integration
+
+package tenancy
+
+import (
+	"context"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	machinefake "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/server"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+var (
+	env *envtestenv.Environment
+	c   client.Client
+	// shared is the cloud of the manager itself, which no cluster of these tests uses.
+	shared = fake.New(fake.Options{})
+	// foocloud is the cloud that the tenants share.
+	foocloud *served
+)
+
+func TestTenancy(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Tenants")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	var err error
+	env, err = envtestenv.Start(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	c = env.Client
+	foocloud = serve()
+	startManager()
+})
+
+// served is a cloud behind its API.
+type served struct {
+	engine  *engine.Engine
+	handler atomic.Pointer[server.Server]
+	web     *httptest.Server
+}
+
+func serve() *served {
+	GinkgoHelper()
+	state, err := store.Open(filepath.Join(GinkgoT().TempDir(), "state.db"))
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(state.Close)
+	s := &served{engine: engine.New(engine.Options{
+		Store: state, Machines: machinefake.NewMachines(), Balancers: machinefake.NewBalancers(), Network: netip.MustParsePrefix("10.91.0.0/24"),
+		Zones:         []cloud.Zone{{Name: "zone-a", ControlPlane: true}},
+		InstanceTypes: []cloud.InstanceType{{Name: "medium", CPUs: 2, MemoryBytes: 1 << 31, Runtime: cloud.RuntimeProcess}},
+		Images: func() ([]cloud.Image, error) {
+			return []cloud.Image{{KubernetesVersion: infratest.KubernetesVersion}}, nil
+		},
+	})}
+	ctx, stop := context.WithCancel(context.Background())
+	Expect(s.engine.Start(ctx)).To(Succeed())
+	s.setTokens(map[string]string{"red": "token-of-red", "blue": "token-of-blue"})
+	s.web = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.Load().ServeHTTP(w, r) }))
+	DeferCleanup(func() {
+		s.web.CloseClientConnections()
+		s.web.Close()
+		stop()
+		s.engine.Wait()
+	})
+	return s
+}
+
+// setTokens makes these the only tokens that the cloud accepts.
+func (s *served) setTokens(tokens map[string]string) {
+	GinkgoHelper()
+	var tenants []server.Tenant
+	for name, token := range tokens {
+		tenants = append(tenants, server.Tenant{Name: name, Token: token, Backend: s.engine.Tenant(name)})
+	}
+	handler, err := server.New(tenants)
+	Expect(err).NotTo(HaveOccurred())
+	s.handler.Store(handler)
+}
+
+func (s *served) certificate() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.web.Certificate().Raw})
+}
+
+// startManager runs the controllers of the infrastructure as the manager does.
+func startManager() {
+	GinkgoHelper()
+	mgr, err := ctrl.NewManager(env.Config, ctrl.Options{
+		Scheme: env.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true}},
+	})
+	Expect(err).NotTo(HaveOccurred())
+	ctx, stop := context.WithCancel(context.Background())
+	events := cloudevents.New(shared, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	Expect(mgr.Add(events)).To(Succeed())
+	clouds := cloudidentity.NewResolver(cloudidentity.Options{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: shared, Follow: events.Follow,
+		Connect: func(account cloudidentity.Account) (cloudidentity.Connection, error) {
+			return cloudclient.NewClient(cloudclient.Options{
+				Endpoint: account.Endpoint, CA: account.CA, Tenant: account.Tenant, Token: account.Token,
+			})
+		},
+	})
+	Expect(clusteridentity.SetupWithManager(ctx, mgr, clusteridentity.Options{Checker: clouds})).To(Succeed())
+	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: clouds, Events: events})).To(Succeed())
+	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: clouds, Events: events})).To(Succeed())
+	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: clouds, Events: events})).To(Succeed())
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(ctx) }()
+	DeferCleanup(func() {
+		stop()
+		Eventually(stopped).Should(Receive(BeNil()))
+	})
+}
