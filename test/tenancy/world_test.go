@@ -1,3 +1,5 @@
+//go:build integration
+
 /*
 Copyright 2026 The Foo Authors.
 
@@ -13,8 +15,6 @@ WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
 See the License for the specific language governing permissions and
 limitations under the License.
 */
-
-//go:build integration
 
 package tenancy
 
@@ -96,7 +96,7 @@ func serve() *served {
 	s := &served{engine: engine.New(engine.Options{
 		Store: state, Machines: machinefake.NewMachines(), Balancers: machinefake.NewBalancers(), Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-a", ControlPlane: true}},
-		InstanceTypes: []cloud.InstanceType{{Name: "medium", CPUs: 2, MemoryBytes: 1 << 31, Runtime: cloud.RuntimeProcess}},
+		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31, Runtime: cloud.RuntimeProcess}},
 		Images: func() ([]cloud.Image, error) {
 			return []cloud.Image{{KubernetesVersion: infratest.KubernetesVersion}}, nil
 		},

@@ -207,3 +207,24 @@ func TestThrottledAnswersHaveTheHeader(t *testing.T) {
 		g.Expect(response.Header.Get("Retry-After")).To(Equal("1"))
 	}, soon).Should(Succeed(), "one request a second is allowed")
 }
+
+// A call that is for another tenant than its token is refused before it does anything.
+func TestCallsForAnotherTenant(t *testing.T) {
+	w := newWorld(t)
+	wrong, err := client.NewClient(client.Options{Endpoint: w.endpoint, Token: tokenB, CAFile: w.caFile, Tenant: "a"})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = wrong.EnsureInstance(ctx, instanceSpec("mine"))
+	w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%v", err)
+	w.Expect(err).To(MatchError(ContainSubstring(`the token is that of tenant "b", and the call is for tenant "a"`)))
+	_, err = wrong.GetInstance(ctx, "none")
+	w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "it is not said that there is none: %v", err)
+	for _, c := range []*client.Client{w.client, w.other} {
+		instances, err := c.ListInstances(ctx, cloud.InstanceFilter{})
+		w.Expect(err).NotTo(HaveOccurred())
+		w.Expect(instances).To(BeEmpty())
+	}
+	right, err := client.NewClient(client.Options{Endpoint: w.endpoint, Token: tokenA, CAFile: w.caFile, Tenant: "a"})
+	w.Expect(err).NotTo(HaveOccurred())
+	_, err = right.Quota(ctx)
+	w.Expect(err).NotTo(HaveOccurred())
+}
