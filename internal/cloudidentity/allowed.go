@@ -33,10 +33,6 @@ import (
 func Allows(ctx context.Context, reader client.Reader, identity *infrav1.FooClusterIdentity, namespace string) (bool, error) {
 	allowed := identity.Spec.AllowedNamespaces
 	switch {
-	case allowed == nil:
-		return false, nil
-	case len(allowed.List) == 0 && allowed.Selector == nil:
-		return true, nil
 	case slices.Contains(allowed.List, namespace):
 		return true, nil
 	case allowed.Selector == nil:

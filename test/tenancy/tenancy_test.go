@@ -54,7 +54,7 @@ func newTenant(ctx context.Context, name string, changes ...func(*tenant)) *tena
 		Spec: infrav1.FooClusterIdentitySpec{
 			Endpoint: foocloud.web.URL, CABundle: foocloud.certificate(), Tenant: name,
 			CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: namespace, Name: "cloud"},
-			AllowedNamespaces: &infrav1.AllowedNamespaces{List: []string{namespace}},
+			AllowedNamespaces: infrav1.AllowedNamespaces{List: []string{namespace}},
 		},
 	}}
 	t.secret = &corev1.Secret{
@@ -243,7 +243,7 @@ var _ = Describe("An identity", func() {
 
 		By("allowing it by its label")
 		before := blue.identity.DeepCopy()
-		blue.identity.Spec.AllowedNamespaces = &infrav1.AllowedNamespaces{
+		blue.identity.Spec.AllowedNamespaces = infrav1.AllowedNamespaces{
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{corev1.LabelMetadataName: foreign}},
 		}
 		Expect(c.Patch(ctx, blue.identity, client.MergeFrom(before))).To(Succeed())

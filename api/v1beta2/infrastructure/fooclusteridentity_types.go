@@ -34,7 +34,7 @@ type FooClusterIdentitySpec struct {
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: what clusters have would not be found in another cloud; make another FooClusterIdentity"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: what clusters have would not be found in another cloud; make another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.endpoint)"
 	Endpoint string `json:"endpoint,omitempty"`
 
 	// tenant whom the token belongs to. The cloud refuses each call with the token of another tenant, so that nothing is
@@ -43,7 +43,7 @@ type FooClusterIdentitySpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenant is immutable: what clusters have would not be found with another tenant; make another FooClusterIdentity"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenant is immutable: what clusters have would not be found with another tenant; make another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.tenant)"
 	Tenant string `json:"tenant,omitempty"`
 
 	// caBundle is the certificates in PEM format that an https endpoint is verified with. Left empty, those of the system.
@@ -57,9 +57,9 @@ type FooClusterIdentitySpec struct {
 	// +required
 	CredentialsRef FooClusterIdentitySecretReference `json:"credentialsRef,omitempty,omitzero"`
 
-	// allowedNamespaces are those whose FooClusters may use the identity. Left out, none may; an empty object allows all.
+	// allowedNamespaces are those whose FooClusters may use the identity. Left out, none may; an empty selector allows all.
 	// +optional
-	AllowedNamespaces *AllowedNamespaces `json:"allowedNamespaces,omitempty"`
+	AllowedNamespaces AllowedNamespaces `json:"allowedNamespaces,omitempty,omitzero"`
 }
 
 // FooClusterIdentitySecretReference names a Secret.
@@ -77,7 +77,8 @@ type FooClusterIdentitySecretReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AllowedNamespaces are namespaces by name or by label. One that either names is allowed; without both, all are.
+// AllowedNamespaces are namespaces by name or by label. One that either names is allowed.
+// +kubebuilder:validation:MinProperties=1
 type AllowedNamespaces struct {
 	// list of the names of namespaces.
 	// +optional
