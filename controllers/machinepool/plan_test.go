@@ -362,8 +362,12 @@ func TestStalledWhileNodesDoNotJoin(t *testing.T) {
 				test.change(s)
 			}
 			s.decided.failures = test.failures
+			want := metav1.ConditionTrue
+			if test.want == "" {
+				want = metav1.ConditionFalse
+			}
 			stalled := stalledCondition(s)
-			g.Expect(stalled.Status == metav1.ConditionTrue).To(Equal(test.want != ""), stalled.Message)
+			g.Expect(stalled.Status).To(Equal(want), stalled.Message)
 			g.Expect(stalled.Message).To(ContainSubstring(test.want))
 		})
 	}
