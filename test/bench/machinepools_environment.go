@@ -52,7 +52,7 @@ const (
 	// looks is how often a settled pool is looked at again.
 	looks = 3
 	// quiet is how long nothing may be written before a pool counts as settled.
-	quiet = time.Second
+	quiet = 2 * time.Second
 )
 
 // poolEnvironment is a kube-apiserver, a fake cloud, Foo's controllers, and what stands in for Cluster API.
@@ -170,8 +170,21 @@ func (e *poolEnvironment) measure(ctx context.Context, options options, size int
 	if costs.SettledWrites, err = e.settled(ctx); err != nil {
 		return nil, err
 	}
-	costs.Down, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, 0) })
-	return costs, err
+	if costs.Down, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, 0) }); err != nil {
+		return nil, err
+	}
+	return costs, e.removePool(ctx, machinePool)
+}
+
+// removePool leaves the cloud to the next pool, so that what is counted is of that alone.
+func (e *poolEnvironment) removePool(ctx context.Context, machinePool *clusterv1.MachinePool) error {
+	if err := e.Client.Delete(ctx, infratest.NewFooMachinePool(machinePool)); err != nil {
+		return err
+	}
+	return every(ctx, quiet/20, func() bool {
+		pools, err := e.cloud.ListPools(ctx, nil)
+		return err == nil && len(pools) == 0
+	})
 }
 
 // counted adds what was used while something was done.
@@ -235,7 +248,7 @@ func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.Mach
 	}
 }
 
-// settled makes the controllers look at all pools again once nothing is written any more, and returns how much they write then.
+// settled makes the controllers look at the pool again once nothing is written any more, and returns how much they write then.
 func (e *poolEnvironment) settled(ctx context.Context) (int64, error) {
 	if err := e.quiet(ctx); err != nil {
 		return 0, err
@@ -243,12 +256,12 @@ func (e *poolEnvironment) settled(ctx context.Context) (int64, error) {
 	before := e.requests.writes.Load()
 	for range looks {
 		look := e.cloud.Calls(fake.CallListInstances)
-		e.cloud.GrowPools() // an event about each pool
-		if err := every(ctx, quiet/10, func() bool { return e.cloud.Calls(fake.CallListInstances) > look }); err != nil {
+		e.cloud.GrowPools() // an event about the pool
+		if err := every(ctx, quiet/20, func() bool { return e.cloud.Calls(fake.CallListInstances) > look }); err != nil {
 			return 0, fmt.Errorf("waiting for the controller to look at the pool: %w", err)
 		}
 	}
-	err := e.quiet(ctx)
+	err := e.quiet(ctx) // longer than the controller rests between two looks
 	return e.requests.writes.Load() - before, err
 }
 
