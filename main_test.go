@@ -1,0 +1,168 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+func TestManager(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Manager")
+}
+
+// The flags are those of a Deployment, but for the cloud: the control plane role needs none.
+var _ = Describe("A manager", func() {
+	It("does what its flags say", func(ctx SpecContext) {
+		SetDefaultEventuallyTimeout(30 * time.Second)
+		environment, err := envtestenv.Start(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
+		mine, err := environment.CreateNamespace(ctx, "mine")
+		Expect(err).NotTo(HaveOccurred())
+		other, err := environment.CreateNamespace(ctx, "other")
+		Expect(err).NotTo(HaveOccurred())
+
+		health := freeAddress(ctx)
+		opts, err := options.Parse([]string{
+			"--kubeconfig=" + kubeconfig(environment.Config), "--providers=control-plane", "--namespace=" + mine, "--watch-filter=chosen",
+			"--leader-elect", "--leader-elect-resource-name=chosen", "--leader-elect-resource-namespace=" + mine,
+			"--health-addr=" + health, "--diagnostics-address=0", "--webhook-port=0", "--foocontrolplane-concurrency=3",
+			"--logging-format=json", "--v=0", "--skip-crd-migration-phases=CleanupManagedFields",
+		}, feature.MutableGates.DeepCopy())
+		Expect(err).NotTo(HaveOccurred())
+		running, stop := context.WithCancel(context.Background())
+		stopped := make(chan error, 1)
+		go func() { stopped <- run(running, opts) }()
+		DeferCleanup(stop)
+
+		Eventually(func() (int, error) { return status(ctx, "http://"+health+"/readyz") }).Should(Equal(http.StatusOK))
+		lease := &coordinationv1.Lease{}
+		Eventually(func() error {
+			return environment.Client.Get(ctx, client.ObjectKey{Namespace: mine, Name: "chosen"}, lease)
+		}).Should(Succeed())
+		Expect(lease.Spec.LeaseDurationSeconds).To(HaveValue(BeEquivalentTo(60)))
+
+		By("reconciling what is in its namespace and has its label")
+		chosen := create(ctx, environment, mine, "chosen")
+		others := []client.Object{create(ctx, environment, mine, "another"), create(ctx, environment, other, "chosen")}
+		finalizers := func(object client.Object) []string {
+			Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
+			return object.GetFinalizers()
+		}
+		Eventually(finalizers).WithArguments(chosen).ShouldNot(BeEmpty())
+		for _, object := range others {
+			// A write that must not happen cannot be waited for; the one that may took less.
+			Consistently(finalizers, "1s").WithArguments(object).Should(BeEmpty())
+		}
+
+		By("looking at the versions of the kinds of its role")
+		observed := func(name string) func() map[string]string {
+			return func() map[string]string {
+				crd := &apiextensionsv1.CustomResourceDefinition{}
+				Expect(environment.Client.Get(ctx, client.ObjectKey{Name: name}, crd)).To(Succeed())
+				return crd.Annotations
+			}
+		}
+		Eventually(observed("foocontrolplanes.controlplane.cluster.x-k8s.io")).Should(HaveKey(clusterv1.CRDMigrationObservedGenerationAnnotation))
+		Expect(observed("foomachines.infrastructure.cluster.x-k8s.io")()).NotTo(HaveKey(clusterv1.CRDMigrationObservedGenerationAnnotation))
+
+		By("giving back its Lease when it stops")
+		stop()
+		Eventually(stopped).Should(Receive(BeNil()))
+		Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(lease), lease)).To(Succeed())
+		Expect(lease.Spec.HolderIdentity).To(HaveValue(BeEmpty()))
+	})
+})
+
+// create makes a FooControlPlane of a Cluster, labelled for a manager.
+func create(ctx context.Context, environment *envtestenv.Environment, namespace, filter string) *controlplanev1.FooControlPlane {
+	GinkgoHelper()
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: filter, Labels: map[string]string{clusterv1.WatchLabel: filter}}
+	cluster := &clusterv1.Cluster{ObjectMeta: meta}
+	cluster.Spec.ControlPlaneRef = clusterv1.ContractVersionedObjectReference{APIGroup: controlplanev1.GroupVersion.Group, Kind: "FooControlPlane", Name: filter}
+	cluster.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "FooCluster", Name: filter}
+	Expect(environment.Client.Create(ctx, cluster.DeepCopy())).To(Succeed())
+	Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(cluster), cluster)).To(Succeed())
+	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: meta}
+	controlPlane.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cluster, clusterv1.GroupVersion.WithKind("Cluster"))}
+	controlPlane.Spec.Version = "v1.36.3"
+	controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+		APIGroup: "infrastructure.cluster.x-k8s.io", Kind: "FooMachineTemplate", Name: "any",
+	}
+	Expect(environment.Client.Create(ctx, controlPlane)).To(Succeed())
+	return controlPlane
+}
+
+// kubeconfig writes the way to the API server into a file.
+func kubeconfig(config *rest.Config) string {
+	GinkgoHelper()
+	content := clientcmdapi.NewConfig()
+	content.Clusters["test"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	content.AuthInfos["test"] = &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData}
+	content.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "test"}
+	content.CurrentContext = "test"
+	path := filepath.Join(GinkgoT().TempDir(), "kubeconfig")
+	Expect(clientcmd.WriteToFile(*content, path)).To(Succeed())
+	Expect(os.Chmod(path, 0o600)).To(Succeed())
+	return path
+}
+
+func freeAddress(ctx context.Context) string {
+	GinkgoHelper()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { Expect(listener.Close()).To(Succeed()) }()
+	return listener.Addr().String()
+}
+
+func status(ctx context.Context, url string) (int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, fmt.Errorf("asking %s: %w", url, err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
+}
