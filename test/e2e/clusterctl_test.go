@@ -38,8 +38,11 @@ import (
 // capiVersion is the version that the components of Cluster API in bin/manifests are installed as.
 const capiVersion = "v1.14.2"
 
-// releaseUnderTest is the version in bin/release.
-const releaseUnderTest = "v0.1.0"
+// The versions in bin/release, both of the same sources.
+const (
+	releaseUnderTest = "v0.1.0"
+	nextRelease      = "v0.1.1"
+)
 
 // initOfRelease are the arguments that install the release and what it needs.
 var initOfRelease = []string{
@@ -130,7 +133,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	var c *cluster
 	BeforeAll(func(ctx SpecContext) {
 		source = bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { source.stopAll(ctx) }, NodeTimeout(clusterGone))
+		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
 		ctl = newClusterctl(source.management)
 	}, NodeTimeout(2*clusterUp))
 	AfterEach(func() {
@@ -152,8 +155,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	It("is installed by clusterctl init", Label("contract:clusterctl.components-transformations", "contract:clusterctl.components-controllers"), func(ctx SpecContext) {
 		ctl.init(ctx, source)
 		plan := ctl.run(ctx, source.management, "upgrade", "plan")
-		Expect(plan).To(ContainSubstring("control-plane-foo"))
-		Expect(plan).To(ContainSubstring("You are already up to date!"))
+		Expect(plan).To(MatchRegexp(`control-plane-foo .*%s +%s`, releaseUnderTest, nextRelease))
+		Expect(plan).To(MatchRegexp(`infrastructure-foo .*%s +%s`, releaseUnderTest, nextRelease))
 	}, NodeTimeout(2*clusterUp))
 
 	It("makes a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
@@ -178,7 +181,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 
 	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { target.stopAll(ctx) }, NodeTimeout(clusterGone))
+		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
 		ctl.init(ctx, target)
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
@@ -187,6 +190,20 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move back has changed the cluster")
 		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(4*clusterUp))
+
+	It("is upgraded under a live cluster", func(ctx SpecContext) {
+		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
+		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
+		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
+		source.run(ctx)
+		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
+		c.scaleWorkers(ctx, 2)
+		c.nodesReady(ctx, 1, 2) // the new managers do their work
+		c.scaleWorkers(ctx, 1)
+		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
+		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(3*clusterUp))
 
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")

@@ -111,12 +111,14 @@ func (p *pods) run(ctx context.Context) {
 	}
 }
 
-// stopAll ends the managers.
-func (p *pods) stopAll(ctx context.Context) {
+// stop ends the managers whose Deployments have the text in their names.
+func (p *pods) stop(ctx context.Context, text string) {
 	GinkgoHelper()
 	for key, one := range p.running {
-		one.interrupt(ctx)
-		delete(p.running, key)
+		if strings.Contains(key.Name, text) {
+			one.interrupt(ctx)
+			delete(p.running, key)
+		}
 	}
 }
 
