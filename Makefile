@@ -96,9 +96,10 @@ verify: generate ## Fail if a generated file was not current
 	@git diff --exit-code -- api config docs || { echo 'generated files are stale: commit what `make generate` writes' >&2; exit 1; }
 
 .PHONY: release
-release: prerequisites ## Write a clusterctl repository of VERSION under out/
+release: prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	go run ./hack/release --version $(VERSION) --output out
+	@for architecture in amd64 arm64; do GOARCH=$$architecture GOOS=linux $(GO_BUILD) -o $(BIN)/programs/$$architecture/manager .; done
+	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs
 
 .PHONY: clean
 clean: ## Delete what was built; the module and build caches of Go stay
@@ -137,7 +138,7 @@ $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/ma
 
 # The release that the stories install.
 $(BIN)/release/clusterctl.yaml: FORCE
-	@go run ./hack/release --version v0.1.0 --output $(BIN)/release
+	@for version in v0.1.0 v0.1.1; do go run ./hack/release --version $$version --output $(BIN)/release; done
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 

@@ -69,7 +69,7 @@ const (
 	// unreleasedImage is the manager's image in config/manager.
 	unreleasedImage = "foo-manager:unreleased"
 	// managerImage is what a release has instead: a variable, so that a mirror can be named, with the published image.
-	managerImage = "${FOO_MANAGER_IMAGE:=ghcr.io/capfoo/cluster-api-provider-foo/manager:%s}"
+	managerImage = "${FOO_MANAGER_IMAGE:=" + imageRepository + "manager:%s}"
 )
 
 // build returns what a release publishes, from the sources in a folder: for each provider its components, its metadata

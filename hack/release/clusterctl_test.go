@@ -65,7 +65,7 @@ func generateCluster(t *testing.T, output, infrastructure string) (stdout, stder
 func TestClusterctlRendersTheTemplate(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
-	g.Expect(run(sources, version, output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
 
 	rendered, problems, err := generateCluster(t, output, "foo:"+version)
 	g.Expect(err).NotTo(HaveOccurred(), problems)
@@ -84,7 +84,7 @@ func TestClusterctlRendersTheTemplate(t *testing.T) {
 func TestClusterctlRefusesAnotherVersion(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
-	g.Expect(run(sources, version, output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
 	rendered, problems, err := generateCluster(t, output, "foo:v0.1.9")
 	g.Expect(err).To(HaveOccurred())
 	g.Expect(rendered).To(BeEmpty())
@@ -95,7 +95,7 @@ func TestClusterctlRefusesAnotherVersion(t *testing.T) {
 func TestComponentsInstall(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
-	g.Expect(run(sources, version, output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
 	scheme := runtime.NewScheme()
 	g.Expect(clientgoscheme.AddToScheme(scheme)).To(Succeed())
 	g.Expect(apiextensionsv1.AddToScheme(scheme)).To(Succeed())

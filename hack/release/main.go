@@ -39,31 +39,49 @@ import (
 func main() {
 	version := flag.String("version", "", "version to release, for example v0.1.0; its release series must be in templates/metadata.yaml")
 	output := flag.String("output", "out", "folder to write to")
+	programs := flag.String("programs", "", "folder with the programs of the images, <architecture>/<name>; without it, no images are made")
 	flag.Parse()
-	if err := run(".", *version, *output); err != nil {
+	if err := run(release{sources: ".", version: *version, output: *output, programs: *programs}); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-// run writes the version of the sources in a folder. Nothing is written if any of it cannot be made.
-func run(sources, version, output string) error {
-	if err := checkVersion(version, templates.Metadata); err != nil {
+// release says what to write where.
+type release struct {
+	// sources is the root folder of the sources.
+	sources string
+	// version, for example v0.1.0.
+	version string
+	// output is the folder to write to.
+	output string
+	// programs is the folder with the programs of the images; no images are made if it is empty.
+	programs string
+}
+
+// run writes a version of the sources. Nothing is written if any of it cannot be made.
+func run(r release) error {
+	if err := checkVersion(r.version, templates.Metadata); err != nil {
 		return err
 	}
-	root, err := filepath.Abs(output)
+	root, err := filepath.Abs(r.output)
 	if err != nil {
 		return err
 	}
-	published, err := build(sources, version)
+	published, err := build(r.sources, r.version)
 	if err != nil {
 		return err
 	}
-	configuration, err := clusterctlConfiguration(root, version)
+	if r.programs != "" {
+		if err := addPrograms(published, r.programs, r.version); err != nil {
+			return err
+		}
+	}
+	configuration, err := clusterctlConfiguration(root, r.version)
 	if err != nil {
 		return err
 	}
-	if err := removeOld(root, version); err != nil {
+	if err := removeOld(root, r.version); err != nil {
 		return err
 	}
 	bound := repository.Files{sumsFile: sums(published), configurationFile: configuration}
@@ -81,6 +99,17 @@ func removeOld(root, version string) error {
 		dir := filepath.Join(root, filepath.FromSlash(provider.at(version).Dir()))
 		if err := os.RemoveAll(dir); err != nil {
 			return fmt.Errorf("remove the earlier build: %w", err)
+		}
+	}
+	for _, pattern := range []string{"images/*-" + version + ".tar", "sbom/*-" + version + "-*.json"} {
+		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		if err != nil {
+			return fmt.Errorf("remove the earlier build: %w", err)
+		}
+		for _, file := range old {
+			if err := os.Remove(file); err != nil {
+				return fmt.Errorf("remove the earlier build: %w", err)
+			}
 		}
 	}
 	return nil

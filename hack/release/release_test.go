@@ -47,8 +47,8 @@ const (
 func TestReleaseIsReproducible(t *testing.T) {
 	g := NewWithT(t)
 	first, second := t.TempDir(), t.TempDir()
-	g.Expect(run(sources, version, first)).To(Succeed())
-	g.Expect(run(sources, version, second)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: first})).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: second})).To(Succeed())
 	one, other := contents(g, first), contents(g, second)
 	g.Expect(len(one)).To(BeNumerically(">=", 7))
 	g.Expect(string(one[configurationFile])).To(ContainSubstring(first), "clusterctl asks for absolute paths")
@@ -60,12 +60,12 @@ func TestReleaseIsReproducible(t *testing.T) {
 func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
-	g.Expect(run(sources, "v0.1.0", output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
 	before := contents(g, output)
-	g.Expect(run(sources, "v0.1.1-rc.1", output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: "v0.1.1-rc.1", output: output})).To(Succeed())
 	leftover := filepath.Join(output, "infrastructure-foo", "v0.1.0", "cluster-template-gone.yaml")
 	g.Expect(os.WriteFile(leftover, nil, 0o600)).To(Succeed())
-	g.Expect(run(sources, "v0.1.0", output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: "v0.1.0", output: output})).To(Succeed())
 	after := contents(g, output)
 	g.Expect(after).To(HaveKey("infrastructure-foo/v0.1.1-rc.1/metadata.yaml"))
 	for name := range after {
@@ -79,7 +79,7 @@ func TestReleaseReplacesItsVersionOnly(t *testing.T) {
 func TestSums(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
-	g.Expect(run(sources, version, output)).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: output})).To(Succeed())
 	files := contents(g, output)
 	listed := repository.Files{}
 	lines := bufio.NewScanner(bytes.NewReader(files[sumsFile]))
@@ -112,7 +112,7 @@ func TestWrongVersionIsRefused(t *testing.T) {
 		t.Run(test.version, func(t *testing.T) {
 			g := NewWithT(t)
 			output := filepath.Join(t.TempDir(), "out")
-			g.Expect(run(sources, test.version, output)).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(run(release{sources: sources, version: test.version, output: output})).To(MatchError(ContainSubstring(test.want)))
 			g.Expect(output).NotTo(BeADirectory())
 		})
 	}
@@ -122,7 +122,7 @@ func TestWrongVersionIsRefused(t *testing.T) {
 func TestSourcesElsewhereAreRefused(t *testing.T) {
 	g := NewWithT(t)
 	output := filepath.Join(t.TempDir(), "out")
-	g.Expect(run(t.TempDir(), version, output)).To(MatchError(ContainSubstring("run it in the root folder of the sources")))
+	g.Expect(run(release{sources: t.TempDir(), version: version, output: output})).To(MatchError(ContainSubstring("run it in the root folder of the sources")))
 	g.Expect(output).NotTo(BeADirectory())
 }
 
