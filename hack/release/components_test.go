@@ -17,6 +17,8 @@ limitations under the License.
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -144,6 +146,8 @@ func TestNoRoleGrantsEverything(t *testing.T) {
 
 //contract:clusterctl/components-variables
 func TestVariables(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join(sources, "docs/getting-started.md"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, provider := range providers {
 		g := NewWithT(t)
 		content, err := components(sources, provider, version)
@@ -151,7 +155,8 @@ func TestVariables(t *testing.T) {
 		variables, err := yamlprocessor.NewSimpleProcessor().GetVariableMap(content)
 		g.Expect(err).NotTo(HaveOccurred())
 		for name, fallback := range variables {
-			g.Expect(name).To(HavePrefix("FOO_"))
+			g.Expect(name).To(HavePrefix(variablePrefix))
+			g.Expect(string(guide)).To(ContainSubstring("| `"+name+"` | "), "docs/getting-started.md lists all variables")
 			_, required := values[name]
 			g.Expect(fallback == nil).To(Equal(required), "%s has a default, or the user must be told that it is required", name)
 		}
