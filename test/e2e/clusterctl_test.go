@@ -159,6 +159,12 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(plan).To(MatchRegexp(`infrastructure-foo .*%s +%s`, releaseUnderTest, nextRelease))
 	}, NodeTimeout(2*clusterUp))
 
+	It("is not installed twice", func(ctx SpecContext) {
+		got := ctl.on(ctx, source.management, "init", "--infrastructure=foo:"+nextRelease, "--target-namespace=elsewhere")
+		Expect(got.code).NotTo(BeZero())
+		Expect(got.stderr).To(ContainSubstring("there is already an instance of the \"infrastructure-foo\" provider"))
+	}, NodeTimeout(clusterUp))
+
 	It("makes a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
 		found, err := filepath.Glob(filepath.Join(bin, "release/infrastructure-foo", releaseUnderTest, "cluster-template*.yaml"))
 		Expect(err).NotTo(HaveOccurred())
@@ -182,6 +188,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
 		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
 		ctl.init(ctx, target)
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
@@ -205,6 +212,22 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(3*clusterUp))
 
+	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		c.rolloutNow(ctx)
+		Eventually(func(g Gomega) {
+			for _, machine := range c.controlPlaneMachines(g, ctx) {
+				if !machine.Status.NodeRef.IsDefined() {
+					return
+				}
+			}
+			g.Expect(before).To(BeEmpty(), "there is no new Machine yet")
+		}).WithContext(ctx).Should(Succeed())
+		ctl.refuseMove(ctx, source, target, c, "is still provisioning the node")
+		c.replaced(ctx, before)
+		c.nodesReady(ctx, 1, 1)
+	}, NodeTimeout(2*clusterUp))
+
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")
 		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
@@ -219,6 +242,17 @@ func (c *clusterctl) generate(ctx context.Context, m *management, key client.Obj
 	GinkgoHelper()
 	return c.run(ctx, m, "generate", "cluster", key.Name, "--target-namespace="+key.Namespace, "--infrastructure=foo:"+releaseUnderTest,
 		"--flavor="+flavor, "--kubernetes-version="+currentVersion, "--control-plane-machine-count=1", "--worker-machine-count=1")
+}
+
+// refuseMove expects that clusterctl says why the cluster can not be moved, and that all stays as it is.
+func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *cluster, says string) {
+	GinkgoHelper()
+	got := c.on(ctx, from.management, "move", "--namespace="+stays.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	Expect(got.code).NotTo(BeZero())
+	Expect(got.stderr).To(ContainSubstring(says))
+	var now clusterv1.Cluster
+	Expect(from.Get(ctx, stays.key, &now)).To(Succeed())
+	Expect(now.Spec.Paused).NotTo(HaveValue(BeTrue()), "the cluster has been left paused")
 }
 
 // move moves the cluster's namespace, and waits until the cluster is as well there as it was before.

@@ -1,0 +1,124 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// crowd is how many clusters are moved at once.
+const crowd = 100
+
+// Clusters without machines: Foo's controllers leave them alone, and what a move needs of their status is written for them.
+var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
+	It("is moved at once", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+		const namespace = "crowd"
+		source := bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
+		target := bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		ctl := newClusterctl(source.management)
+		ctl.init(ctx, source)
+		ctl.init(ctx, target)
+
+		source.kubectl(ctx, "create", "namespace", namespace)
+		began := time.Now()
+		for number := range crowd {
+			source.inert(ctx, client.ObjectKey{Namespace: namespace, Name: fmt.Sprintf("inert-%d", number)})
+		}
+		source.expectCrowd(ctx, namespace)
+		made := time.Since(began)
+		began = time.Now()
+		ctl.run(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
+		moved := time.Since(began)
+		Expect(source.clusters(namespace)(Default, ctx)).To(BeEmpty())
+		target.expectCrowd(ctx, namespace)
+		AddReportEntry("clusters moved", ReportEntryVisibilityAlways,
+			fmt.Sprintf("| clusters | objects | made in | moved in |\n|---|---|---|---|\n| %d | %d | %s | %s |", crowd, 5*crowd, made.Round(time.Second), moved.Round(time.Second)))
+	}, NodeTimeout(5*clusterUp))
+})
+
+// inert makes a cluster whose infrastructure and control plane are paused, and say that they are there.
+func (m *management) inert(ctx context.Context, key client.ObjectKey) {
+	GinkgoHelper()
+	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{clusterv1.PausedAnnotation: ""}}
+	labelled := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-kubeconfig", Labels: map[string]string{clusterv1.ClusterNameLabel: key.Name}}
+	infrastructure := &infrav1.FooCluster{ObjectMeta: meta}
+	infrastructure.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: "192.0.2.1", Port: 6443}
+	template := &infrav1.FooMachineTemplate{ObjectMeta: meta}
+	template.Spec.Template.Spec.InstanceType = "small"
+	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: meta}
+	controlPlane.Spec.Version, controlPlane.Spec.Replicas = currentVersion, ptr.To[int32](1)
+	controlPlane.Spec.KubeadmConfigSpec = bootstrapv1.KubeadmConfigSpec{}
+	controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+		APIGroup: infrav1.GroupVersion.Group, Kind: "FooMachineTemplate", Name: key.Name,
+	}
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}, Spec: clusterv1.ClusterSpec{
+		InfrastructureRef: clusterv1.ContractVersionedObjectReference{APIGroup: infrav1.GroupVersion.Group, Kind: "FooCluster", Name: key.Name},
+		ControlPlaneRef:   clusterv1.ContractVersionedObjectReference{APIGroup: controlplanev1.GroupVersion.Group, Kind: "FooControlPlane", Name: key.Name},
+	}}
+	for _, object := range []client.Object{
+		infrastructure, template, controlPlane, cluster, &corev1.Secret{ObjectMeta: labelled, Type: clusterv1.ClusterSecretType},
+	} {
+		Expect(m.Create(ctx, object)).To(Succeed())
+	}
+	// A template belongs to its cluster, as the controller of the control plane says when it is not paused.
+	Expect(m.Patch(ctx, template, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
+		`{"metadata":{"ownerReferences":[{"apiVersion":%q,"kind":"Cluster","name":%q,"uid":%q}]}}`, clusterv1.GroupVersion.String(), key.Name, cluster.UID)))).To(Succeed())
+	Expect(m.Status().Patch(ctx, infrastructure, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"status":{"initialization":{"provisioned":true}}}`)))).To(Succeed())
+	Expect(m.Status().Patch(ctx, controlPlane, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"status":{"initialization":{"controlPlaneInitialized":true}}}`)))).To(Succeed())
+}
+
+// expectCrowd waits until Cluster API sees all clusters as they were made, and owns their objects.
+func (m *management) expectCrowd(ctx context.Context, namespace string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var clusters clusterv1.ClusterList
+		g.Expect(m.List(ctx, &clusters, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(clusters.Items).To(HaveLen(crowd))
+		var infrastructure infrav1.FooClusterList
+		g.Expect(m.List(ctx, &infrastructure, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(infrastructure.Items).To(And(HaveLen(crowd), HaveEach(HaveField("OwnerReferences", Not(BeEmpty())))))
+		var controlPlanes controlplanev1.FooControlPlaneList
+		g.Expect(m.List(ctx, &controlPlanes, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(controlPlanes.Items).To(And(HaveLen(crowd), HaveEach(HaveField("OwnerReferences", Not(BeEmpty())))))
+		var templates infrav1.FooMachineTemplateList
+		g.Expect(m.List(ctx, &templates, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(templates.Items).To(HaveLen(crowd))
+		var secrets corev1.SecretList
+		g.Expect(m.List(ctx, &secrets, client.InNamespace(namespace), client.HasLabels{clusterv1.ClusterNameLabel})).To(Succeed())
+		g.Expect(secrets.Items).To(HaveLen(crowd))
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+}
