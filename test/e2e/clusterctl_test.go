@@ -84,6 +84,8 @@ func newClusterctl(m *management) *clusterctl {
 		"FOO_CLOUD_ENDPOINT=" + m.env["FOO_CLOUD_HTTPS_ENDPOINT"],
 		"FOO_CLOUD_TOKEN_B64=" + base64.StdEncoding.EncodeToString(token),
 		"FOO_CLOUD_CA_B64=" + base64.StdEncoding.EncodeToString(authority),
+		// One flavor asks for it.
+		`FOO_ETCD_ENDPOINTS=["https://192.0.2.1:2379"]`,
 	}}
 }
 
