@@ -17,7 +17,7 @@ limitations under the License.
 // Package flavors builds the cluster templates and ClusterClasses that a release publishes from their kustomizations in the
 // folder templates. The same sources give the same bytes.
 //
-// Limits: it replaces no variable, which is clusterctl's business, and asks no API server whether what it builds is valid.
+// Limits: it asks no API server whether what it builds is valid.
 package flavors
 
 import (

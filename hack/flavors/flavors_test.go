@@ -18,7 +18,6 @@ package flavors_test
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -33,8 +32,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/version"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
-	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/repository"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
 	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
@@ -57,26 +54,6 @@ func build(t *testing.T) flavors.All {
 	all, err := flavors.Build(filepath.Join(sources, "templates"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return all
-}
-
-// render does what clusterctl does with a template.
-func render(ctx context.Context, template flavors.Template, variables map[string]string) ([]unstructured.Unstructured, error) {
-	reader := config.NewMemoryReader()
-	settings, err := config.New(ctx, "", config.InjectReader(reader))
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range variables {
-		reader.Set(name, value)
-	}
-	rendered, err := repository.NewTemplate(repository.TemplateInput{
-		RawArtifact: template.Content, ConfigVariablesClient: settings.Variables(),
-		Processor: yamlprocessor.NewSimpleProcessor(), TargetNamespace: "default",
-	})
-	if err != nil {
-		return nil, err
-	}
-	return rendered.Objs(), nil
 }
 
 func variablesOf(template flavors.Template) map[string]string {
@@ -110,7 +87,7 @@ func TestMandatoryVariablesAreEnough(t *testing.T) {
 	for _, template := range build(t).Files() {
 		t.Run(template.File, func(t *testing.T) {
 			g := NewWithT(t)
-			objects, err := render(t.Context(), template, variablesOf(template))
+			objects, err := template.Render(t.Context(), "default", variablesOf(template))
 			g.Expect(err).NotTo(HaveOccurred())
 			seen := sets.New[string]()
 			for _, object := range objects {
@@ -136,7 +113,7 @@ func TestAMissingVariableIsNamed(t *testing.T) {
 			t.Run(template.File+" "+name, func(t *testing.T) {
 				variables := variablesOf(template)
 				delete(variables, name)
-				_, err := render(t.Context(), template, variables)
+				_, err := template.Render(t.Context(), "default", variables)
 				NewWithT(t).Expect(err).To(MatchError(ContainSubstring("value for variables [" + name + "] is not set")))
 			})
 		}

@@ -24,6 +24,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
 func main() {
@@ -41,8 +44,6 @@ func run(templates, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(output, render(found), 0o644); err != nil {
-		return fmt.Errorf("write the document: %w", err)
-	}
-	return nil
+	dir, file := filepath.Split(output)
+	return repository.Files{file: render(found)}.Write(dir)
 }

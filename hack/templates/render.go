@@ -83,7 +83,7 @@ func flavorRows(one flavor) [][]string {
 
 // classRows returns a row for each variable of a class, and one for each field of a variable that is an object.
 func classRows(class clusterv1.ClusterClass) [][]string {
-	var rows [][]string
+	rows := make([][]string, 0, len(class.Spec.Variables))
 	for _, variable := range class.Spec.Variables {
 		rows = append(rows, schemaRows(variable.Name, variable.Schema.OpenAPIV3Schema)...)
 	}

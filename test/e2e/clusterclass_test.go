@@ -198,7 +198,8 @@ func (c *cluster) topologySettled(ctx context.Context, want counts, version stri
 	Eventually(func(g Gomega) {
 		var now clusterv1.Cluster
 		g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
-		expectCondition(g, now.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, metav1.ConditionTrue)
+		reconciled := expectCondition(g, now.Status.Conditions, clusterv1.ClusterTopologyReconciledCondition, metav1.ConditionTrue)
+		g.Expect(reconciled.ObservedGeneration).To(Equal(now.Generation))
 		expectCondition(g, now.Status.Conditions, clusterv1.ClusterAvailableCondition, metav1.ConditionTrue)
 		expectCondition(g, now.Status.Conditions, clusterv1.ClusterRollingOutCondition, metav1.ConditionFalse)
 		var found counts
@@ -211,8 +212,9 @@ func (c *cluster) topologySettled(ctx context.Context, want counts, version stri
 		g.Expect(found).To(Equal(want), "Machines")
 		object := c.controlPlane(g, ctx)
 		g.Expect(object.Spec.Version).To(Equal(version), "version of the control plane")
+		g.Expect(object.Status.ObservedGeneration).To(Equal(object.Generation))
 		g.Expect(object.Status.UpToDateReplicas).To(HaveValue(BeEquivalentTo(want.controlPlanes)))
-		pool := c.pool(g, ctx)
+		pool := c.classPool(g, ctx)
 		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
 		g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(want.pool)))
 		deployment := c.deployment(g, ctx)
@@ -239,6 +241,16 @@ func (c *cluster) machines(g Gomega, ctx context.Context) []clusterv1.Machine {
 	var list clusterv1.MachineList
 	g.Expect(c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: c.key.Name})).To(Succeed())
 	return list.Items
+}
+
+// classPool returns the FooMachinePool, whose name Cluster API has chosen.
+func (c *cluster) classPool(g Gomega, ctx context.Context) *infrav1.FooMachinePool {
+	var owner clusterv1.MachinePool
+	g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: c.key.Name + "-workers"}, &owner)).To(Succeed())
+	object := &infrav1.FooMachinePool{}
+	name := owner.Spec.Template.Spec.InfrastructureRef.Name
+	g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: name}, object)).To(Succeed())
+	return object
 }
 
 // deployment returns the MachineDeployment of the cluster.

@@ -63,6 +63,7 @@ func (f folders) crdFolders() []string {
 		filepath.Join(f.foo, "config", "crd", "bases"),
 		filepath.Join(f.clusterAPI, "core", "config", "crd", "bases"),
 		filepath.Join(f.clusterAPI, "bootstrap", "kubeadm", "config", "crd", "bases"),
+		filepath.Join(f.clusterAPI, "controlplane", "kubeadm", "config", "crd", "bases"),
 	}
 }
 

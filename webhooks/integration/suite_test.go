@@ -20,11 +20,20 @@ package integration_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	bootstrapconversion "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/conversion"
+	coreconversion "sigs.k8s.io/cluster-api/core/webhooks/conversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -36,6 +45,25 @@ import (
 )
 
 var environment *envtestenv.Environment
+
+// setupClusterAPI serves Cluster API's own conversion of the kinds that a flavor of v1beta1 holds. Its admission webhooks are
+// not there: they look at other objects, which an API server without Cluster API's controllers does not have.
+func setupClusterAPI(mgr ctrl.Manager) error {
+	for _, add := range []func(*runtime.Scheme) error{clusterv1beta1.AddToScheme, bootstrapv1beta1.AddToScheme} {
+		if err := add(mgr.GetScheme()); err != nil {
+			return err
+		}
+	}
+	// References get the version back that the flavor has in all of them.
+	coreconversion.SetAPIVersionGetter(func(_ context.Context, kind schema.GroupKind) (string, error) {
+		return kind.Group + "/v1beta1", nil
+	})
+	return errors.Join(
+		ctrl.NewWebhookManagedBy(mgr, &clusterv1.Cluster{}).WithConverter(coreconversion.Cluster).Complete(),
+		ctrl.NewWebhookManagedBy(mgr, &clusterv1.MachinePool{}).WithConverter(coreconversion.MachinePool).Complete(),
+		ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfig{}).WithConverter(bootstrapconversion.KubeadmConfig).Complete(),
+	)
+}
 
 func TestWebhooks(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -57,6 +85,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplane.SetupWithManager(mgr)).To(Succeed())
 	Expect(infrastructure.SetupWithManager(mgr)).To(Succeed())
+	Expect(setupClusterAPI(mgr)).To(Succeed())
 	managed, stop := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(managed) }()

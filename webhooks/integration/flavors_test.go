@@ -1,0 +1,103 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package integration_test
+
+import (
+	"fmt"
+	"maps"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+)
+
+// flavorVariables are values of all variables without a default.
+var flavorVariables = map[string]string{
+	"CLUSTER_NAME": "demo", "KUBERNETES_VERSION": "v1.36.3", "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
+	"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379, https://192.0.2.2:2379]",
+}
+
+var _ = Describe("What a release publishes", Label("contract:infra-cluster.clusterctl"), func() {
+	all, err := flavors.Build("../../templates")
+	if err != nil {
+		AbortSuite("templates: " + err.Error())
+	}
+	for _, template := range all.Files() {
+		It("is accepted by the API server: "+template.File, func(ctx SpecContext) {
+			namespace, err := environment.CreateNamespace(ctx, "flavor")
+			Expect(err).NotTo(HaveOccurred())
+			variables := maps.Clone(flavorVariables)
+			variables["NAMESPACE"] = namespace
+			objects, err := template.Render(ctx, namespace, variables)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(objects).NotTo(BeEmpty())
+			strict := client.WithFieldValidation(environment.Client, metav1.FieldValidationStrict)
+			for _, object := range objects {
+				Expect(strict.Create(ctx, &object, client.DryRunAll)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+			}
+		})
+	}
+})
+
+// The documents of the contracts show types and fragments: these are whole objects with all of their fields.
+var _ = Describe("An example of the contracts", func() {
+	var examples []struct {
+		Shows  string         `json:"shows"`
+		Object map[string]any `json:"object"`
+	}
+	read("examples.yaml", &examples)
+	for index, example := range examples {
+		It("is accepted: "+example.Shows, func(ctx SpecContext) {
+			namespace, err := environment.CreateNamespace(ctx, "example")
+			Expect(err).NotTo(HaveOccurred())
+			object := merged(example.Object, nil)
+			object.SetName(fmt.Sprintf("example-%d", index))
+			object.SetNamespace(namespace)
+			want := merged(object.Object, nil)
+			strict := client.WithFieldValidation(environment.Client, metav1.FieldValidationStrict)
+			Expect(strict.Create(ctx, object)).To(Succeed())
+			status, found, err := unstructured.NestedMap(want.Object, "status")
+			Expect(err).NotTo(HaveOccurred())
+			if found {
+				Expect(unstructured.SetNestedMap(object.Object, status, "status")).To(Succeed())
+				Expect(strict.Status().Update(ctx, object)).To(Succeed())
+			}
+			version := want.GroupVersionKind().Version
+			if want.GetKind() == "ClusterRole" {
+				want.SetNamespace("")
+				object.SetNamespace("")
+				Expect(get(ctx, object, version).Object["rules"]).To(Equal(want.Object["rules"]))
+				return
+			}
+			Expect(specOf(get(ctx, object, version))).To(Equal(specOf(want)))
+			// The counts of v1beta1 are made of others; what they are is told elsewhere.
+			if found && version == "v1beta2" {
+				read, _, err := unstructured.NestedMap(get(ctx, object, version).Object, "status")
+				Expect(err).NotTo(HaveOccurred())
+				for field, value := range status {
+					Expect(read).To(HaveKeyWithValue(field, value), "status.%s", field)
+				}
+			}
+		})
+	}
+})
