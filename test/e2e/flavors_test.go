@@ -100,7 +100,7 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 
 	It("ha comes up in several zones with its health checks, and goes", Label("slow", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "ha", shape: shape{controlPlanes: 3, workers: 3, version: currentVersion}})
-		c.settled(ctx, 3, currentVersion)
+		c.controlPlaneReady(ctx, 3)
 		zones := sets.New[string]()
 		for _, one := range c.pool(Default, ctx).Status.Instances {
 			zones.Insert(one.FailureDomain)

@@ -1,0 +1,133 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// classVariables sets all variables of the class but those that say nothing with an external etcd.
+const classVariables = `[
+	{"name": "controlPlaneInstanceType", "value": "medium"},
+	{"name": "workerInstanceType", "value": "medium"},
+	{"name": "certificateSANs", "value": ["api.example.com"]},
+	{"name": "apiServerExtraArgs", "value": [{"name": "v", "value": "1"}]},
+	{"name": "controllerManagerExtraArgs", "value": [{"name": "v", "value": "2"}]},
+	{"name": "schedulerExtraArgs", "value": [{"name": "v", "value": "3"}]},
+	{"name": "kubeletExtraArgs", "value": [{"name": "v", "value": "4"}]},
+	{"name": "externalEtcdEndpoints", "value": ["https://192.0.2.1:2379"]},
+	{"name": "poolStrategy", "value": {"maxSurge": "50%", "maxUnavailable": 1, "deletePolicy": "Newest"}}
+]`
+
+// No machine is made in these stories: the Secrets of the etcd are not there.
+var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func() {
+	// withVariables changes the variables of the Cluster.
+	withVariables := func(objects []*unstructured.Unstructured, text string) []*unstructured.Unstructured {
+		GinkgoHelper()
+		var variables []any
+		Expect(json.Unmarshal([]byte(text), &variables)).To(Succeed())
+		for _, object := range objects {
+			if object.GetKind() == "Cluster" {
+				Expect(unstructured.SetNestedSlice(object.Object, variables, "spec", "topology", "variables")).To(Succeed())
+			}
+		}
+		return objects
+	}
+	want := flavor{name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: currentVersion}}
+
+	It("reach the objects that they are for", Label("contract:control-plane.template"), func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, "variables")
+		c := &cluster{management: m, key: client.ObjectKey{Namespace: "variables", Name: "many"}}
+		m.apply(ctx, withVariables(m.generate(ctx, c.key, want), classVariables))
+		arguments := func(value string) []bootstrapv1.Arg { return []bootstrapv1.Arg{{Name: "v", Value: ptr.To(value)}} }
+		Eventually(func(g Gomega) {
+			controlPlane := c.controlPlane(g, ctx)
+			config := controlPlane.Spec.KubeadmConfigSpec
+			components := config.ClusterConfiguration
+			g.Expect(components.APIServer.CertSANs).To(Equal([]string{"api.example.com"}))
+			g.Expect(components.APIServer.ExtraArgs).To(Equal(arguments("1")))
+			g.Expect(components.ControllerManager.ExtraArgs).To(Equal(arguments("2")))
+			g.Expect(components.Scheduler.ExtraArgs).To(Equal(arguments("3")))
+			g.Expect(config.InitConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
+			g.Expect(config.JoinConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
+			g.Expect(components.Etcd.Local.IsDefined()).To(BeFalse())
+			g.Expect(components.Etcd.External.Endpoints).To(Equal([]string{"https://192.0.2.1:2379"}))
+			template := &infrav1.FooMachineTemplate{}
+			name := controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Name
+			g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: name}, template)).To(Succeed())
+			g.Expect(template.Spec.Template.Spec.InstanceType).To(Equal("medium"))
+			expectCondition(g, controlPlane.Status.Conditions, controlplanev1.CertificatesAvailableCondition, "False")
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		Eventually(func(g Gomega) {
+			pool := c.classPool(g, ctx)
+			g.Expect(pool.Spec.Template.InstanceType).To(Equal("medium"))
+			g.Expect(pool.Spec.Strategy.MaxSurge).To(HaveValue(Equal(intstr.FromString("50%"))))
+			g.Expect(pool.Spec.Strategy.MaxUnavailable).To(HaveValue(Equal(intstr.FromInt32(1))))
+			g.Expect(pool.Spec.Strategy.DeletePolicy).To(Equal(infrav1.NewestDeletePolicy))
+			configs := &bootstrapv1.KubeadmConfigList{}
+			g.Expect(c.List(ctx, configs, client.InNamespace(c.key.Namespace))).To(Succeed())
+			g.Expect(configs.Items).To(HaveLen(1), "only the pool has one yet")
+			g.Expect(configs.Items[0].Spec.JoinConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		Expect(c.machines(Default, ctx)).To(BeEmpty())
+	}, NodeTimeout(2*clusterUp))
+
+	It("are refused where their schema does not allow them", func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, "bad-variables")
+		key := client.ObjectKey{Namespace: "bad-variables", Name: "many"}
+		objects := m.generate(ctx, key, want)
+		var class, clusters []*unstructured.Unstructured
+		for _, object := range objects {
+			if object.GetKind() == "Cluster" {
+				clusters = append(clusters, object)
+			} else {
+				class = append(class, object)
+			}
+		}
+		m.apply(ctx, class)
+		for text, complaint := range map[string]string{
+			`[{"name": "externalEtcdEndpoints", "value": ["http://192.0.2.1"]}]`: "should match '^https://'",
+			`[{"name": "poolStrategy", "value": {"deletePolicy": "Any"}}]`:       `supported values: "Random", "Newest", "Oldest"`,
+			`[{"name": "workerInstanceType", "value": ""}]`:                      "should be at least 1 chars long",
+			`[{"name": "wokerInstanceType", "value": "small"}]`:                  "variable is not defined",
+		} {
+			Eventually(func() string {
+				err := m.Create(ctx, withVariables(clusters, text)[0].DeepCopy(), client.DryRunAll)
+				if err == nil {
+					return "it was accepted"
+				}
+				return strings.ToLower(err.Error())
+			}).WithContext(ctx).Should(ContainSubstring(strings.ToLower(complaint)), text)
+		}
+	}, NodeTimeout(clusterUp))
+})
