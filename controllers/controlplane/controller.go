@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
@@ -42,6 +41,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -182,11 +182,7 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 	if failure == nil {
 		options = append(options, patch.WithStatusObservedGeneration{})
 	}
-	err := helper.Patch(ctx, controlPlane, options...)
-	if !controlPlane.DeletionTimestamp.IsZero() {
-		err = kerrors.FilterOut(err, apierrors.IsNotFound)
-	}
-	return err
+	return finalpatch.IgnoreGone(helper.Patch(ctx, controlPlane, options...), controlPlane)
 }
 
 // requeue says when to look again though nothing is reported to have changed.
