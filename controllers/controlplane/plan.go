@@ -22,6 +22,7 @@ import (
 	"time"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -194,12 +195,12 @@ func refuseForeignMachines(s state) (decision, bool) {
 }
 
 func refuseReplicas(s state) (decision, bool) {
-	switch {
-	case s.Desired < 1:
-		return wait(reasonReplicasRefused, "spec.replicas %d is refused: it must be at least 1", s.Desired), true
-	case s.EtcdManaged && s.Desired%2 == 0:
-		return wait(reasonReplicasRefused,
-			"spec.replicas %d is refused: an even number of etcd members bears no more losses than one fewer; use an odd number, or external etcd", s.Desired), true
+	check := controlplanerules.CheckReplicas
+	if !s.EtcdManaged {
+		check = controlplanerules.CheckReplicasOfExternalEtcd
+	}
+	if err := check(s.Desired); err != nil {
+		return wait(reasonReplicasRefused, "spec.replicas %d is refused: it %v", s.Desired, err), true
 	}
 	return decision{}, false
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 
 // minReplicasWithoutSurge is how many Machines there must be for one to go before its replacement is there.
@@ -100,7 +101,7 @@ func (s state) versionProblem() string {
 		case wanted.LT(version):
 			return fmt.Sprintf("spec.version %s is refused: Machine %s is part of the control plane with %s, and a control plane can not go back to an older version; "+
 				"set spec.version to %s or newer", s.Version, machine.Name, machine.Version, machine.Version)
-		case wanted.Major != version.Major || wanted.Minor > version.Minor+1:
+		case controlplanerules.SkipsMinor(wanted, version):
 			return fmt.Sprintf("spec.version %s is refused: it is more than one minor version above %s, which Machine %s has; "+
 				"set spec.version to one of v%d.%d first", s.Version, machine.Version, machine.Name, version.Major, version.Minor+1)
 		}

@@ -17,6 +17,7 @@ limitations under the License.
 package controlplanerules
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,18 +42,44 @@ func validateVersion(text string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// ValidateReplicas returns what is wrong with a number of replicas. It is for the scale subresource too.
-func ValidateReplicas(replicas *int32, etcd bootstrapv1.Etcd, path *field.Path) field.ErrorList {
-	switch {
-	case replicas == nil:
-		return nil
-	case *replicas < 1:
-		return field.ErrorList{field.Invalid(path, *replicas, "must be at least 1: delete the FooControlPlane to have no control plane")}
-	case *replicas%2 == 0 && !etcd.External.IsDefined():
-		return field.ErrorList{field.Invalid(path, *replicas,
-			"must be odd: an even number of etcd members bears no more losses than one fewer; even numbers are for external etcd")}
+// CheckReplicas returns what is wrong with a number of replicas whose etcd runs on their own machines; nil if it will do.
+func CheckReplicas(replicas int) error {
+	if err := CheckReplicasOfExternalEtcd(replicas); err != nil {
+		return err
+	}
+	if replicas%2 == 0 {
+		return errors.New("must be odd: an even number of etcd members bears no more losses than one fewer; even numbers are for external etcd")
 	}
 	return nil
+}
+
+// CheckReplicasOfExternalEtcd returns what is wrong with a number of replicas whose etcd is external; nil if it will do.
+func CheckReplicasOfExternalEtcd(replicas int) error {
+	if replicas < 1 {
+		return errors.New("must be at least 1: delete the FooControlPlane to have no control plane")
+	}
+	return nil
+}
+
+// ValidateReplicas returns what is wrong with a number of replicas. It is for the scale subresource too.
+func ValidateReplicas(replicas *int32, etcd bootstrapv1.Etcd, path *field.Path) field.ErrorList {
+	if replicas == nil {
+		return nil
+	}
+	check := CheckReplicas
+	if etcd.External.IsDefined() {
+		check = CheckReplicasOfExternalEtcd
+	}
+	if err := check(int(*replicas)); err != nil {
+		return field.ErrorList{field.Invalid(path, *replicas, err.Error())}
+	}
+	return nil
+}
+
+// SkipsMinor says whether wanted is more than one minor version above one that runs. Pre-releases count as their release.
+func SkipsMinor(wanted, running semver.Version) bool {
+	ceiling := semver.Version{Major: running.Major, Minor: running.Minor + 2}
+	return version.Compare(wanted, ceiling, version.WithoutPreReleases()) >= 0
 }
 
 // validateVersionChange compares with the versions that Machines have, so that a rollout can be given up while no Machine
@@ -67,7 +94,7 @@ func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *
 		return nil
 	}
 	var errs field.ErrorList
-	if ceiling := (semver.Version{Major: oldest.Major, Minor: oldest.Minor + 2}); version.Compare(wanted, ceiling, version.WithoutPreReleases()) >= 0 {
+	if SkipsMinor(wanted, oldest) {
 		errs = append(errs, field.Invalid(path, after.Spec.Version,
 			fmt.Sprintf("must be at most one minor version above v%s, the oldest of the control plane: upgrade to v%d.%d first", oldest, oldest.Major, oldest.Minor+1)))
 	}
