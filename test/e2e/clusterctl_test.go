@@ -31,6 +31,7 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -254,7 +255,7 @@ func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *clus
 	Expect(got.stderr).To(ContainSubstring(says))
 	var now clusterv1.Cluster
 	Expect(from.Get(ctx, stays.key, &now)).To(Succeed())
-	Expect(now.Spec.Paused).NotTo(HaveValue(BeTrue()), "the cluster has been left paused")
+	Expect(ptr.Deref(now.Spec.Paused, false)).To(BeFalse(), "the cluster has been left paused")
 }
 
 // move moves the cluster's namespace, and waits until the cluster is as well there as it was before.
