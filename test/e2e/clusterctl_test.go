@@ -137,6 +137,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	BeforeAll(func(ctx SpecContext) {
 		source = bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
 		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
+		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
 		ctl = newClusterctl(source.management)
 	}, NodeTimeout(2*clusterUp))
 	AfterEach(func() {
@@ -189,8 +191,6 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	}, NodeTimeout(2*clusterUp))
 
 	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
-		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
 		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
 		ctl.init(ctx, target)
 		before := c.footprint(ctx, source.management)
