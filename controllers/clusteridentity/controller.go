@@ -24,6 +24,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -213,7 +214,7 @@ func (r *reconciler) own(ctx context.Context, identity *infrav1.FooClusterIdenti
 	if err := controllerutil.SetOwnerReference(identity, secret, r.client.Scheme()); err != nil {
 		return fmt.Errorf("making the identity an owner of Secret %s: %w", key, err)
 	}
-	if len(secret.OwnerReferences) == len(before.OwnerReferences) {
+	if equality.Semantic.DeepEqual(secret.OwnerReferences, before.OwnerReferences) {
 		return nil
 	}
 	if err := r.client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {

@@ -235,15 +235,25 @@ func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdent
 	if err != nil {
 		return nil, fmt.Errorf("getting Secret %s of FooClusterIdentity %s: %w", key, identity.Name, err)
 	}
-	if token(secret) == "" {
+	if problem := malformed(secret); problem != "" {
 		r.Forget(identity.Name)
 		return nil, &SecretError{
-			Reason: infrav1.FooClusterIdentitySecretMalformedReason,
-			Message: fmt.Sprintf("spec.credentialsRef of FooClusterIdentity %s: Secret %s has no token under the key %s",
-				identity.Name, key, infrav1.FooClusterIdentityTokenKey),
+			Reason:  infrav1.FooClusterIdentitySecretMalformedReason,
+			Message: fmt.Sprintf("spec.credentialsRef of FooClusterIdentity %s: Secret %s %s", identity.Name, key, problem),
 		}
 	}
 	return secret, nil
+}
+
+// malformed says why a Secret is not that of an identity; nothing if it is. One of another type has its token for something else.
+func malformed(secret *corev1.Secret) string {
+	switch {
+	case secret.Type != infrav1.FooClusterIdentitySecretType:
+		return fmt.Sprintf("has the type %s, want %s; the type of a Secret is immutable, so make it anew", secret.Type, infrav1.FooClusterIdentitySecretType)
+	case token(secret) == "":
+		return "has no token under the key " + infrav1.FooClusterIdentityTokenKey
+	}
+	return ""
 }
 
 func token(secret *corev1.Secret) string {

@@ -59,6 +59,7 @@ func newTenant(ctx context.Context, name string, changes ...func(*tenant)) *tena
 	}}
 	t.secret = &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "cloud"},
+		Type:       infrav1.FooClusterIdentitySecretType,
 		StringData: map[string]string{infrav1.FooClusterIdentityTokenKey: "token-of-" + name + "\n"},
 	}
 	for _, change := range changes {
@@ -214,7 +215,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		Expect(c.Delete(ctx, red.secret)).To(Succeed())
 		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.FooClusterIdentitySecretMissingReason), ContainSubstring(red.namespace+"/cloud")))
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("False " + infrav1.CloudUnauthorizedReason))
-		red.secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: red.namespace, Name: "cloud"}, StringData: map[string]string{"token": "another"}}
+		red.secret = &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: red.namespace, Name: "cloud"}, Type: infrav1.FooClusterIdentitySecretType, StringData: map[string]string{"token": "another"}}
 		Expect(c.Create(ctx, red.secret)).To(Succeed())
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
 	})
@@ -248,6 +249,16 @@ var _ = Describe("An identity", func() {
 		}
 		Expect(c.Patch(ctx, blue.identity, client.MergeFrom(before))).To(Succeed())
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
+	})
+
+	It("makes no use of a Secret that is not meant for it", func(ctx SpecContext) {
+		blue := newTenant(ctx, "blue", func(t *tenant) { t.secret.Type = corev1.SecretTypeOpaque })
+		Eventually(blue.ready(ctx)).Should(And(
+			HavePrefix("False "+infrav1.FooClusterIdentitySecretMalformedReason), ContainSubstring("has the type Opaque, want "+infrav1.FooClusterIdentitySecretType)))
+		Consistently(func(g Gomega) {
+			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(blue.secret), blue.secret)).To(Succeed())
+			g.Expect(blue.secret.OwnerReferences).To(BeEmpty(), "it would be deleted with the identity")
+		}, "1s").Should(Succeed())
 	})
 
 	It("can be missing when its cluster is made", func(ctx SpecContext) {

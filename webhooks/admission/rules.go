@@ -37,6 +37,8 @@ type Rules[T client.Object] struct {
 	Resource string
 	// Validate returns what is wrong with an object by itself.
 	Validate func(object T) field.ErrorList
+	// Create returns what is wrong with a new object beside others that are there.
+	Create func(ctx context.Context, object T) field.ErrorList
 	// Change returns what is wrong with a change of an object. What Validate says of the object after it counts only once.
 	Change func(ctx context.Context, before, after T) field.ErrorList
 	// Unwise returns what is allowed, and why it is unwise.
@@ -44,8 +46,12 @@ type Rules[T client.Object] struct {
 }
 
 // ValidateCreate returns an Invalid error that names all that is wrong.
-func (r Rules[T]) ValidateCreate(_ context.Context, object T) (admission.Warnings, error) {
-	return r.warnings(object), r.invalid(object, r.validate(object))
+func (r Rules[T]) ValidateCreate(ctx context.Context, object T) (admission.Warnings, error) {
+	problems := r.validate(object)
+	if r.Create != nil {
+		problems = append(problems, r.Create(ctx, object)...)
+	}
+	return r.warnings(object), r.invalid(object, problems)
 }
 
 // ValidateUpdate is as ValidateCreate, but what was already wrong before is let be.

@@ -83,7 +83,7 @@ const (
 	FooClusterIdentitySecretMissingReason = "SecretMissing"
 	// FooClusterIdentityDeletingReason says that the identity is being deleted, and waits for the FooClusters that use it.
 	FooClusterIdentityDeletingReason = clusterv1.DeletingReason
-	// FooClusterIdentitySecretMalformedReason says that the Secret has no token.
+	// FooClusterIdentitySecretMalformedReason says that the Secret has no token, or is of a type that is not for identities.
 	FooClusterIdentitySecretMalformedReason = "SecretMalformed"
 )
 

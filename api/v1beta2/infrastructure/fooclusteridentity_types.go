@@ -23,6 +23,9 @@ import (
 const (
 	// FooClusterIdentityFinalizer keeps a FooClusterIdentity until no FooCluster uses it.
 	FooClusterIdentityFinalizer = "infrastructure.cluster.x-k8s.io/fooclusteridentity"
+	// FooClusterIdentitySecretType is the type that the Secret of a FooClusterIdentity must have. It keeps an identity from
+	// having the manager send a token that is meant for something else to an endpoint of its own, or own such a Secret.
+	FooClusterIdentitySecretType = "infrastructure.cluster.x-k8s.io/foocluster-identity"
 	// FooClusterIdentityTokenKey is the key under which the Secret of a FooClusterIdentity has the tenant's token.
 	FooClusterIdentityTokenKey = "token"
 )
@@ -52,7 +55,8 @@ type FooClusterIdentitySpec struct {
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle []byte `json:"caBundle,omitempty"`
 
-	// credentialsRef names the Secret that has the tenant's token under the key token. The identity becomes its owner, so
+	// credentialsRef names the Secret that has the tenant's token under the key token. Its type must be
+	// infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be made use of. The identity becomes its owner, so
 	// that clusterctl moves the Secret with it, and it is deleted with it. A change of the Secret takes effect at once.
 	// +required
 	CredentialsRef FooClusterIdentitySecretReference `json:"credentialsRef,omitempty,omitzero"`

@@ -27,16 +27,15 @@ import (
 )
 
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=patch,resourceNames=fooclusteridentities.infrastructure.cluster.x-k8s.io;fooclusters.infrastructure.cluster.x-k8s.io;fooclustertemplates.infrastructure.cluster.x-k8s.io;foomachines.infrastructure.cluster.x-k8s.io;foomachinetemplates.infrastructure.cluster.x-k8s.io;foomachinepools.infrastructure.cluster.x-k8s.io;foomachinepooltemplates.infrastructure.cluster.x-k8s.io
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities;fooclusters;fooclustertemplates;foomachines;foomachinetemplates;foomachinepools;foomachinepooltemplates,verbs=get;list;patch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities/status;fooclusters/status;foomachines/status;foomachinetemplates/status;foomachinepools/status,verbs=patch
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions;customresourcedefinitions/status,verbs=patch,resourceNames=fooclusters.infrastructure.cluster.x-k8s.io;fooclustertemplates.infrastructure.cluster.x-k8s.io;foomachines.infrastructure.cluster.x-k8s.io;foomachinetemplates.infrastructure.cluster.x-k8s.io;foomachinepools.infrastructure.cluster.x-k8s.io;foomachinepooltemplates.infrastructure.cluster.x-k8s.io
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclustertemplates;foomachines;foomachinetemplates;foomachinepools;foomachinepooltemplates,verbs=get;list;patch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status;foomachines/status;foomachinetemplates/status;foomachinepools/status,verbs=patch
 
 // Kinds returns all kinds of the infrastructure provider. One with a status is written through that, where no webhook can
 // refuse.
 func Kinds() crdmigration.Kinds {
 	throughStatus := crdmigrator.ByObjectConfig{UseStatusForStorageVersionMigration: true}
 	return crdmigration.Kinds{
-		&infrav1.FooClusterIdentity{}:     throughStatus,
 		&infrav1.FooCluster{}:             throughStatus,
 		&infrav1.FooMachine{}:             throughStatus,
 		&infrav1.FooMachineTemplate{}:     throughStatus,

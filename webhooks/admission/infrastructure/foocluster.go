@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
@@ -30,13 +31,16 @@ import (
 
 // +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-foocluster,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,versions=v1beta2,name=validation.foocluster.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
-func clusterRules() admission.Rules[*infrav1.FooCluster] {
+func clusterRules(reader client.Reader) admission.Rules[*infrav1.FooCluster] {
 	return admission.Rules[*infrav1.FooCluster]{
 		Kind: kind("FooCluster"), Resource: "fooclusters",
 		Validate: func(cluster *infrav1.FooCluster) field.ErrorList {
 			return validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
 		},
 		Unwise: unwiseCluster,
+		Create: func(ctx context.Context, cluster *infrav1.FooCluster) field.ErrorList {
+			return validateIdentityRef(ctx, reader, cluster)
+		},
 		Change: changeCluster,
 	}
 }

@@ -33,7 +33,8 @@ import (
 // SetupWithManager adds the webhooks of all kinds of the infrastructure provider, those for conversion among them.
 func SetupWithManager(mgr ctrl.Manager) error {
 	for _, add := range []func(ctrl.Manager) error{
-		adder(&infrav1.FooCluster{}, clusterRules(), conversion.FooCluster),
+		adder(&infrav1.FooCluster{}, clusterRules(mgr.GetClient()), conversion.FooCluster),
+		adder(&infrav1.FooClusterIdentity{}, identityRules(), nil),
 		adder(&infrav1.FooClusterTemplate{}, clusterTemplateRules(), conversion.FooClusterTemplate),
 		adder(&infrav1.FooMachine{}, machineRules(), conversion.FooMachine),
 		adder(&infrav1.FooMachineTemplate{}, machineTemplateRules(), conversion.FooMachineTemplate),
@@ -47,9 +48,14 @@ func SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
+// adder has no converter for a kind of one version.
 func adder[T client.Object](object T, rules admission.Rules[T], converter func(*runtime.Scheme) (webhookconversion.Converter, error)) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
-		if err := ctrl.NewWebhookManagedBy(mgr, object).WithValidator(rules).WithConverter(converter).Complete(); err != nil {
+		webhooks := ctrl.NewWebhookManagedBy(mgr, object).WithValidator(rules)
+		if converter != nil {
+			webhooks = webhooks.WithConverter(converter)
+		}
+		if err := webhooks.Complete(); err != nil {
 			return fmt.Errorf("webhooks of %s: %w", rules.Kind.Kind, err)
 		}
 		return nil

@@ -1,0 +1,90 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net/url"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
+)
+
+// +kubebuilder:webhook:verbs=create;update,path=/validate-infrastructure-cluster-x-k8s-io-v1beta2-fooclusteridentity,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities,versions=v1beta2,name=validation.fooclusteridentity.infrastructure.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
+
+func identityRules() admission.Rules[*infrav1.FooClusterIdentity] {
+	return admission.Rules[*infrav1.FooClusterIdentity]{
+		Kind: kind("FooClusterIdentity"), Resource: "fooclusteridentities",
+		Validate: func(identity *infrav1.FooClusterIdentity) field.ErrorList {
+			spec := field.NewPath("spec")
+			problems := validateCloud(spec, &identity.Spec)
+			if _, err := metav1.LabelSelectorAsSelector(identity.Spec.AllowedNamespaces.Selector); err != nil {
+				path := spec.Child("allowedNamespaces", "selector")
+				problems = append(problems, field.Invalid(path, metav1.FormatLabelSelector(identity.Spec.AllowedNamespaces.Selector), err.Error()))
+			}
+			return problems
+		},
+	}
+}
+
+func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) field.ErrorList {
+	var problems field.ErrorList
+	endpoint, err := url.Parse(identity.Endpoint)
+	isSocket := err == nil && endpoint.Scheme == "unix" && endpoint.Host == "" && endpoint.Path != ""
+	isSecure := err == nil && endpoint.Scheme == "https" && endpoint.Host != ""
+	if !isSocket && !isSecure {
+		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port or unix:///path/of/socket"))
+	}
+	if len(identity.CABundle) > 0 && !x509.NewCertPool().AppendCertsFromPEM(identity.CABundle) {
+		problems = append(problems, field.Invalid(spec.Child("caBundle"), fmt.Sprintf("%d bytes", len(identity.CABundle)), "must have a certificate in PEM format"))
+	}
+	return problems
+}
+
+// validateIdentityRef wants an identity that allows the namespace. One that is not there yet may come later.
+func validateIdentityRef(ctx context.Context, reader client.Reader, cluster *infrav1.FooCluster) field.ErrorList {
+	name := cluster.Spec.IdentityRef.Name
+	if name == "" {
+		return nil
+	}
+	path := field.NewPath("spec", "identityRef")
+	identity := &infrav1.FooClusterIdentity{}
+	err := reader.Get(ctx, client.ObjectKey{Name: name}, identity)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	allowed, err := cloudidentity.Allows(ctx, reader, identity, cluster.Namespace)
+	if err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	if !allowed {
+		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s; its spec.allowedNamespaces says which it allows",
+			name, cluster.Namespace))}
+	}
+	return nil
+}
