@@ -152,6 +152,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 // gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
 //
 //contract:control-plane/pausing
+//contract:control-plane/multiple-instances
 func (r *Reconciler) gate(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, error) {
 	if r.watchFilter != "" && !labels.HasWatchLabel(controlPlane, r.watchFilter) {
 		return nil, nil

@@ -135,6 +135,7 @@ type FooClusterInitializationStatus struct {
 //contract:infra-cluster/scope
 //contract:infra-cluster/type-meta
 //contract:infra-cluster/api-version
+//contract:infra-cluster/clusterctl
 type FooCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -162,6 +162,7 @@ type FooMachineInitializationStatus struct {
 //contract:infra-machine/scope
 //contract:infra-machine/type-meta
 //contract:infra-machine/api-version
+//contract:infra-machine/clusterctl
 type FooMachine struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -340,6 +340,7 @@ type FooMachinePoolInstanceStatus struct {
 //contract:infra-machinepool/scope
 //contract:infra-machinepool/type-meta
 //contract:infra-machinepool/api-version
+//contract:infra-machinepool/clusterctl
 type FooMachinePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.
