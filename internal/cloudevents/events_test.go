@@ -43,9 +43,17 @@ func request(name string) reconcile.Request {
 // start starts an Events with one source, whose queue it returns.
 func start(t *testing.T, watcher Watcher, list ListFunc) queue {
 	t.Helper()
+	return startEvents(t, newEvents(watcher), list)
+}
+
+func newEvents(watcher Watcher) *Events {
+	return New(watcher, wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
+}
+
+func startEvents(t *testing.T, events *Events, list ListFunc) queue {
+	t.Helper()
 	g := NewWithT(t)
 	ctx, cancel := context.WithCancel(context.Background())
-	events := New(watcher, wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	byName := func(event cloud.Event) []reconcile.Request { return []reconcile.Request{request(event.Name)} }
 	g.Expect(events.Source(byName, list).Start(ctx, q)).To(Succeed())
@@ -91,6 +99,27 @@ func TestEvents(t *testing.T) {
 	g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(4), "the watch starts again, though listing fails")
 	c.DropWatches()
 	g.Eventually(next(q)).Should(Equal("all"), "all objects are looked at after each start")
+}
+
+func TestOtherCloudsAreFollowed(t *testing.T) {
+	g := NewWithT(t)
+	first, before, after := fake.New(fake.Options{}), fake.New(fake.Options{}), fake.New(fake.Options{})
+	events := newEvents(first)
+	stopBefore := events.Follow(before)
+	q := startEvents(t, events, func(context.Context) ([]reconcile.Request, error) { return nil, nil })
+	stopAfter := events.Follow(after)
+	for name, c := range map[string]*fake.Cloud{"first": first, "before": before, "after": after} {
+		g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(1), name)
+		_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: name, Port: 1, Selector: cloud.Tags{"a": "b"}})
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Eventually(next(q)).Should(Equal(name))
+	}
+	stopBefore()
+	stopAfter()
+	for name, c := range map[string]*fake.Cloud{"before": before, "after": after} {
+		g.Eventually(c.Watches).Should(BeZero(), name)
+	}
+	g.Expect(first.Watches()).To(Equal(1))
 }
 
 func TestDelayIsWhatTheCloudAsksFor(t *testing.T) {

@@ -100,6 +100,13 @@ func (c *Cloud) DropWatches() {
 	clear(c.watches)
 }
 
+// Watches returns how many watches there are.
+func (c *Cloud) Watches() int {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return len(c.watches)
+}
+
 func (c *Cloud) forget(w *watch) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cloudidentity
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+)
+
+// connection is a fake cloud that says when it was let go of.
+type connection struct {
+	*fake.Cloud
+
+	account  Account
+	followed bool
+	closed   bool
+}
+
+func (c *connection) Close() { c.closed = true }
+
+// world is a Resolver with what it has connected to.
+type world struct {
+	*Resolver
+
+	client client.Client
+	made   []*connection
+}
+
+func newWorld(g *WithT, objects ...client.Object) *world {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, infrav1.AddToScheme} {
+		g.Expect(add(scheme)).To(Succeed())
+	}
+	w := &world{client: clientfake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
+	w.Resolver = NewResolver(Options{
+		Client: w.client, Secrets: w.client, Default: fake.New(fake.Options{}),
+		Connect: func(account Account) (Connection, error) {
+			made := &connection{Cloud: fake.New(fake.Options{}), account: account}
+			w.made = append(w.made, made)
+			return made, nil
+		},
+		Follow: func(watcher cloudevents.Watcher) func() {
+			made := watcher.(*connection)
+			made.followed = true
+			return func() { made.followed = false }
+		},
+	})
+	return w
+}
+
+func identity(allowed infrav1.AllowedNamespaces) *infrav1.FooClusterIdentity {
+	return &infrav1.FooClusterIdentity{
+		ObjectMeta: metav1.ObjectMeta{Name: "red", UID: "u1", Generation: 1},
+		Spec: infrav1.FooClusterIdentitySpec{
+			Endpoint: "https://cloud:1", Tenant: "red", AllowedNamespaces: allowed,
+			CredentialsRef: infrav1.FooClusterIdentitySecretReference{Namespace: "red", Name: "cloud"},
+		},
+	}
+}
+
+func credentials() *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "red", Name: "cloud"},
+		Type:       infrav1.FooClusterIdentitySecretType, Data: map[string][]byte{"token": []byte("first\n")},
+	}
+}
+
+func fooCluster(name string) *infrav1.FooCluster {
+	return &infrav1.FooCluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "red", Name: "one"},
+		Spec:       infrav1.FooClusterSpec{IdentityRef: infrav1.FooClusterIdentityReference{Name: name}},
+	}
+}
+
+// quota asks a cloud for something that each has.
+func quota(c cloud.Cloud) error {
+	_, err := c.Quota(context.Background())
+	return err
+}
+
+func TestConnectionsAreKeptUntilSomethingChanges(t *testing.T) {
+	g := NewWithT(t)
+	w := newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
+	for range 3 {
+		g.Expect(quota(w.OfFooCluster(t.Context(), fooCluster("red")))).To(Succeed())
+	}
+	g.Expect(w.made).To(HaveLen(1))
+	g.Expect(w.made[0].account).To(Equal(Account{Endpoint: "https://cloud:1", Tenant: "red", Token: "first"}))
+	g.Expect(w.made[0].followed).To(BeTrue())
+
+	secret, current := &corev1.Secret{}, &infrav1.FooClusterIdentity{}
+	g.Expect(w.client.Get(t.Context(), client.ObjectKeyFromObject(credentials()), secret)).To(Succeed())
+	g.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: "red"}, current)).To(Succeed())
+	g.Expect(w.Check(t.Context(), current)).To(Succeed())
+	g.Expect(w.made).To(HaveLen(1), "nothing has changed")
+	secret.Data["token"] = []byte("second")
+	g.Expect(w.client.Update(t.Context(), secret)).To(Succeed())
+	g.Expect(w.Check(t.Context(), current)).To(Succeed())
+	g.Expect(w.made).To(HaveLen(2))
+	g.Expect(w.made[0].closed).To(BeTrue())
+	g.Expect(w.made[0].followed).To(BeFalse())
+	g.Expect(w.made[1].account.Token).To(Equal("second"))
+
+	w.Forget("red")
+	g.Expect(w.made[1].closed).To(BeTrue())
+	g.Expect(w.made[1].followed).To(BeFalse())
+}
+
+func TestRefusals(t *testing.T) {
+	other := credentials()
+	other.Type = corev1.SecretTypeServiceAccountToken
+	for name, test := range map[string]struct {
+		objects []client.Object
+		want    string
+	}{
+		"no identity":    {nil, "there is no FooClusterIdentity red"},
+		"nobody allowed": {[]client.Object{identity(infrav1.AllowedNamespaces{}), credentials()}, "does not allow namespace red"},
+		"others allowed": {[]client.Object{identity(infrav1.AllowedNamespaces{List: []string{"blue"}}), credentials()}, "does not allow namespace red"},
+		"no Secret":      {[]client.Object{identity(infrav1.AllowedNamespaces{List: []string{"red"}})}, "there is no Secret red/cloud"},
+		"a Secret of another type": {
+			[]client.Object{identity(infrav1.AllowedNamespaces{List: []string{"red"}}), other}, "has the type kubernetes.io/service-account-token",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(g, test.objects...)
+			refusing := w.OfFooCluster(t.Context(), fooCluster("red"))
+			_, err := refusing.GetInstance(t.Context(), "i1")
+			g.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "it is not said to be missing")
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(refusing.DeletePool(t.Context(), "p")).To(MatchError(err))
+			g.Expect(w.made).To(BeEmpty(), "no token went anywhere")
+		})
+	}
+}
+
+func TestCloudsOfClusters(t *testing.T) {
+	g := NewWithT(t)
+	named := func(kind string) *clusterv1.Cluster {
+		return &clusterv1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "red", Name: "one"},
+			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{
+				APIGroup: infrav1.GroupVersion.Group, Kind: kind, Name: "one",
+			}},
+		}
+	}
+	w := newWorld(g, fooCluster(""))
+	g.Expect(w.OfCluster(t.Context(), named("FooCluster"))).To(BeIdenticalTo(w.Default), "it names no identity")
+	g.Expect(w.OfCluster(t.Context(), named("DockerCluster"))).To(BeIdenticalTo(w.Default))
+	g.Expect(w.OfCluster(t.Context(), nil)).To(BeIdenticalTo(w.Default), "there is no other")
+
+	w = newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
+	g.Expect(quota(w.OfCluster(t.Context(), named("FooCluster")))).To(MatchError(ContainSubstring("getting FooCluster one")))
+	g.Expect(quota(w.OfCluster(t.Context(), nil))).To(MatchError(ContainSubstring("the Cluster is gone")), "another cloud would say that nothing is left")
+}
