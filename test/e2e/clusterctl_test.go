@@ -201,20 +201,6 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(4*clusterUp))
 
-	It("is upgraded under a live cluster", func(ctx SpecContext) {
-		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
-		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
-		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
-		source.run(ctx)
-		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
-		c.scaleWorkers(ctx, 2)
-		c.nodesReady(ctx, 1, 2) // the new managers do their work
-		c.scaleWorkers(ctx, 1)
-		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
-		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
-	}, NodeTimeout(3*clusterUp))
-
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		c.rolloutNow(ctx)
@@ -230,6 +216,20 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		c.replaced(ctx, before)
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
+
+	It("is upgraded under a live cluster", func(ctx SpecContext) {
+		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
+		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
+		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
+		source.run(ctx)
+		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
+		c.scaleWorkers(ctx, 2)
+		c.nodesReady(ctx, 1, 2) // the new managers do their work
+		c.scaleWorkers(ctx, 1)
+		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
+		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(3*clusterUp))
 
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")
