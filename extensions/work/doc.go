@@ -1,0 +1,26 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package work does what a hook asks for and outlives the call that asked: a handler answers within milliseconds, while a
+// snapshot takes minutes, and an add-on waits for an API server that is not there yet.
+//
+// A job is written down as a ConfigMap in the namespace of its Cluster, one for each Cluster, hook and versions, owned by the
+// Cluster. Handlers, of which several replicas run, only write jobs and read how far they have come; a controller, of which
+// one runs, does them. So a job survives restarts, is done once however often and wherever the hook is called, and its state
+// can be read with kubectl.
+//
+// Limits: what a job did is kept until its Cluster is gone. A Cluster that was moved has another UID, and its hooks run anew.
+package work
