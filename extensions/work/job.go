@@ -59,6 +59,9 @@ type Outcome struct {
 
 // Task does the jobs of one hook. Implementations are safe for concurrent use.
 type Task interface {
+	// Wanted reports whether the settings ask for anything that the task does, or what is wrong with them. It is called in
+	// each call of the hook and does nothing but read the settings.
+	Wanted(settings map[string]string) (bool, error)
 	// Run does what can be done now and says how far that got. It is called again until the job is done, also after a
 	// restart, and with other settings if these changed: what was done before must be found, not repeated. An error is
 	// shown like a Message that is waited for, so it holds to the same rules; it is tried again after a backoff.

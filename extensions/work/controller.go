@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/predicates"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// patience is how long a job that waits is left alone, if its task says nothing about that.
+const patience = 5 * time.Second
+
+// Options of the controller.
+type Options struct {
+	// Tasks by the name of the hook whose jobs they do.
+	Tasks map[string]Task
+	// Controller options. Its workers are how many jobs are done at once.
+	Controller controller.Options
+}
+
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+
+// SetupWithManager adds the controller that does the jobs. Only the leader among several replicas runs it.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
+	log := ctrl.LoggerFrom(ctx)
+	isJob := predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetLabels()[HookLabel] != "" })
+	err := ctrl.NewControllerManagedBy(mgr).
+		Named("hook-jobs").
+		For(&corev1.ConfigMap{}, builder.WithPredicates(isJob)).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
+			builder.WithPredicates(predicates.ClusterUnpaused(mgr.GetScheme(), log))).
+		WithOptions(options.Controller).
+		Complete(worker)
+	if err != nil {
+		return fmt.Errorf("controller of hook jobs: %w", err)
+	}
+	return nil
+}
+
+// worker does jobs.
+type worker struct {
+	cached client.Reader
+	client client.Client
+	tasks  map[string]Task
+}
+
+// ofCluster returns the jobs of a Cluster.
+func (w *worker) ofCluster(ctx context.Context, cluster client.Object) []reconcile.Request {
+	var records corev1.ConfigMapList
+	err := w.cached.List(ctx, &records, client.InNamespace(cluster.GetNamespace()), client.HasLabels{HookLabel},
+		client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.GetName()})
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the hook jobs of a Cluster", "Cluster", klog.KObj(cluster))
+		return nil
+	}
+	requests := make([]reconcile.Request, 0, len(records.Items))
+	for i := range records.Items {
+		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&records.Items[i])})
+	}
+	return requests
+}
+
+// Reconcile does what can be done now of one job, and writes down how far that got.
+func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	known := &corev1.ConfigMap{}
+	if err := w.cached.Get(ctx, request.NamespacedName, known); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if State(known.Data[StateKey]) == Done {
+		return reconcile.Result{}, nil
+	}
+	job, err := read(known)
+	if err != nil {
+		// Nothing here can mend what somebody has written into it; whoever mends or deletes it brings it back.
+		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: err.Error()})
+	}
+	waits, err := w.mustWait(ctx, job)
+	if err != nil || waits {
+		return reconcile.Result{}, err
+	}
+	outcome, runErr := w.run(ctx, job)
+	if runErr != nil {
+		outcome = Outcome{Message: runErr.Error()}
+	}
+	if err := w.note(ctx, known, outcome); err != nil || runErr != nil {
+		return reconcile.Result{}, firstOf(runErr, err)
+	}
+	if outcome.Done {
+		return reconcile.Result{}, nil
+	}
+	if outcome.RetryAfter <= 0 {
+		outcome.RetryAfter = patience
+	}
+	return reconcile.Result{RequeueAfter: outcome.RetryAfter}, nil
+}
+
+func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
+	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
+	task, ok := w.tasks[job.Hook]
+	if !ok {
+		return Outcome{Done: true, Message: "this release does nothing for the hook " + job.Hook}, nil
+	}
+	outcome, err := task.Run(ctrl.LoggerInto(ctx, log), job)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if outcome.Done {
+		log.Info("Did the job of a hook", "result", outcome.Message)
+	}
+	return outcome, nil
+}
+
+// mustWait reports whether a job must not be done now: its Cluster is paused, as while it is moved, or is gone, or is another
+// one of the same name.
+func (w *worker) mustWait(ctx context.Context, job Job) (bool, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := w.cached.Get(ctx, job.Cluster, cluster); err != nil {
+		return true, client.IgnoreNotFound(err)
+	}
+	return cluster.UID != job.UID || cluster.Spec.Paused != nil && *cluster.Spec.Paused, nil
+}
+
+// note writes down how far a job is. What says the same already is not written again.
+func (w *worker) note(ctx context.Context, known *corev1.ConfigMap, outcome Outcome) error {
+	changed := known.DeepCopy()
+	state := Waiting
+	if outcome.Done {
+		state = Done
+	}
+	wrote := false
+	for key, value := range map[string]string{StateKey: string(state), MessageKey: outcome.Message, ReportKey: outcome.Report} {
+		if changed.Data[key] == value {
+			continue
+		}
+		if changed.Data == nil {
+			changed.Data = map[string]string{}
+		}
+		changed.Data[key] = value
+		wrote = true
+	}
+	if !wrote {
+		return nil
+	}
+	if err := w.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("writing down how far the job of a hook is: %w", err)
+	}
+	return nil
+}
+
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

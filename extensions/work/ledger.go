@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// FieldOwner is the field manager of what is written of jobs.
+const FieldOwner = client.FieldOwner("foo-runtime-extension")
+
+// Ledger is where jobs are written down. It is safe for concurrent use, by several processes too.
+type Ledger struct {
+	cached client.Reader
+	client client.Client
+}
+
+// NewLedger returns a ledger. It reads from the cache, so that a hook that is called again costs no request, and writes with
+// the client.
+func NewLedger(cached client.Reader, writer client.Client) *Ledger {
+	return &Ledger{cached: cached, client: writer}
+}
+
+// Answer is how far a job is.
+type Answer struct {
+	// State of the job.
+	State State
+	// Message of its last Outcome.
+	Message string
+}
+
+// Ask returns how far a job is. One that is asked for the first time is written down; one that is not done gets the
+// settings and the plan that the caller has, so that what was wrong with them is mended at once.
+func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
+	known := &corev1.ConfigMap{}
+	err := l.cached.Get(ctx, job.key(), known)
+	if apierrors.IsNotFound(err) {
+		return l.write(ctx, job)
+	}
+	if err != nil {
+		return Answer{}, fmt.Errorf("reading the job of the hook: %w", err)
+	}
+	answer := Answer{State: State(known.Data[StateKey]), Message: known.Data[MessageKey]}
+	if answer.State == Done {
+		return answer, nil
+	}
+	return answer, l.refresh(ctx, job, known)
+}
+
+func (l *Ledger) write(ctx context.Context, job Job) (Answer, error) {
+	made, err := record(job)
+	if err != nil {
+		return Answer{}, err
+	}
+	// Another replica, or an earlier call that the cache has not seen yet, may have been first.
+	if err := l.client.Create(ctx, made, FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+		return Answer{}, fmt.Errorf("writing down the job of the hook: %w", err)
+	}
+	return Answer{State: Pending}, nil
+}
+
+// refresh brings the settings and the plan of a job up to date.
+func (l *Ledger) refresh(ctx context.Context, job Job, known *corev1.ConfigMap) error {
+	settings, err := encodeSettings(job.Settings)
+	if err != nil {
+		return err
+	}
+	plan := strings.Join(job.Plan, ",")
+	if known.Data[settingsKey] == settings && known.Data[planKey] == plan {
+		return nil
+	}
+	changed := known.DeepCopy()
+	changed.Data[settingsKey], changed.Data[planKey] = settings, plan
+	if err := l.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); err != nil {
+		return fmt.Errorf("writing down what changed for the job of the hook: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// HookLabel marks the ConfigMaps that hold jobs. Its value is the name of the hook.
+const HookLabel = "foo.cluster.x-k8s.io/hook"
+
+// Keys of a job's ConfigMap.
+const (
+	clusterUIDKey = "clusterUID"
+	fromKey       = "fromVersion"
+	toKey         = "toVersion"
+	planKey       = "plan"
+	settingsKey   = "settings"
+	// StateKey holds how far the job is.
+	StateKey = "state"
+	// MessageKey holds Outcome.Message.
+	MessageKey = "message"
+	// ReportKey holds Outcome.Report.
+	ReportKey = "report"
+)
+
+// State is how far a job is, as its ConfigMap says it.
+type State string
+
+const (
+	// Pending is a job that nobody has looked at yet.
+	Pending State = "Pending"
+	// Waiting is a job that was looked at, and waits for what its message says.
+	Waiting State = "Waiting"
+	// Done is a job with nothing left to do.
+	Done State = "Done"
+)
+
+// key returns the name and namespace of the job's ConfigMap.
+func (j Job) key() types.NamespacedName {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(j.UID), j.Hook, j.From, j.To}, "\n")))
+	return types.NamespacedName{
+		Namespace: j.Cluster.Namespace,
+		Name:      fmt.Sprintf("%s-%s-%s", j.Cluster.Name, strings.ToLower(j.Hook), hex.EncodeToString(sum[:5])),
+	}
+}
+
+// record returns the ConfigMap of a job that nobody has looked at.
+func record(job Job) (*corev1.ConfigMap, error) {
+	settings, err := encodeSettings(job.Settings)
+	if err != nil {
+		return nil, err
+	}
+	key := job.key()
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: key.Name, Namespace: key.Namespace,
+			Labels: map[string]string{HookLabel: job.Hook, clusterv1.ClusterNameLabel: job.Cluster.Name},
+			// No controller reference: the Cluster is not woken by its jobs, and need not be.
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: clusterv1.GroupVersion.String(), Kind: clusterv1.ClusterKind, Name: job.Cluster.Name, UID: job.UID,
+			}},
+		},
+		Data: map[string]string{
+			clusterUIDKey: string(job.UID), fromKey: job.From, toKey: job.To, planKey: strings.Join(job.Plan, ","),
+			settingsKey: settings, StateKey: string(Pending),
+		},
+	}, nil
+}
+
+// read returns the job that a ConfigMap holds.
+func read(record *corev1.ConfigMap) (Job, error) {
+	job := Job{
+		Cluster: types.NamespacedName{Namespace: record.Namespace, Name: record.Labels[clusterv1.ClusterNameLabel]},
+		UID:     types.UID(record.Data[clusterUIDKey]),
+		Hook:    record.Labels[HookLabel],
+		From:    record.Data[fromKey],
+		To:      record.Data[toKey],
+		Since:   record.CreationTimestamp.Time,
+	}
+	if plan := record.Data[planKey]; plan != "" {
+		job.Plan = strings.Split(plan, ",")
+	}
+	if err := json.Unmarshal([]byte(record.Data[settingsKey]), &job.Settings); err != nil {
+		return Job{}, fmt.Errorf("ConfigMap %s: data[%q] is not a JSON object of strings: %w", record.Name, settingsKey, err)
+	}
+	if job.key().Name != record.Name {
+		return Job{}, fmt.Errorf("ConfigMap %s: its labels and data are those of the job %s", record.Name, job.key().Name)
+	}
+	return job, nil
+}
+
+// encodeSettings returns the settings as JSON, which has its keys in order.
+func encodeSettings(settings map[string]string) (string, error) {
+	encoded, err := json.Marshal(settings)
+	if err != nil {
+		return "", fmt.Errorf("encoding the settings: %w", err)
+	}
+	return string(encoded), nil
+}
