@@ -18,7 +18,9 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -52,10 +55,13 @@ type Options struct {
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
 	log := ctrl.LoggerFrom(ctx)
-	isJob := predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetLabels()[HookLabel] != "" })
+	jobs := predicate.And(
+		predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetLabels()[HookLabel] != "" }),
+		predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool { return changed(update.ObjectOld, update.ObjectNew) }},
+	)
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
-		For(&corev1.ConfigMap{}, builder.WithPredicates(isJob)).
+		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
 			builder.WithPredicates(predicates.ClusterUnpaused(mgr.GetScheme(), log))).
 		WithOptions(options.Controller).
@@ -64,6 +70,21 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return fmt.Errorf("controller of hook jobs: %w", err)
 	}
 	return nil
+}
+
+// changed reports whether anything but how far the job is has changed, which is written here.
+func changed(before, after client.Object) bool {
+	one, ok := before.(*corev1.ConfigMap)
+	other, also := after.(*corev1.ConfigMap)
+	if !ok || !also {
+		return true
+	}
+	asked := func(record *corev1.ConfigMap) map[string]string {
+		data := maps.Clone(record.Data)
+		maps.DeleteFunc(data, func(key, _ string) bool { return key == StateKey || key == MessageKey || key == ReportKey })
+		return data
+	}
+	return !maps.Equal(asked(one), asked(other)) || !maps.Equal(one.Labels, other.Labels)
 }
 
 // worker does jobs.
@@ -111,8 +132,8 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if runErr != nil {
 		outcome = Outcome{Message: runErr.Error()}
 	}
-	if err := w.note(ctx, known, outcome); err != nil || runErr != nil {
-		return reconcile.Result{}, firstOf(runErr, err)
+	if err := errors.Join(runErr, w.note(ctx, known, outcome)); err != nil {
+		return reconcile.Result{}, err
 	}
 	if outcome.Done {
 		return reconcile.Result{}, nil
@@ -172,15 +193,6 @@ func (w *worker) note(ctx context.Context, known *corev1.ConfigMap, outcome Outc
 	}
 	if err := w.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("writing down how far the job of a hook is: %w", err)
-	}
-	return nil
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/klog/v2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// SkipAnnotation of a Cluster names hooks, with commas between, that are let go without doing anything. It is the way out
+// when what a hook waits for will not come, and is for people to set and to remove.
+const SkipAnnotation = "foo.cluster.x-k8s.io/skip-hooks"
+
+const (
+	// firstLook is after how many seconds Cluster API asks again for a job that nobody has looked at: most are quick.
+	firstLook = 1
+	// nextLook is after how many seconds it asks again for a job that waits for something.
+	nextLook = 5
+)
+
+// Asker is where jobs are asked for; work.Ledger is one.
+type Asker interface {
+	// Ask returns how far a job is, and has it done if it is new.
+	Ask(ctx context.Context, job work.Job) (work.Answer, error)
+}
+
+// Options of the hooks.
+type Options struct {
+	// Jobs is where jobs are asked for.
+	Jobs Asker
+	// Tasks by the name of the hook whose jobs they do. A hook without one does nothing.
+	Tasks map[string]work.Task
+	// Settings are all that any hook reads. Others are refused.
+	Settings []settings.Doc
+}
+
+// desk decides what hooks answer.
+type desk struct {
+	Options
+}
+
+// decision is what a hook answers.
+type decision struct {
+	failure    bool
+	message    string
+	retryAfter int32
+}
+
+// into writes the decision into a response.
+func (d decision) into(response runtimehooksv1.ResponseObject) {
+	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
+	if d.failure {
+		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
+	}
+	response.SetMessage(d.message)
+	if retry, ok := response.(runtimehooksv1.RetryResponseObject); ok && !d.failure {
+		retry.SetRetryAfterSeconds(d.retryAfter)
+	}
+}
+
+// decide returns the answer to a call of a hook for a Cluster.
+func (d desk) decide(ctx context.Context, cluster *clusterv1.Cluster, job work.Job) decision {
+	if problem := unusable(cluster); problem != "" {
+		return decision{failure: true, message: problem}
+	}
+	job.Cluster, job.UID = client.ObjectKeyFromObject(cluster), cluster.UID
+	skipped, unknown := skipped(cluster)
+	if slices.Contains(skipped, job.Hook) {
+		return decision{message: fmt.Sprintf("skipped: the annotation %s names %s", SkipAnnotation, job.Hook)}
+	}
+	wanted, err := d.wanted(job)
+	if err != nil {
+		return decision{failure: true, message: err.Error()}
+	}
+	if !wanted {
+		return decision{}
+	}
+	answer, err := d.Jobs.Ask(ctx, job)
+	if err != nil {
+		return unasked(ctx, job, err)
+	}
+	return answered(answer, unknown)
+}
+
+func (d desk) wanted(job work.Job) (bool, error) {
+	if err := settings.CheckNames(job.Settings, d.Settings); err != nil {
+		return false, err
+	}
+	task, ok := d.Tasks[job.Hook]
+	if !ok {
+		return false, nil
+	}
+	return task.Wanted(job.Settings)
+}
+
+// unusable says what is missing of a request's Cluster, without which no job can be told from another.
+func unusable(cluster *clusterv1.Cluster) string {
+	for _, field := range []struct{ name, value string }{
+		{"metadata.name", cluster.Name}, {"metadata.namespace", cluster.Namespace}, {"metadata.uid", string(cluster.UID)},
+	} {
+		if field.value == "" {
+			return fmt.Sprintf("the request's cluster has no %s", field.name)
+		}
+	}
+	return ""
+}
+
+// skipped returns the hooks that the Cluster's annotation names, and the names in it that no hook has.
+func skipped(cluster *clusterv1.Cluster) (known, unknown []string) {
+	for name := range strings.SplitSeq(cluster.Annotations[SkipAnnotation], ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "":
+		case slices.Contains(Names(), name):
+			known = append(known, name)
+		default:
+			unknown = append(unknown, name)
+		}
+	}
+	slices.Sort(unknown)
+	return known, unknown
+}
+
+// answered turns how far a job is into an answer.
+func answered(answer work.Answer, unknown []string) decision {
+	if answer.State == work.Done {
+		return decision{message: answer.Message}
+	}
+	result := decision{message: answer.Message, retryAfter: nextLook}
+	if answer.Message == "" {
+		result.message = "the job of this hook has not been looked at yet"
+		result.retryAfter = firstLook
+	}
+	if len(unknown) > 0 {
+		result.message += fmt.Sprintf(" (the annotation %s names %s, want only %s)", SkipAnnotation, strings.Join(unknown, ", "), strings.Join(Names(), ", "))
+	}
+	return result
+}
+
+// unasked is the answer when the job could not be asked for. In a namespace that is going away none can be written any more,
+// and its Cluster must be able to go.
+func unasked(ctx context.Context, job work.Job, err error) decision {
+	ctrl.LoggerFrom(ctx).Error(err, "Failed to ask for the job of a hook", "Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
+	if job.Hook == BeforeClusterDelete && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return decision{message: "nothing is done before the deletion: the namespace is going away"}
+	}
+	reason := string(apierrors.ReasonForError(err))
+	if errors.Is(err, context.DeadlineExceeded) {
+		reason = "Timeout"
+	}
+	if reason == "" {
+		reason = "Unknown"
+	}
+	// What the API server said may hold addresses and times, and goes to the log.
+	return decision{failure: true, message: fmt.Sprintf("the management API server did not take the job of the hook %s (%s); the log of the runtime extension says more", job.Hook, reason)}
+}

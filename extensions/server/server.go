@@ -1,0 +1,98 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"crypto/tls"
+	"fmt"
+
+	"k8s.io/utils/ptr"
+	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+)
+
+// timeoutSeconds is how long Cluster API is to wait for an answer. Handlers need milliseconds; the rest is for an API server
+// that is busy.
+const timeoutSeconds = 10
+
+// Options of the server.
+type Options struct {
+	// Port that it listens on.
+	Port int
+	// CertDir holds the certificate and the key, in files of these names, and the authorities of clients in ClientCAName.
+	CertDir, CertName, KeyName string
+	// ClientCAName is the name of the file with the authorities that sign the certificates of callers. With none, anybody
+	// may call.
+	ClientCAName string
+	// TLS changes the configuration of TLS.
+	TLS []func(*tls.Config)
+}
+
+// New returns a server without handlers, which the manager takes as its webhook server.
+func New(options Options) (*runtimeserver.Server, error) {
+	catalog := runtimecatalog.New()
+	if err := runtimehooksv1.AddToCatalog(catalog); err != nil {
+		return nil, fmt.Errorf("catalog of runtime hooks: %w", err)
+	}
+	server, err := runtimeserver.New(runtimeserver.Options{
+		Catalog: catalog, Port: options.Port, CertDir: options.CertDir, CertName: options.CertName, KeyName: options.KeyName,
+		ClientCAName: options.ClientCAName, TLSOpts: options.TLS,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("server of runtime hooks: %w", err)
+	}
+	return server, nil
+}
+
+// Handlers are all that the server has.
+type Handlers struct {
+	// Lifecycle hooks.
+	Lifecycle lifecycle.Hooks
+}
+
+// Register adds the handlers to the server, which must not have been started. Every handler's policy is Fail: none of them
+// may be left out without anybody noticing.
+//
+//contract:runtime-extensions/implementation
+//contract:runtime-extensions/timeouts
+func Register(server *runtimeserver.Server, handlers Handlers) error {
+	for _, handler := range handlers.list() {
+		handler.TimeoutSeconds = ptr.To[int32](timeoutSeconds)
+		handler.FailurePolicy = ptr.To(runtimehooksv1.FailurePolicyFail)
+		if err := server.AddExtensionHandler(handler); err != nil {
+			return fmt.Errorf("handler %s: %w", handler.Name, err)
+		}
+	}
+	return nil
+}
+
+func (h Handlers) list() []runtimeserver.ExtensionHandler {
+	return []runtimeserver.ExtensionHandler{
+		{Hook: runtimehooksv1.BeforeClusterCreate, Name: "before-cluster-create", HandlerFunc: h.Lifecycle.BeforeClusterCreate},
+		{Hook: runtimehooksv1.AfterControlPlaneInitialized, Name: "after-control-plane-initialized", HandlerFunc: h.Lifecycle.AfterControlPlaneInitialized},
+		{Hook: runtimehooksv1.BeforeClusterUpgrade, Name: "before-cluster-upgrade", HandlerFunc: h.Lifecycle.BeforeClusterUpgrade},
+		{Hook: runtimehooksv1.BeforeControlPlaneUpgrade, Name: "before-control-plane-upgrade", HandlerFunc: h.Lifecycle.BeforeControlPlaneUpgrade},
+		{Hook: runtimehooksv1.AfterControlPlaneUpgrade, Name: "after-control-plane-upgrade", HandlerFunc: h.Lifecycle.AfterControlPlaneUpgrade},
+		{Hook: runtimehooksv1.BeforeWorkersUpgrade, Name: "before-workers-upgrade", HandlerFunc: h.Lifecycle.BeforeWorkersUpgrade},
+		{Hook: runtimehooksv1.AfterWorkersUpgrade, Name: "after-workers-upgrade", HandlerFunc: h.Lifecycle.AfterWorkersUpgrade},
+		{Hook: runtimehooksv1.AfterClusterUpgrade, Name: "after-cluster-upgrade", HandlerFunc: h.Lifecycle.AfterClusterUpgrade},
+		{Hook: runtimehooksv1.BeforeClusterDelete, Name: "before-cluster-delete", HandlerFunc: h.Lifecycle.BeforeClusterDelete},
+	}
+}
