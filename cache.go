@@ -27,15 +27,19 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
-// cacheOptions keep no Secret in memory but those that belong to a Cluster.
+// cacheOptions keep no Secret in memory but those that belong to a Cluster, and no ConfigMap but those that hold a hook's job.
 func cacheOptions(opts *options.Options) cache.Options {
 	result := cache.Options{
 		SyncPeriod:       &opts.SyncPeriod,
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: clusterSecrets()}},
+		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: having(clusterv1.ClusterNameLabel)}},
+	}
+	if opts.Runs(options.RuntimeExtension) {
+		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(work.HookLabel)}
 	}
 	if opts.Namespace != "" {
 		result.DefaultNamespaces = map[string]cache.Config{opts.Namespace: {}}
@@ -43,9 +47,10 @@ func cacheOptions(opts *options.Options) cache.Options {
 	return result
 }
 
-func clusterSecrets() labels.Selector {
+// having selects what has a label.
+func having(key string) labels.Selector {
 	// The key is a constant that is a valid label key, the only thing that can be wrong here.
-	requirement, _ := labels.NewRequirement(clusterv1.ClusterNameLabel, selection.Exists, nil)
+	requirement, _ := labels.NewRequirement(key, selection.Exists, nil)
 	return labels.NewSelector().Add(*requirement)
 }
 

@@ -45,7 +45,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
 	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
@@ -114,8 +113,15 @@ func run(ctx context.Context, opts *options.Options) error {
 			return err
 		}
 	}
-	if err := crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...); err != nil {
-		return err
+	if opts.Runs(options.RuntimeExtension) {
+		if err := setupRuntimeExtension(ctx, mgr, opts); err != nil {
+			return err
+		}
+	}
+	if len(stored) > 0 {
+		if err := crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...); err != nil {
+			return err
+		}
 	}
 	if err := setupWebhooks(mgr, opts); err != nil {
 		return err
@@ -185,6 +191,10 @@ func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Opti
 	if err != nil {
 		return ctrl.Options{}, err
 	}
+	server, err := webhookServer(opts, tls)
+	if err != nil {
+		return ctrl.Options{}, err
+	}
 	if opts.ContentionProfiling {
 		goruntime.SetBlockProfileRate(1)
 	}
@@ -194,9 +204,7 @@ func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Opti
 		Cache:      cacheOptions(opts),
 		Client:     clientOptions(),
 		Metrics:    *metrics,
-		WebhookServer: webhook.NewServer(webhook.Options{
-			Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName, TLSOpts: tls,
-		}),
+		WebhookServer: server,
 		HealthProbeBindAddress:     opts.HealthAddress,
 		PprofBindAddress:           opts.ProfilerAddress,
 		LeaderElection:             opts.LeaderElect,

@@ -72,8 +72,8 @@ func (o *Options) Print() { cliflag.PrintFlags(o.flags) }
 // AddFlags adds a flag for each option.
 func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	o.flags = fs
-	fs.StringSliceVar(&o.Providers, "providers", providerNames(),
-		"Roles of this manager, comma-separated. Possible values are "+strings.Join(providerNames(), ", ")+".")
+	fs.StringSliceVar(&o.Providers, "providers", names(defaultProviders),
+		"Roles of this manager, comma-separated. Possible values are "+strings.Join(names(Providers), ", ")+".")
 	fs.StringVar(&o.Namespace, "namespace", "", "Namespace that the controllers watch; all namespaces if unset.")
 	fs.StringVar(&o.WatchFilter, "watch-filter", "",
 		fmt.Sprintf("Label value that the controllers watch. The label key is always %s; all objects if unset.", clusterv1.WatchLabel))
@@ -110,6 +110,8 @@ func (o *Options) addServers(fs *pflag.FlagSet) {
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Folder with the certificate and the key of the webhooks.")
 	fs.StringVar(&o.WebhookCertName, "webhook-cert-name", "tls.crt", "File name of the webhooks' certificate.")
 	fs.StringVar(&o.WebhookKeyName, "webhook-key-name", "tls.key", "File name of the webhooks' key.")
+	fs.StringVar(&o.ClientCAName, "runtime-extension-client-ca-name", "",
+		"File name, in the folder of the webhooks' certificate, of the certificate authorities of who may call the runtime extension; anybody may if unset.")
 	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 serves none.")
 	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
 		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")
@@ -128,9 +130,9 @@ func (o *Options) addLeaderElection(fs *pflag.FlagSet) {
 
 func concurrencyFlag(kind string) string { return strings.ToLower(kind) + "-concurrency" }
 
-func providerNames() []string {
-	names := make([]string, 0, len(Providers))
-	for _, provider := range Providers {
+func names(providers []Provider) []string {
+	names := make([]string, 0, len(providers))
+	for _, provider := range providers {
 		names = append(names, string(provider))
 	}
 	return names

@@ -35,10 +35,16 @@ const (
 	ControlPlane Provider = "control-plane"
 	// Infrastructure runs the controllers of FooCluster, FooMachine and FooMachinePool.
 	Infrastructure Provider = "infrastructure"
+	// RuntimeExtension answers the hooks of Cluster API's runtime, and does what they ask for.
+	RuntimeExtension Provider = "runtime-extension"
 )
 
 // Providers are the roles that this manager has.
-var Providers = []Provider{ControlPlane, Infrastructure}
+var Providers = []Provider{ControlPlane, Infrastructure, RuntimeExtension}
+
+// defaultProviders are what a manager runs that is not told. The runtime extension is for a manager of its own: it has other
+// rights, and Cluster API stops what it does for a cluster while its extension does not answer.
+var defaultProviders = []Provider{ControlPlane, Infrastructure}
 
 // The kinds that have a controller, and so a number of workers of their own.
 const (
@@ -47,23 +53,27 @@ const (
 	FooMachine         = "FooMachine"
 	FooMachineTemplate = "FooMachineTemplate"
 	FooMachinePool     = "FooMachinePool"
+	// HookJob is what a hook of the runtime asked for; a ConfigMap.
+	HookJob = "HookJob"
 )
 
 // reconciled are the kinds that have a controller, by role.
 var reconciled = map[Provider][]string{
-	ControlPlane:   {FooControlPlane},
-	Infrastructure: {FooCluster, FooMachine, FooMachineTemplate, FooMachinePool},
+	ControlPlane:     {FooControlPlane},
+	Infrastructure:   {FooCluster, FooMachine, FooMachineTemplate, FooMachinePool},
+	RuntimeExtension: {HookJob},
 }
 
 // Options are the flags of the manager.
 type Options struct {
-	// Providers are the roles to run; both by default.
+	// Providers are the roles to run; control plane and infrastructure by default.
 	Providers []string
 	// Namespace to watch; all with none.
 	Namespace string
 	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; with none all objects are watched.
 	WatchFilter string
-	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role needs it.
+	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role needs it, and
+	// the runtime extension for what it asks the cloud.
 	CloudEndpoint string
 	// CloudTokenFile holds the bearer token of the tenant.
 	CloudTokenFile string
@@ -83,6 +93,9 @@ type Options struct {
 	WebhookPort int
 	// WebhookCertDir holds the certificate and the key of the webhooks, in files of these names.
 	WebhookCertDir, WebhookCertName, WebhookKeyName string
+	// ClientCAName is the name of a file beside the webhooks' certificate, with the authorities that sign the certificates of
+	// who may call the runtime extension. With none, anybody may.
+	ClientCAName string
 	// HealthAddress serves /healthz and /readyz.
 	HealthAddress string
 	// ProfilerAddress serves pprof without authentication; nothing does if it is empty.

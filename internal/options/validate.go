@@ -44,16 +44,16 @@ func (o *Options) Validate() error {
 
 func (o *Options) validateProviders() error {
 	if len(o.Providers) == 0 {
-		return fmt.Errorf("--providers is empty, want at least one of %s", strings.Join(providerNames(), ", "))
+		return fmt.Errorf("--providers is empty, want at least one of %s", strings.Join(names(Providers), ", "))
 	}
 	for _, provider := range o.Providers {
-		if !slices.Contains(providerNames(), provider) {
-			return fmt.Errorf("--providers has %q, want only %s", provider, strings.Join(providerNames(), ", "))
+		if !slices.Contains(names(Providers), provider) {
+			return fmt.Errorf("--providers has %q, want only %s", provider, strings.Join(names(Providers), ", "))
 		}
 	}
 	of := map[Provider][]string{
-		ControlPlane:   {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst"},
-		Infrastructure: {"cloud-endpoint", "cloud-token-file", "cloud-ca-file"},
+		ControlPlane:     {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst"},
+		RuntimeExtension: {"runtime-extension-client-ca-name"},
 	}
 	for _, provider := range Providers {
 		for _, kind := range reconciled[provider] {
@@ -79,21 +79,37 @@ func (o *Options) validateScope() error {
 }
 
 func (o *Options) validateCloud() error {
-	if !o.Runs(Infrastructure) {
+	if !o.Runs(Infrastructure) && !o.Runs(RuntimeExtension) {
+		for _, name := range []string{"cloud-endpoint", "cloud-token-file", "cloud-ca-file"} {
+			if o.flags.Changed(name) {
+				return fmt.Errorf("--%s is set, but --providers has no %s or %s, which alone it is for", name, Infrastructure, RuntimeExtension)
+			}
+		}
+		return nil
+	}
+	if !o.Runs(Infrastructure) && o.CloudEndpoint == "" && o.CloudTokenFile == "" && o.CloudCAFile == "" {
 		return nil
 	}
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
 		return fmt.Errorf("--cloud-endpoint is %q, want unix:///path or https://host:port: the %s role needs a Foo cloud",
-			o.CloudEndpoint, Infrastructure)
+			o.CloudEndpoint, o.cloudRole())
 	}
 	if o.CloudTokenFile == "" {
-		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", Infrastructure)
+		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", o.cloudRole())
 	}
 	if o.CloudCAFile != "" && !secure {
 		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only one that begins with https:// has certificates", o.CloudEndpoint)
 	}
 	return nil
+}
+
+// cloudRole returns the role that the cloud is for.
+func (o *Options) cloudRole() Provider {
+	if o.Runs(Infrastructure) {
+		return Infrastructure
+	}
+	return RuntimeExtension
 }
 
 func (o *Options) validateNumbers() error {
@@ -133,6 +149,9 @@ func (o *Options) validateServers() error {
 	if o.WebhookPort < 0 || o.WebhookPort > 65535 {
 		return fmt.Errorf("--webhook-port is %d, want 0 to 65535", o.WebhookPort)
 	}
+	if err := o.validateRuntimeExtension(); err != nil {
+		return err
+	}
 	if o.ContentionProfiling && o.ProfilerAddress == "" && o.Manager.InsecureDiagnostics {
 		return fmt.Errorf("--contention-profiling is set, but nothing serves profiles: set --profiler-address, or do not set --insecure-diagnostics")
 	}
@@ -141,6 +160,22 @@ func (o *Options) validateServers() error {
 	}
 	if _, _, err := capiflags.GetManagerOptions(o.Manager); err != nil {
 		return fmt.Errorf("one of --tls-min-version, --tls-cipher-suites and --tls-curve-preferences has a value that is not there, --help has all: %w", err)
+	}
+	return nil
+}
+
+// validateRuntimeExtension wants a server, which is that of the webhooks, and for callers with certificates one of its own: the
+// API server, which calls webhooks, has none.
+func (o *Options) validateRuntimeExtension() error {
+	if !o.Runs(RuntimeExtension) {
+		return nil
+	}
+	if o.WebhookPort == 0 {
+		return fmt.Errorf("--webhook-port is 0, want the port on which the %s role is called", RuntimeExtension)
+	}
+	if o.ClientCAName != "" && len(o.Providers) > 1 {
+		return fmt.Errorf("--runtime-extension-client-ca-name is set, but --providers has %s: callers need a certificate only where %s is the only role",
+			strings.Join(o.Providers, ", "), RuntimeExtension)
 	}
 	return nil
 }

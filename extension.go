@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+
+	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+)
+
+// webhookServer returns the server of the webhooks, which with the runtime extension serves its hooks too.
+func webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+	if !opts.Runs(options.RuntimeExtension) {
+		return webhook.NewServer(webhook.Options{
+			Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName, TLSOpts: tlsOptions,
+		}), nil
+	}
+	return server.New(server.Options{
+		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
+		ClientCAName: opts.ClientCAName, TLS: tlsOptions,
+	})
+}
+
+func setupRuntimeExtension(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	hooks, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
+	if !ok {
+		return fmt.Errorf("runtime extension: the webhook server is a %T", mgr.GetWebhookServer())
+	}
+	tasks, known := hookTasks(mgr)
+	err := server.Register(hooks, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
+		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known,
+	})})
+	if err != nil {
+		return fmt.Errorf("runtime extension: %w", err)
+	}
+	return work.SetupWithManager(ctx, mgr, work.Options{
+		Tasks: tasks, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
+	})
+}
+
+// hookTasks returns what is done for each hook, and all settings that are read.
+func hookTasks(_ ctrl.Manager) (map[string]work.Task, []settings.Doc) {
+	return map[string]work.Task{}, nil
+}
