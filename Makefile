@@ -86,6 +86,7 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... paths=./controllers/crdmigration/controlplane/... output:rbac:dir=config/control-plane
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/clusteridentity/... paths=./controllers/machine/... paths=./controllers/machinepool/... paths=./controllers/machinetemplate/... paths=./controllers/crdmigration/infrastructure/... output:rbac:dir=config/infrastructure
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./extensions/... output:rbac:dir=config/runtime-extension
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	go run ./hack/contract

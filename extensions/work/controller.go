@@ -50,6 +50,8 @@ type Options struct {
 
 // +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // SetupWithManager adds the controller that does the jobs. Only the leader among several replicas runs it.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {

@@ -43,9 +43,10 @@ const module = "sigs.k8s.io/cluster-api"
 // fooComponents maps each file to write onto the kustomization of this module that it is built from.
 var fooComponents = map[string]string{
 	// All of Foo, for one manager that runs both providers.
-	"foo/foo-components.yaml":                           "config/default",
-	"control-plane-foo/control-plane-components.yaml":   "config/control-plane",
-	"infrastructure-foo/infrastructure-components.yaml": "config/infrastructure",
+	"foo/foo-components.yaml":                                 "config/default",
+	"control-plane-foo/control-plane-components.yaml":         "config/control-plane",
+	"infrastructure-foo/infrastructure-components.yaml":       "config/infrastructure",
+	"runtime-extension-foo/runtime-extension-components.yaml": "config/runtime-extension",
 }
 
 // components maps each file to write onto the kustomization that it is built from, inside the module.

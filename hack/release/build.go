@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 
@@ -47,7 +48,17 @@ type provider struct {
 	kustomization string
 	// templates says whether it publishes the cluster templates and ClusterClasses.
 	templates bool
+	// extensionConfig says whether it publishes the ExtensionConfig, which its components do not hold: clusterctl would leave
+	// it behind when it deletes them, and no cluster could be changed or deleted any more.
+	extensionConfig bool
 }
+
+const (
+	// extensionConfigSource is where the ExtensionConfig is among the sources.
+	extensionConfigSource = "config/extensionconfig/extensionconfig.yaml"
+	// extensionConfigFile is its name in the repository.
+	extensionConfigFile = "extensionconfig.yaml"
+)
 
 var providers = []provider{{
 	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
@@ -55,6 +66,9 @@ var providers = []provider{{
 	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
 	// clusterctl looks for both in the repository of the infrastructure provider only.
 	templates: true,
+}, {
+	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
+	extensionConfig: true,
 }}
 
 func (p provider) at(version string) repository.Provider {
@@ -90,6 +104,14 @@ func build(sources, version string) (repository.Files, error) {
 		if err := addTemplates(files, sources, provider, at.Dir()); err != nil {
 			return nil, err
 		}
+		if !provider.extensionConfig {
+			continue
+		}
+		config, err := os.ReadFile(filepath.Join(sources, filepath.FromSlash(extensionConfigSource)))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", provider.title, err)
+		}
+		files[path.Join(at.Dir(), extensionConfigFile)] = config
 	}
 	return files, nil
 }

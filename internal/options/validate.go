@@ -87,7 +87,8 @@ func (o *Options) validateCloud() error {
 		}
 		return nil
 	}
-	if !o.Runs(Infrastructure) && o.CloudEndpoint == "" && o.CloudTokenFile == "" && o.CloudCAFile == "" {
+	// Who installs the runtime extension names the files in any case, and an endpoint only where there is a cloud.
+	if !o.Runs(Infrastructure) && o.CloudEndpoint == "" {
 		return nil
 	}
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
