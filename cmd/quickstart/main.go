@@ -112,6 +112,9 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.BoolVar(&config.Resume, "resume", false, "Start again on a state folder that was kept.")
 	flags.BoolVar(&config.Exit, "exit", false, "End, and clean up, once the cluster is available.")
 	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but make no workload cluster; <state-dir>/env says how to reach it.")
+	flags.BoolVar(&config.Extension, "extension", false, "Run and register Foo's runtime extension too, which answers Cluster API's lifecycle hooks.")
+	flags.StringToStringVar(&config.ExtensionSettings, "extension-settings", nil,
+		"Settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md has all.")
 	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Run Cluster API's own control plane provider too, for clusters with a KubeadmControlPlane.")
 	flags.BoolVar(&config.WithoutProviders, "without-providers", false, "Install no providers, so that clusterctl can; needs --management-only.")
 	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Further address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")

@@ -87,6 +87,11 @@ func run(output string) error {
 	if err := build(files, ".", fooComponents); err != nil {
 		return err
 	}
+	extensionConfig, err := os.ReadFile("config/extensionconfig/extensionconfig.yaml")
+	if err != nil {
+		return fmt.Errorf("run it in the root folder: %w", err)
+	}
+	files["runtime-extension-foo/extensionconfig.yaml"] = extensionConfig
 	metadata, err := os.ReadFile(filepath.Join(source, repository.MetadataFile))
 	if err != nil {
 		return err

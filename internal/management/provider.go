@@ -40,6 +40,10 @@ type Provider struct {
 	Program string
 	// Components is the path of the YAML that its release installs. Its ServiceAccount is who the process runs as.
 	Components string
+	// ExtensionConfig is the path of the YAML that has Cluster API call the provider, if it is a runtime extension, and
+	// Settings are the settings in it. With none it is no runtime extension.
+	ExtensionConfig string
+	Settings        map[string]string
 	// Args are added to those that every provider understands: --kubeconfig, --health-addr, --diagnostics-address,
 	// and, if it has webhooks, --webhook-port and --webhook-cert-dir.
 	Args []string
@@ -47,8 +51,11 @@ type Provider struct {
 
 // InstalledProvider is a provider whose components are in the management cluster, ready to start.
 type InstalledProvider struct {
-	cluster *Cluster
-	process supervisor.Process
+	cluster  *Cluster
+	provider Provider
+	process  supervisor.Process
+	// url of its webhooks and hooks, without a path.
+	url string
 }
 
 // Install applies the provider's components, with its webhooks directed to the process that Start will start.
@@ -71,7 +78,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	args := append([]string{
 		"--kubeconfig=" + kubeconfig, "--health-addr=" + hostPort(health), "--diagnostics-address=" + hostPort(diagnostics),
 	}, provider.Args...)
-	if hasWebhooks {
+	if hasWebhooks || provider.ExtensionConfig != "" {
 		server, err := c.authority.server(provider.Name)
 		if err != nil {
 			return nil, err
@@ -91,7 +98,7 @@ func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledPro
 	if err := c.install(ctx, objects); err != nil {
 		return nil, fmt.Errorf("install %s: %w", provider.Name, err)
 	}
-	return &InstalledProvider{cluster: c, process: supervisor.Process{
+	return &InstalledProvider{cluster: c, provider: provider, url: secureURL(webhook), process: supervisor.Process{
 		Name: provider.Name, Path: provider.Program, Args: args,
 		Ready: plainProbe("http://" + hostPort(health) + "/readyz"), StopTimeout: providerStopTimeout,
 	}}, nil

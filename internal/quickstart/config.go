@@ -71,6 +71,10 @@ type Config struct {
 	// ManagerPerProvider runs Foo's control plane provider and its infrastructure provider in a manager each, with the
 	// rights that a release gives them, instead of one manager for both.
 	ManagerPerProvider bool
+	// Extension runs and registers Foo's runtime extension too.
+	Extension bool
+	// ExtensionSettings are the settings of its ExtensionConfig; docs/runtime-extension.md has all.
+	ExtensionSettings map[string]string
 	// WithoutProviders installs and runs no provider, for who does that with clusterctl.
 	WithoutProviders bool
 	// CloudListen is a further address of the cloud, https://address:port; none if empty.
@@ -121,6 +125,12 @@ func (c Config) Validate() error {
 	}
 	if c.WithoutProviders && !c.ManagementOnly {
 		wrong.add("--without-providers: want --management-only too, since nothing makes a workload cluster")
+	}
+	if c.WithoutProviders && c.Extension {
+		wrong.add("--extension: want no --without-providers, since the extension is one")
+	}
+	if len(c.ExtensionSettings) > 0 && !c.Extension {
+		wrong.add("--extension-settings: want --extension too, since nothing else reads them")
 	}
 	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
 		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)

@@ -38,6 +38,8 @@ const (
 	fooComponents               = "foo/foo-components.yaml"
 	fooControlPlaneComponents   = "control-plane-foo/control-plane-components.yaml"
 	fooInfrastructureComponents = "infrastructure-foo/infrastructure-components.yaml"
+	fooExtensionComponents      = "runtime-extension-foo/runtime-extension-components.yaml"
+	fooExtensionConfig          = "runtime-extension-foo/extensionconfig.yaml"
 )
 
 // Names of the processes, and so of their logs.
@@ -47,6 +49,7 @@ const (
 	// Instead of the manager, if each provider has its own.
 	controlPlaneProcess   = "control-plane"
 	infrastructureProcess = "infrastructure"
+	extensionProcess      = "runtime-extension"
 	// Cluster API's own control plane provider.
 	kubeadmProcess = "kubeadm-control-plane"
 )
@@ -54,10 +57,10 @@ const (
 // fast are the flags that keep a local provider from waiting for itself.
 var fast = []string{"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2"}
 
-// gates are the feature gates of Cluster API's providers. Without rate limiting, a controller looks at an object again less
+// baseGates are the feature gates of Cluster API's providers. Without rate limiting, a controller looks at an object again less
 // than a second after it last did: in a cluster that comes up within seconds, each such wait would show. ClusterTopology is
 // for Clusters that are made from a ClusterClass.
-const gates = "--feature-gates=ReconcilerRateLimiting=false,ClusterTopology=true"
+const baseGates = "--feature-gates=ReconcilerRateLimiting=false,ClusterTopology=true"
 
 // startPrograms brings up the management cluster, the cloud and the providers.
 func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, error) {
@@ -84,6 +87,16 @@ func startPrograms(ctx context.Context, config Config, sup *supervisor.Superviso
 		return nil, err
 	}
 	say.done("controllers up: " + config.controllers())
+	if !config.Extension {
+		return cluster, nil
+	}
+	say.waitingFor("Cluster API to know the runtime extension")
+	for _, provider := range providers {
+		if err := provider.Register(ctx); err != nil {
+			return nil, err
+		}
+	}
+	say.done("runtime extension registered")
 	return cluster, nil
 }
 
@@ -136,6 +149,9 @@ func (c Config) providers() []management.Provider {
 	if c.KubeadmControlPlane {
 		list = append(list, c.capiProvider(kubeadmProcess, kubeadmComponents))
 	}
+	if c.Extension {
+		list = append(list, c.extension())
+	}
 	if c.ManagerPerProvider {
 		return append(list,
 			c.fooProvider(controlPlaneProcess, fooControlPlaneComponents, "--providers=control-plane"),
@@ -145,6 +161,21 @@ func (c Config) providers() []management.Provider {
 }
 
 // cloudArgs tell a manager with the infrastructure provider in it where the cloud is.
+// extension is Foo's runtime extension, which is a process of its own with rights of its own, as in a release.
+func (c Config) extension() management.Provider {
+	provider := c.fooProvider(extensionProcess, fooExtensionComponents, append(c.cloudArgs(), "--providers=runtime-extension")...)
+	provider.ExtensionConfig, provider.Settings = c.manifest(fooExtensionConfig), c.ExtensionSettings
+	return provider
+}
+
+// gates are the feature gates of Cluster API's providers.
+func (c Config) gates() string {
+	if c.Extension {
+		return baseGates + ",RuntimeSDK=true"
+	}
+	return baseGates
+}
+
 func (c Config) cloudArgs() []string {
 	return []string{"--cloud-endpoint=" + c.cloudEndpoint(), "--cloud-token-file=" + c.cloudToken()}
 }
@@ -160,7 +191,7 @@ func (c Config) cloudManager() string {
 // capiProvider returns one of Cluster API's own providers. Its process has the name of its program.
 func (c Config) capiProvider(name, components string) management.Provider {
 	return management.Provider{
-		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{gates}, fast...),
+		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{c.gates()}, fast...),
 	}
 }
 

@@ -1,0 +1,78 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package management
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Register has Cluster API call the hooks of a provider that is a runtime extension, and returns once Cluster API knows them.
+// Call it when the provider and Cluster API's core run. For a provider that is none it does nothing.
+func (p *InstalledProvider) Register(ctx context.Context) error {
+	if p.provider.ExtensionConfig == "" {
+		return nil
+	}
+	objects, err := readComponents(p.provider.ExtensionConfig)
+	if err != nil {
+		return err
+	}
+	scheme := runtime.NewScheme()
+	if err := runtimev1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	kube, err := client.NewWithWatch(p.cluster.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		return err
+	}
+	names := sets.New[string]()
+	for _, object := range objects {
+		if err := p.redirect(object); err != nil {
+			return err
+		}
+		if err := apply(ctx, kube, object); err != nil {
+			return err
+		}
+		names.Insert(object.GetName())
+	}
+	return waitFor(ctx, kube, &runtimev1.ExtensionConfigList{}, names, func(object client.Object) bool {
+		config, ok := object.(*runtimev1.ExtensionConfig)
+		return ok && conditions.IsTrue(config, runtimev1.ExtensionConfigDiscoveredCondition)
+	})
+}
+
+// redirect has an ExtensionConfig name the process instead of a Service, and gives it the settings.
+func (p *InstalledProvider) redirect(config *unstructured.Unstructured) error {
+	config.SetAnnotations(nil)
+	if err := unstructured.SetNestedMap(config.Object, map[string]any{
+		"url": p.url, "caBundle": base64.StdEncoding.EncodeToString(p.cluster.authority.pem()),
+	}, "spec", "clientConfig"); err != nil {
+		return fmt.Errorf("ExtensionConfig %s: %w", config.GetName(), err)
+	}
+	if err := unstructured.SetNestedStringMap(config.Object, p.provider.Settings, "spec", "settings"); err != nil {
+		return fmt.Errorf("ExtensionConfig %s: %w", config.GetName(), err)
+	}
+	return nil
+}
