@@ -58,10 +58,9 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 
 // Connections is Access to real clusters.
 type Connections struct {
-	cache  clustercache.ClusterCache
-	direct *direct
-	lanes  *lanes
-	etcd   *etcdWays
+	*Clusters
+	cache clustercache.ClusterCache
+	lanes *lanes
 }
 
 var _ Access = &Connections{}
@@ -74,8 +73,8 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader)
 		return nil, err
 	}
 	return &Connections{
-		cache: cache, direct: clients, lanes: newLanes(slowAfter, slowPlaces),
-		etcd: newEtcdWays(etcdIdle),
+		Clusters: &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)},
+		cache:    cache, lanes: newLanes(slowAfter, slowPlaces),
 	}, nil
 }
 
@@ -155,7 +154,6 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 
 // Forget implements Access.
 func (c *Connections) Forget(cluster client.ObjectKey) {
-	c.direct.forget(cluster)
+	c.Clusters.Forget(cluster)
 	c.lanes.forget(cluster)
-	c.etcd.forget(cluster)
 }

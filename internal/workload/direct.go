@@ -31,6 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -56,11 +57,14 @@ func (r secretReader) get(ctx context.Context, cluster client.ObjectKey, purpose
 	return found, nil
 }
 
-// direct makes clients from kubeconfig secrets and keeps them until the secret changes.
+// direct makes clients from kubeconfig secrets and keeps them until the secret changes or is gone.
 type direct struct {
 	secrets secretReader
 	scheme  *runtime.Scheme
-	mapper  meta.RESTMapper
+	// newMapper returns what knows the kinds of the cluster that is connected to.
+	newMapper func(*rest.Config, *http.Client) (meta.RESTMapper, error)
+	// newLimiter returns what limits the requests to one cluster, and nil for no limit.
+	newLimiter func() flowcontrol.RateLimiter
 
 	mu      sync.Mutex
 	clients map[client.ObjectKey]connection
@@ -81,11 +85,13 @@ func newDirect(secrets secretReader) (*direct, error) {
 			return nil, fmt.Errorf("building the scheme of workload clusters: %w", err)
 		}
 	}
+	known := knownKinds()
 	return &direct{
-		secrets: secrets,
-		scheme:  scheme,
-		mapper:  knownKinds(),
-		clients: map[client.ObjectKey]connection{},
+		secrets:    secrets,
+		scheme:     scheme,
+		newMapper:  func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return known, nil },
+		newLimiter: func() flowcontrol.RateLimiter { return nil },
+		clients:    map[client.ObjectKey]connection{},
 	}, nil
 }
 
@@ -104,6 +110,9 @@ func knownKinds() meta.RESTMapper {
 func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connection, error) {
 	kubeconfig, err := d.secrets.get(ctx, cluster, secret.Kubeconfig)
 	if err != nil {
+		if apierrors.IsNotFound(err) {
+			d.forget(cluster)
+		}
 		return connection{}, err
 	}
 	d.mu.Lock()
@@ -130,11 +139,17 @@ func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
 	}
 	config.Timeout = requestTimeout
 	config.QPS = -1
+	// A limiter in the configuration is shared by the clients of all kinds, which would otherwise have one each.
+	config.RateLimiter = d.newLimiter()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
 		return connection{}, fmt.Errorf("making an HTTP client from secret %s: %w", kubeconfig.Name, err)
 	}
-	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: d.mapper})
+	mapper, err := d.newMapper(config, httpClient)
+	if err != nil {
+		return connection{}, fmt.Errorf("preparing the discovery of kinds from secret %s: %w", kubeconfig.Name, err)
+	}
+	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: mapper})
 	if err != nil {
 		return connection{}, fmt.Errorf("making a client from secret %s: %w", kubeconfig.Name, err)
 	}

@@ -21,6 +21,8 @@ limitations under the License.
 // answers: it is made from the kubeconfig secret, costs one connection, and discovers nothing. Reads that repeat, of nodes
 // and static pods, come from the ClusterCache's informers as soon as it is connected, and only then can changes be watched.
 //
+// Those who run no ClusterCache have Clusters, which make direct clients only, of any kind, and limit how much they ask.
+//
 // etcd is reached by port-forward through the API server, so nothing but the API server's endpoint has to be reachable. All
 // members are asked, since one that is cut off still answers, and what it says is of the past.
 //

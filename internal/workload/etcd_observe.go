@@ -55,6 +55,10 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 	if err != nil {
 		return EtcdState{Problem: err.Error()}
 	}
+	return way.observe(ctx, nodes)
+}
+
+func (w *etcdWay) observe(ctx context.Context, nodes []Node) EtcdState {
 	answers := make([]answer, len(nodes))
 	var asked sync.WaitGroup
 	for i, node := range nodes {
@@ -63,7 +67,7 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 			answers[i] = answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)}
 			continue
 		}
-		asked.Go(func() { answers[i] = way.ask(ctx, node.Name) })
+		asked.Go(func() { answers[i] = w.ask(ctx, node.Name) })
 	}
 	asked.Wait()
 	return newEtcdState(answers)

@@ -20,6 +20,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -78,7 +79,7 @@ type etcdMember struct {
 	idle   *time.Timer
 }
 
-func (c *Connections) wayToEtcd(ctx context.Context, cluster client.ObjectKey) (*etcdWay, error) {
+func (c *Clusters) wayToEtcd(ctx context.Context, cluster client.ObjectKey) (*etcdWay, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -205,7 +206,7 @@ func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, e
 		TLS:         w.tls,
 		Logger:      zap.NewNop(),
 		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return dialer.DialContextWithAddr(ctx, staticPodName(Etcd, node))
+			return dialUnbounded(ctx, dialer, staticPodName(Etcd, node))
 		})},
 	})
 	if err != nil {
@@ -214,8 +215,24 @@ func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, e
 	return etcd, nil
 }
 
+// dialUnbounded takes from a new connection the deadline that the dialer leaves on it: that is gRPC's bound for connecting,
+// and would end the connection seconds later, in the middle of a stream. gRPC itself bounds what follows the dialing.
+func dialUnbounded(ctx context.Context, dialer *proxy.Dialer, pod string) (net.Conn, error) {
+	connection, err := dialer.DialContextWithAddr(ctx, pod)
+	if err != nil {
+		return nil, err
+	}
+	if err := connection.SetDeadline(time.Time{}); err != nil {
+		return nil, errors.Join(err, connection.Close())
+	}
+	return connection, nil
+}
+
 // etcdTLS makes a client certificate that the authority signs.
 func etcdTLS(authority *corev1.Secret) (*tls.Config, error) {
+	if len(authority.Data[secret.TLSKeyDataName]) == 0 {
+		return nil, fmt.Errorf("secret %s: data[%q] is empty: %w", authority.Name, secret.TLSKeyDataName, ErrEtcdUnmanaged)
+	}
 	certificate, err := signClient(authority.Data[secret.TLSCrtDataName], authority.Data[secret.TLSKeyDataName])
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", authority.Name, err)

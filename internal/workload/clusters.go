@@ -1,0 +1,74 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/util/flowcontrol"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+const (
+	// clusterQPS is how many requests a second are sent to one cluster over time.
+	clusterQPS = 20
+	// clusterBurst is how many requests are sent to one cluster at once.
+	clusterBurst = 40
+)
+
+// Clusters reaches workload clusters by their kubeconfig secrets alone, for those who have no ClusterCache. A connection is
+// kept for each cluster until its secret changes or is gone. It is safe for concurrent use.
+type Clusters struct {
+	direct *direct
+	etcd   *etcdWays
+}
+
+// NewClusters returns access to workload clusters. A secret is looked for in cached first, which may hold only those of
+// Cluster API, and then in live.
+func NewClusters(cached, live client.Reader) (*Clusters, error) {
+	clients, err := newDirect(secretReader{cached: cached, live: live})
+	if err != nil {
+		return nil, err
+	}
+	clients.scheme = clientgoscheme.Scheme
+	clients.newMapper = apiutil.NewDynamicRESTMapper
+	clients.newLimiter = func() flowcontrol.RateLimiter {
+		return flowcontrol.NewTokenBucketRateLimiter(clusterQPS, clusterBurst)
+	}
+	return &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)}, nil
+}
+
+// Client returns a client of a workload cluster that asks the API server each time. It knows the kinds of client-go, and
+// others as unstructured objects, which it discovers at their first use. A request takes at most 10 seconds, apart from the
+// wait for its turn: 20 requests a second are sent to a cluster, and up to 40 at once. A missing kubeconfig secret is
+// NotFound; whether the API server answers shows only when it is asked.
+func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the workload cluster: %w", err)
+	}
+	return connection.client, nil
+}
+
+// Forget drops what is kept for a cluster that is gone.
+func (c *Clusters) Forget(cluster client.ObjectKey) {
+	c.direct.forget(cluster)
+	c.etcd.forget(cluster)
+}

@@ -1,0 +1,186 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+// apiServer answers each path with a JSON text, and anything else with NotFound.
+func apiServer(t *testing.T, answers map[string]string) *httptest.Server {
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		answer, ok := answers[request.URL.Path]
+		if !ok {
+			response.WriteHeader(http.StatusNotFound)
+			return
+		}
+		response.Header().Set("Content-Type", "application/json")
+		_, _ = response.Write([]byte(answer))
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	server := apiServer(t, map[string]string{
+		"/api":           `{"kind":"APIVersions","versions":["v1"]}`,
+		"/apis":          `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
+		"/api/v1":        `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","namespaced":false,"kind":"Node"}]}`,
+		"/api/v1/nodes":  `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`,
+		"/api/v1/absent": `{}`,
+	})
+	kubeconfig := testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))
+	secrets := fake.NewClientBuilder().WithObjects(kubeconfig).Build()
+	clusters, err := NewClusters(secrets, secrets)
+	g.Expect(err).NotTo(HaveOccurred())
+
+	first, err := clusters.Client(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	nodes := &corev1.NodeList{}
+	g.Expect(first.List(ctx, nodes)).To(Succeed())
+	g.Expect(nodes.Items).To(HaveLen(1))
+	g.Expect(first.Scheme().Recognizes(appsv1.SchemeGroupVersion.WithKind("StatefulSet"))).To(BeTrue())
+	g.Expect(clusters.Client(ctx, testCluster)).To(BeIdenticalTo(first), "it is kept")
+
+	kubeconfig.Data = kubeconfigFor(g, server.URL+"/")
+	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
+	second, err := clusters.Client(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(second).NotTo(BeIdenticalTo(first), "the secret has changed")
+
+	g.Expect(secrets.Delete(ctx, kubeconfig)).To(Succeed())
+	_, err = clusters.Client(ctx, testCluster)
+	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
+	g.Expect(clusters.direct.clients).To(BeEmpty(), "nothing is kept of a cluster whose secret is gone")
+}
+
+func TestClientIsLimited(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	server := apiServer(t, map[string]string{
+		"/api":    `{"kind":"APIVersions","versions":["v1"]}`,
+		"/apis":   `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
+		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","namespaced":false,"kind":"Node"},{"name":"pods","namespaced":true,"kind":"Pod"}]}`,
+	})
+	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
+	clusters, err := NewClusters(secrets, secrets)
+	g.Expect(err).NotTo(HaveOccurred())
+	connection, err := clusters.direct.connect(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(connection.config.Timeout).To(Equal(requestTimeout), "an API server that hangs is not waited for")
+	g.Expect(apierrors.IsNotFound(connection.client.List(ctx, &corev1.PodList{}))).To(BeTrue(), "the kinds are known now")
+	limiter := connection.config.RateLimiter
+	g.Expect(limiter.QPS()).To(BeEquivalentTo(clusterQPS))
+	allowed := 0
+	for limiter.TryAccept() {
+		allowed++
+	}
+	g.Expect(allowed).To(BeNumerically(">", clusterBurst/2))
+	bounded, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	g.Expect(connection.client.List(bounded, &corev1.NodeList{})).To(MatchError(ContainSubstring("rate limiter")), "all kinds share one limit")
+}
+
+func TestChooseMember(t *testing.T) {
+	member := func(id uint64, name string, change func(*Member)) Member {
+		made := Member{ID: id, Name: name}
+		if change != nil {
+			change(&made)
+		}
+		return made
+	}
+	for name, test := range map[string]struct {
+		state EtcdState
+		want  string
+	}{
+		"none":           {},
+		"the only one":   {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil)}}, "a"},
+		"not the leader": {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", nil), member(3, "c", nil)}}, "b"},
+		"no learner":     {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", func(m *Member) { m.Learner = true })}}, "a"},
+		"none with a problem": {EtcdState{Leader: 1, Members: []Member{
+			member(1, "a", nil), member(2, "b", func(m *Member) { m.Problem = "it sees no leader" }), member(3, "c", nil),
+		}}, "c"},
+		"none that is corrupt": {EtcdState{Leader: 1, Members: []Member{
+			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"CORRUPT"} }),
+		}}, "a"},
+		"a full one will do": {EtcdState{Leader: 1, Members: []Member{
+			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"NOSPACE"} }),
+		}}, "b"},
+		"none that has not started": {EtcdState{Leader: 1, Members: []Member{member(1, "", nil)}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			chosen, ok := test.state.choose()
+			g.Expect(ok).To(Equal(test.want != ""))
+			g.Expect(chosen.Name).To(Equal(test.want))
+			if !ok {
+				g.Expect(test.state.complaint()).NotTo(BeEmpty())
+			}
+		})
+	}
+}
+
+const (
+	nodesPath = "/api/v1/nodes"
+	podsPath  = "/api/v1/namespaces/kube-system/pods"
+)
+
+// withMember runs WithHealthyEtcdMember on an API server that knows these nodes and pods.
+func withMember(t *testing.T, nodes string, more ...client.Object) error {
+	g := NewWithT(t)
+	server := apiServer(t, map[string]string{
+		"/api":    `{"kind":"APIVersions","versions":["v1"]}`,
+		"/apis":   `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
+		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","namespaced":false,"kind":"Node"},{"name":"pods","namespaced":true,"kind":"Pod"}]}`,
+		nodesPath: nodes,
+		podsPath:  `{"kind":"PodList","apiVersion":"v1","items":[]}`,
+	})
+	objects := append([]client.Object{testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))}, more...)
+	secrets := fake.NewClientBuilder().WithObjects(objects...).Build()
+	clusters, err := NewClusters(secrets, secrets)
+	g.Expect(err).NotTo(HaveOccurred())
+	return clusters.WithHealthyEtcdMember(context.Background(), testCluster, func(context.Context, EtcdMember) error {
+		return errors.New("there is no member to call this with")
+	})
+}
+
+func TestNoMemberToUse(t *testing.T) {
+	g := NewWithT(t)
+	const oneNode = `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`
+	const noNodes = `{"kind":"NodeList","apiVersion":"v1","items":[]}`
+	g.Expect(apierrors.IsNotFound(withMember(t, oneNode))).To(BeTrue(), "the secret is missing")
+	external := testSecret(secret.EtcdCA, map[string][]byte{secret.TLSCrtDataName: []byte("a certificate")})
+	g.Expect(withMember(t, oneNode, external)).To(MatchError(ErrEtcdUnmanaged))
+	g.Expect(withMember(t, oneNode, testEtcdCA(g))).To(MatchError(ErrEtcdUnmanaged), "no node runs etcd")
+	g.Expect(withMember(t, noNodes, testEtcdCA(g))).To(MatchError(ErrNoHealthyMember))
+}
