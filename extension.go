@@ -21,7 +21,6 @@ import (
 	"crypto/tls"
 	"fmt"
 
-	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -47,12 +46,8 @@ func webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webho
 }
 
 func setupRuntimeExtension(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
-	hooks, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
-	if !ok {
-		return fmt.Errorf("runtime extension: the webhook server is a %T", mgr.GetWebhookServer())
-	}
 	tasks, known := hookTasks(mgr)
-	err := server.Register(hooks, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
+	err := server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
 		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known,
 	})})
 	if err != nil {

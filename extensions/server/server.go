@@ -24,6 +24,7 @@ import (
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
+	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 )
@@ -67,12 +68,16 @@ type Handlers struct {
 	Lifecycle lifecycle.Hooks
 }
 
-// Register adds the handlers to the server, which must not have been started. Every handler's policy is Fail: none of them
-// may be left out without anybody noticing.
+// Register adds the handlers to the webhook server of a manager, which New must have made, and has it started with the manager.
+// Every handler's policy is Fail: none of them may be left out without anybody noticing.
 //
 //contract:runtime-extensions/implementation
 //contract:runtime-extensions/timeouts
-func Register(server *runtimeserver.Server, handlers Handlers) error {
+func Register(mgr ctrl.Manager, handlers Handlers) error {
+	server, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
+	if !ok {
+		return fmt.Errorf("the manager's webhook server is a %T, which serves no runtime hooks", mgr.GetWebhookServer())
+	}
 	for _, handler := range handlers.list() {
 		handler.TimeoutSeconds = ptr.To[int32](timeoutSeconds)
 		handler.FailurePolicy = ptr.To(runtimehooksv1.FailurePolicyFail)

@@ -1,0 +1,83 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extension
+
+import (
+	"crypto"
+	"crypto/tls"
+	"crypto/x509"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/util/cert"
+	"sigs.k8s.io/cluster-api/util/certs"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+)
+
+// serverName is how Cluster API's runtime calls an extension behind a Service.
+const serverName = "webhook-service.foo-system.svc"
+
+// signer is a certificate authority.
+type signer struct {
+	cert *x509.Certificate
+	key  crypto.Signer
+}
+
+// authority signs the certificates of all replicas.
+var authority = newAuthority()
+
+func newAuthority() signer {
+	key, err := certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
+	if err != nil {
+		Fail(err.Error())
+	}
+	cert, err := cert.NewSelfSignedCACert(cert.Config{CommonName: "extension"}, key)
+	if err != nil {
+		Fail(err.Error())
+	}
+	return signer{cert: cert, key: key}
+}
+
+// issue writes a certificate of the server, with a name that tells it from others, and its key.
+func issue(dir, name string) {
+	GinkgoHelper()
+	cert, key := authority.sign(name, x509.ExtKeyUsageServerAuth)
+	encoded, err := certs.EncodePrivateKeyPEMFromSigner(key)
+	Expect(err).NotTo(HaveOccurred())
+	writeFile(dir, "tls.key", encoded)
+	writeFile(dir, "tls.crt", certs.EncodeCertPEM(cert))
+}
+
+func (s signer) sign(name string, usage x509.ExtKeyUsage) (*x509.Certificate, crypto.Signer) {
+	GinkgoHelper()
+	key, err := certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
+	Expect(err).NotTo(HaveOccurred())
+	config := certs.Config{CommonName: name, Usages: []x509.ExtKeyUsage{usage}, AltNames: certs.AltNames{DNSNames: []string{serverName}}}
+	cert, err := config.NewSignedCert(key, s.cert, s.key)
+	Expect(err).NotTo(HaveOccurred())
+	return cert, key
+}
+
+// client returns the certificate of a caller.
+func (s signer) client(name string) tls.Certificate {
+	GinkgoHelper()
+	cert, key := s.sign(name, x509.ExtKeyUsageClientAuth)
+	return tls.Certificate{Certificate: [][]byte{cert.Raw}, PrivateKey: key}
+}

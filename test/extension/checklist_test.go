@@ -1,0 +1,351 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extension
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// on are the settings with which all hooks have something to do.
+var on = map[string]string{"work": "Enabled"}
+
+var _ = Describe("Discovery", func() {
+	It("lists each handler with its hook, its timeout and its policy", Label("contract:runtime-extension.implementation",
+		"contract:runtime-extension.timeouts"), func(ctx SpecContext) {
+		content, status, err := newCaller().post(ctx, replicas[0], "/hooks.runtime.cluster.x-k8s.io/v1alpha1/discovery", []byte("{}"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusOK))
+		var response runtimehooksv1.DiscoveryResponse
+		Expect(json.Unmarshal(content, &response)).To(Succeed())
+		Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+		found := map[string]string{}
+		for _, handler := range response.Handlers {
+			Expect(handler.RequestHook.APIVersion).To(Equal("hooks.runtime.cluster.x-k8s.io/v1alpha1"))
+			Expect(handler.TimeoutSeconds).To(HaveValue(BeEquivalentTo(10)), handler.Name)
+			Expect(handler.FailurePolicy).To(HaveValue(Equal(runtimehooksv1.FailurePolicyFail)), handler.Name)
+			found[handler.RequestHook.Hook] = handler.Name
+		}
+		for hook, name := range handlers {
+			Expect(found).To(HaveKeyWithValue(hook, name))
+		}
+	})
+})
+
+var _ = Describe("Every lifecycle hook", func() {
+	for _, hook := range lifecycle.Names() {
+		It(hook+" is let go when nothing is turned on", Label("contract:runtime-extension.settings", contractOf(hook)), func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			cluster := newCluster(ctx, namespace, "off")
+			for _, given := range []map[string]string{nil, {"work": "Disabled"}} {
+				Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook]).CommonRetryResponse).To(Equal(success("", 0)))
+			}
+			Expect(records(ctx, namespace)).To(BeEmpty())
+		})
+
+		It(hook+" blocks while its job waits, and no longer", Label("contract:runtime-extension.blocking-hooks", contractOf(hook)), func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			cluster := newCluster(ctx, namespace, "waits-"+strings.ToLower(hook))
+			jobs.hold(cluster.Name, "waits for the test")
+			request := requests(cluster, on)[hook]
+			first := newCaller().call(ctx, replicas[0], hook, request)
+			Expect(first.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+			blocks := hook != lifecycle.AfterControlPlaneInitialized
+			Expect(first.RetryAfterSeconds > 0).To(Equal(blocks))
+			if blocks {
+				Eventually(func() runtimehooksv1.CommonRetryResponse {
+					return newCaller().call(ctx, replicas[1], hook, request).CommonRetryResponse
+				}).Should(Equal(success("waits for the test", 5)), "by way of the other replica")
+			}
+			jobs.release(cluster.Name)
+			Eventually(func() runtimehooksv1.CommonRetryResponse {
+				return newCaller().call(ctx, replicas[1], hook, request).CommonRetryResponse
+			}).Should(Equal(success("done", 0)))
+			Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{hook: 1}))
+			found := records(ctx, namespace)
+			Expect(found).To(HaveLen(1))
+			Expect(found[0].Data).To(HaveKeyWithValue(work.ReportKey, "did it"))
+			Expect(found[0].OwnerReferences).To(HaveLen(1))
+			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
+		})
+
+		It(hook+" refuses settings that are wrong or unknown", Label("contract:runtime-extension.settings", "contract:runtime-extension.error-messages"), func(ctx SpecContext) {
+			cluster := newCluster(ctx, newNamespace(ctx), "wrong")
+			call := func(given map[string]string) answer {
+				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
+			}
+			Expect(call(map[string]string{"work": "yes"}).CommonRetryResponse).To(Equal(failure(`setting work of the ExtensionConfig is "yes", want Enabled or Disabled`)))
+			Expect(call(map[string]string{"wrok": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has settings that are unknown: "wrok"; want only work`)))
+		})
+
+		It(hook+" goes on as soon as its settings are mended", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
+			cluster := newCluster(ctx, newNamespace(ctx), "mended-"+strings.ToLower(hook))
+			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"work": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
+			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
+				Should(HaveField("Message", "done"))
+		})
+
+		It(hook+" is skipped by an annotation of the Cluster", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
+			namespace := newNamespace(ctx)
+			cluster := newCluster(ctx, namespace, "skipped-"+strings.ToLower(hook))
+			jobs.hold(cluster.Name, "waits for the test")
+			cluster.Annotations = map[string]string{lifecycle.SkipAnnotation: "Other, " + hook}
+			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
+				To(Equal(success("skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook, 0)))
+			Expect(records(ctx, namespace)).To(BeEmpty())
+			cluster.Annotations[lifecycle.SkipAnnotation] = "Other"
+			if hook != lifecycle.AfterControlPlaneInitialized {
+				Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
+					Should(HaveField("Message", HavePrefix("waits for the test (the annotation foo.cluster.x-k8s.io/skip-hooks names Other, want only BeforeClusterCreate, ")))
+			}
+		})
+	}
+
+	It("depends on nothing in the status of the request's Cluster, and ignores fields that it does not know",
+		Label("contract:runtime-extension.avoid-dependencies"), func(ctx SpecContext) {
+			cluster := newCluster(ctx, newNamespace(ctx), "fields")
+			hook := lifecycle.BeforeClusterCreate
+			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
+			body, err := json.Marshal(requests(cluster, on)[hook])
+			Expect(err).NotTo(HaveOccurred())
+			plain, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
+			Expect(err).NotTo(HaveOccurred())
+			var fields map[string]any
+			Expect(json.Unmarshal(body, &fields)).To(Succeed())
+			fields["ofAnotherVersion"] = map[string]any{"a": 1}
+			object, ok := fields["cluster"].(map[string]any)
+			Expect(ok).To(BeTrue())
+			object["status"] = map[string]any{"phase": "Failed", "new": true}
+			body, err = json.Marshal(fields)
+			Expect(err).NotTo(HaveOccurred())
+			other, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(other).To(Equal(plain))
+		})
+
+	It("answers the same bytes for the same state, from each replica", Label("contract:runtime-extension.deterministic-result"), func(ctx SpecContext) {
+		cluster := newCluster(ctx, newNamespace(ctx), "same")
+		jobs.hold(cluster.Name, "waits for the test")
+		for _, hook := range lifecycle.Names() {
+			body, err := json.Marshal(requests(cluster, on)[hook])
+			Expect(err).NotTo(HaveOccurred())
+			seen := func(r *replica) string {
+				content, _, err := newCaller().post(ctx, r, handlerPath(hook), body)
+				Expect(err).NotTo(HaveOccurred())
+				return string(content)
+			}
+			for _, r := range replicas {
+				Eventually(func() string { return seen(r) }).Should(ContainSubstring("waits for the test"), hook)
+			}
+			first := seen(replicas[0])
+			for range 20 {
+				Expect(seen(replicas[0])).To(Equal(first))
+				Expect(seen(replicas[1])).To(Equal(first))
+			}
+		}
+	})
+
+	It("does nothing more when it is called again, in any order", Label("contract:runtime-extension.idempotence",
+		"contract:runtime-extension.side-effects"), func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cluster := newCluster(ctx, namespace, "again")
+		all := requests(cluster, on)
+		for _, hook := range lifecycle.Names() {
+			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, all[hook]) }).Should(HaveField("Message", "done"))
+		}
+		before := versions(ctx, namespace)
+		Expect(before).To(HaveLen(len(all)))
+		order := rand.New(rand.NewPCG(1, uint64(GinkgoRandomSeed())))
+		caller := newCaller()
+		for range 1000 {
+			hook := lifecycle.Names()[order.IntN(len(all))]
+			Expect(caller.call(ctx, replicas[order.IntN(2)], hook, all[hook]).CommonRetryResponse).To(Equal(success("done", 0)))
+		}
+		Expect(versions(ctx, namespace)).To(Equal(before), "resource versions of the jobs")
+		for hook, count := range jobs.done(cluster.Name) {
+			Expect(count).To(Equal(1), hook)
+		}
+	})
+
+	It("is done once however many call it at once", Label("contract:runtime-extension.idempotence", "contract:runtime-extension.availability"), func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cluster := newCluster(ctx, namespace, "at-once")
+		caller, request := newCaller(), requests(cluster, on)[lifecycle.BeforeClusterDelete]
+		var calls sync.WaitGroup
+		for i := range 50 {
+			calls.Go(func() {
+				defer GinkgoRecover()
+				Expect(caller.call(ctx, replicas[i%2], lifecycle.BeforeClusterDelete, request).Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+			})
+		}
+		calls.Wait()
+		Eventually(func() answer { return caller.call(ctx, replicas[1], lifecycle.BeforeClusterDelete, request) }).Should(HaveField("Message", "done"))
+		Expect(records(ctx, namespace)).To(HaveLen(1))
+		Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{lifecycle.BeforeClusterDelete: 1}))
+	})
+
+	It("tells a Cluster from another one of its name", func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		hook := lifecycle.BeforeClusterCreate
+		cluster := newCluster(ctx, namespace, "twice")
+		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
+		Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
+		again := newCluster(ctx, namespace, "twice")
+		jobs.hold(again.Name, "waits for the test")
+		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(again, on)[hook]) }).Should(HaveField("Message", "waits for the test"))
+		jobs.release(again.Name)
+	})
+
+	It("lets a Cluster go whose namespace is going away", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
+		namespace := newNamespace(ctx)
+		cluster := newCluster(ctx, namespace, "leaving")
+		Expect(environment.Client.Delete(ctx, namespaceObject(namespace))).To(Succeed())
+		hook := lifecycle.BeforeClusterDelete
+		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
+			To(Equal(success("nothing is done before the deletion: the namespace is going away", 0)))
+		hook = lifecycle.BeforeClusterUpgrade
+		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
+			To(Equal(failure("the management API server did not take the job of the hook BeforeClusterUpgrade (Forbidden); the log of the runtime extension says more")))
+	})
+
+	It("is done only when its Cluster is not paused", func(ctx SpecContext) {
+		cluster := newCluster(ctx, newNamespace(ctx), "paused")
+		pause(ctx, cluster, true)
+		hook := lifecycle.BeforeClusterCreate
+		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).ShouldNot(HaveField("RetryAfterSeconds", BeZero()))
+		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty())
+		pause(ctx, cluster, nil)
+		Eventually(func() map[string]int { return jobs.done(cluster.Name) }).Should(Equal(map[string]int{hook: 1}))
+	})
+})
+
+var _ = Describe("A request that is malformed", Label("contract:runtime-extension.error-management"), func() {
+	bodies := map[string]string{
+		"empty": "", "no JSON": "{", "an array": "[]", "a string": `"x"`, "null": "null", "a cluster that is text": `{"cluster":"x"}`,
+		"settings that are numbers": `{"settings":{"work":1}}`, "no cluster": `{"settings":{"work":"Enabled"}}`,
+		"a cluster without a UID": `{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b"}}}`,
+		"deep":                    strings.Repeat(`{"cluster":`, 20000), "bytes": "\xff\xfe\x00",
+	}
+	for name, body := range bodies {
+		It("is answered with a failure: "+name, func(ctx SpecContext) {
+			for _, hook := range lifecycle.Names() {
+				content, status, err := newCaller().post(ctx, replicas[0], handlerPath(hook), []byte(body))
+				Expect(err).NotTo(HaveOccurred(), "the handler of %s has panicked", hook)
+				Expect(status).To(Equal(http.StatusOK))
+				var response answer
+				Expect(json.Unmarshal(content, &response)).To(Succeed())
+				Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure), "%s: %s", hook, content)
+				Expect(response.Message).NotTo(BeEmpty())
+			}
+		})
+	}
+
+	It("is refused when it is too large", func(ctx SpecContext) {
+		content, _, err := newCaller().post(ctx, replicas[0], handlerPath(lifecycle.BeforeClusterCreate), bytes.Repeat([]byte(" "), 21<<20))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(string(content)).To(ContainSubstring("too large"))
+	})
+})
+
+var _ = Describe("The server", func() {
+	It("serves a renewed certificate without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
+		names := func() string {
+			caller := newCaller()
+			response, err := caller.http.Get(replicas[0].url)
+			Expect(err).NotTo(HaveOccurred())
+			Expect(response.Body.Close()).To(Succeed())
+			return response.TLS.PeerCertificates[0].Subject.CommonName
+		}
+		Expect(names()).To(Equal("first"))
+		issue(replicas[0].certDir, "second")
+		Eventually(names).Should(Equal("second"))
+	})
+
+	It("takes calls only from who has a certificate, if it is told to", func(ctx SpecContext) {
+		r := startReplica(ctx, server.Options{ClientCAName: "client-ca.crt"})
+		hook := lifecycle.BeforeClusterCreate
+		body := []byte("{}")
+		_, status, err := newCaller(authority.client("capi-manager")).post(ctx, r, handlerPath(hook), body)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(status).To(Equal(http.StatusOK))
+		for name, caller := range map[string]caller{"no certificate": newCaller(), "one of others": newCaller(newAuthority().client("capi-manager"))} {
+			_, _, err := caller.post(ctx, r, handlerPath(hook), body)
+			Expect(err).To(MatchError(ContainSubstring("tls:")), name)
+		}
+	})
+})
+
+var _ = Describe("Several replicas", Serial, Label("contract:runtime-extension.availability"), func() {
+	It("go on with what one of them was doing when it ended", func(ctx SpecContext) {
+		another := startReplica(ctx, server.Options{})
+		namespace := newNamespace(ctx)
+		cluster := newCluster(ctx, namespace, "survives")
+		jobs.hold(cluster.Name, "waits for the test")
+		hook := lifecycle.BeforeControlPlaneUpgrade
+		request := requests(cluster, on)[hook]
+		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, request) }).Should(HaveField("Message", "waits for the test"))
+		replicas[0].stop()
+		Expect(newCaller().call(ctx, replicas[1], hook, request)).To(HaveField("Message", "waits for the test"))
+		jobs.release(cluster.Name)
+		Eventually(func() answer { return newCaller().call(ctx, replicas[1], hook, request) }).Should(HaveField("Message", "done"))
+		Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{hook: 1}))
+		replicas[0] = another
+	})
+})
+
+func contractOf(hook string) string {
+	return "contract:lifecycle-hooks." + handlers[hook]
+}
+
+func success(message string, retryAfter int32) runtimehooksv1.CommonRetryResponse {
+	return runtimehooksv1.CommonRetryResponse{
+		CommonResponse:    runtimehooksv1.CommonResponse{Status: runtimehooksv1.ResponseStatusSuccess, Message: message},
+		RetryAfterSeconds: retryAfter,
+	}
+}
+
+func failure(message string) runtimehooksv1.CommonRetryResponse {
+	return runtimehooksv1.CommonRetryResponse{CommonResponse: runtimehooksv1.CommonResponse{Status: runtimehooksv1.ResponseStatusFailure, Message: message}}
+}
+
+// versions returns the resource versions of the jobs of a namespace.
+func versions(ctx context.Context, namespace string) []string {
+	GinkgoHelper()
+	var list []string
+	for _, record := range records(ctx, namespace) {
+		list = append(list, fmt.Sprintf("%s %s", record.Name, record.ResourceVersion))
+	}
+	slices.Sort(list)
+	return list
+}

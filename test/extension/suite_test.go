@@ -1,0 +1,339 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extension
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/cluster-api/util/certs"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+var (
+	environment *envtestenv.Environment
+	// replicas are the extension's; only the first, which has started first, does jobs while it runs.
+	replicas []*replica
+	// started are all that ever were; those that run at the end are stopped then, not with the test that has started them.
+	started []*replica
+	// jobs are what all replicas' tasks do.
+	jobs = &script{holds: map[string]string{}, runs: map[identity]int{}}
+)
+
+func TestExtension(t *testing.T) {
+	RegisterFailHandler(Fail)
+	RunSpecs(t, "Runtime extension")
+}
+
+var _ = BeforeSuite(func(ctx SpecContext) {
+	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
+	SetDefaultEventuallyTimeout(30 * time.Second)
+	var err error
+	environment, err = envtestenv.Start(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() {
+		for _, r := range started {
+			r.stop()
+			Expect(os.RemoveAll(r.certDir)).To(Succeed())
+		}
+		Expect(environment.Stop()).To(Succeed())
+	})
+	for range 2 {
+		replicas = append(replicas, startReplica(ctx, server.Options{}))
+	}
+})
+
+var doWork = settings.Switch("work", "Whether the hooks do anything.")
+
+// script is a task whose jobs wait as long as the test says.
+type script struct {
+	mu sync.Mutex
+	// holds are what the jobs of a Cluster wait for, by its name.
+	holds map[string]string
+	// runs counts how often each job was run to its end.
+	runs map[identity]int
+}
+
+func (s *script) Wanted(given map[string]string) (bool, error) { return doWork.Get(given) }
+
+func (s *script) Run(_ context.Context, job work.Job) (work.Outcome, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if message, ok := s.holds[job.Cluster.Name]; ok {
+		return work.Outcome{Message: message, RetryAfter: 100 * time.Millisecond}, nil
+	}
+	s.runs[identity{cluster: job.Cluster, hook: job.Hook, from: job.From, to: job.To}]++
+	return work.Outcome{Done: true, Message: "done", Report: "did it"}, nil
+}
+
+func (s *script) hold(cluster, message string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holds[cluster] = message
+}
+
+func (s *script) release(cluster string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.holds, cluster)
+}
+
+// done returns how often the jobs of a Cluster were run to their end, by hook.
+func (s *script) done(cluster string) map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := map[string]int{}
+	for job, count := range s.runs {
+		if job.cluster.Name == cluster {
+			counts[job.hook] += count
+		}
+	}
+	return counts
+}
+
+// identity is what tells jobs apart; a Job with lists and maps is no key.
+type identity struct {
+	cluster        client.ObjectKey
+	hook, from, to string
+}
+
+// replica is one process of the extension, but that it shares this process.
+type replica struct {
+	url     string
+	certDir string
+	stop    func()
+}
+
+// startReplica runs an extension with the options, which need no port and no certificate.
+func startReplica(ctx context.Context, options server.Options) *replica {
+	GinkgoHelper()
+	dir, err := os.MkdirTemp("", "extension-")
+	Expect(err).NotTo(HaveOccurred())
+	r := &replica{certDir: dir}
+	options.Port, options.CertDir = freePort(ctx), r.certDir
+	r.url = "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
+	issue(r.certDir, "first")
+	if options.ClientCAName != "" {
+		writeFile(dir, options.ClientCAName, certs.EncodeCertPEM(authority.cert))
+	}
+	hooks, err := server.New(options)
+	Expect(err).NotTo(HaveOccurred())
+	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
+		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: hooks,
+		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
+		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
+		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
+		LeaseDuration: ptr.To(3 * time.Second), RenewDeadline: ptr.To(2 * time.Second), RetryPeriod: ptr.To(200 * time.Millisecond),
+	})
+	Expect(err).NotTo(HaveOccurred())
+	tasks := map[string]work.Task{}
+	for _, hook := range lifecycle.Names() {
+		tasks[hook] = jobs
+	}
+	Expect(server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
+		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: []settings.Doc{doWork.Doc()},
+	})})).To(Succeed())
+	running, cancel := context.WithCancel(context.Background())
+	Expect(work.SetupWithManager(running, mgr, work.Options{Tasks: tasks, Controller: controller.Options{MaxConcurrentReconciles: 10}})).To(Succeed())
+	stopped := make(chan error, 1)
+	go func() { stopped <- mgr.Start(running) }()
+	r.stop = sync.OnceFunc(func() {
+		cancel()
+		Eventually(stopped).Should(Receive(BeNil()))
+	})
+	started = append(started, r)
+	Eventually(func() error { return hooks.StartedChecker()(nil) }).Should(Succeed(), "the extension's server does not answer")
+	return r
+}
+
+func freePort(ctx context.Context) int {
+	GinkgoHelper()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { Expect(listener.Close()).To(Succeed()) }()
+	address, ok := listener.Addr().(*net.TCPAddr)
+	Expect(ok).To(BeTrue())
+	return address.Port
+}
+
+// newCluster makes a Cluster with a topology.
+func newCluster(ctx context.Context, namespace, name string) *clusterv1.Cluster {
+	GinkgoHelper()
+	cluster := &clusterv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{
+			ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.35.4",
+		}},
+	}
+	Expect(environment.Client.Create(ctx, cluster)).To(Succeed())
+	return cluster
+}
+
+func namespaceObject(name string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// pause pauses a Cluster, or ends that.
+func pause(ctx context.Context, cluster *clusterv1.Cluster, paused any) {
+	GinkgoHelper()
+	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"paused": paused}})
+	Expect(err).NotTo(HaveOccurred())
+	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+}
+
+func newNamespace(ctx context.Context) string {
+	GinkgoHelper()
+	namespace, err := environment.CreateNamespace(ctx, "hooks")
+	Expect(err).NotTo(HaveOccurred())
+	return namespace
+}
+
+// requests are a valid request of each lifecycle hook for a Cluster, by the hook's name.
+func requests(cluster *clusterv1.Cluster, given map[string]string) map[string]any {
+	common := runtimehooksv1.CommonRequest{Settings: given}
+	steps := []runtimehooksv1.UpgradeStepInfo{{Version: "v1.36.3"}}
+	return map[string]any{
+		lifecycle.BeforeClusterCreate:          runtimehooksv1.BeforeClusterCreateRequest{CommonRequest: common, Cluster: *cluster},
+		lifecycle.AfterControlPlaneInitialized: runtimehooksv1.AfterControlPlaneInitializedRequest{CommonRequest: common, Cluster: *cluster},
+		lifecycle.BeforeClusterUpgrade: runtimehooksv1.BeforeClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", ControlPlaneUpgrades: steps, WorkersUpgrades: steps},
+		lifecycle.BeforeControlPlaneUpgrade: runtimehooksv1.BeforeControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", ControlPlaneUpgrades: steps, WorkersUpgrades: steps},
+		lifecycle.AfterControlPlaneUpgrade: runtimehooksv1.AfterControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		lifecycle.BeforeWorkersUpgrade: runtimehooksv1.BeforeWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", WorkersUpgrades: steps},
+		lifecycle.AfterWorkersUpgrade: runtimehooksv1.AfterWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		lifecycle.AfterClusterUpgrade: runtimehooksv1.AfterClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		lifecycle.BeforeClusterDelete: runtimehooksv1.BeforeClusterDeleteRequest{CommonRequest: common, Cluster: *cluster},
+	}
+}
+
+// answer is what every response of a lifecycle hook has.
+type answer struct {
+	runtimehooksv1.CommonRetryResponse `json:",inline"`
+}
+
+// caller calls a replica.
+type caller struct {
+	http *http.Client
+}
+
+// newCaller returns a caller that trusts what the test has issued, and has a certificate of its own if there is one.
+func newCaller(certificates ...tls.Certificate) caller {
+	pool := x509.NewCertPool()
+	pool.AddCert(authority.cert)
+	return caller{http: &http.Client{Transport: &http.Transport{
+		MaxIdleConnsPerHost: 50,
+		TLSClientConfig:     &tls.Config{RootCAs: pool, ServerName: serverName, Certificates: certificates, MinVersion: tls.VersionTLS12},
+	}}}
+}
+
+// post sends a body to the handler of a hook and returns what came back, and the HTTP status.
+func (c caller) post(ctx context.Context, r *replica, path string, body []byte) ([]byte, int, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, 0, err
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return nil, 0, err
+	}
+	content, err := io.ReadAll(response.Body)
+	if closeErr := response.Body.Close(); err == nil {
+		err = closeErr
+	}
+	return content, response.StatusCode, err
+}
+
+// call calls a lifecycle hook and returns its answer.
+func (c caller) call(ctx context.Context, r *replica, hook string, request any) answer {
+	GinkgoHelper()
+	body, err := json.Marshal(request)
+	Expect(err).NotTo(HaveOccurred())
+	content, status, err := c.post(ctx, r, handlerPath(hook), body)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(status).To(Equal(http.StatusOK))
+	var result answer
+	Expect(json.Unmarshal(content, &result)).To(Succeed())
+	return result
+}
+
+// handlers are the handlers that discovery lists, by hook.
+var handlers = map[string]string{
+	lifecycle.BeforeClusterCreate: "before-cluster-create", lifecycle.AfterControlPlaneInitialized: "after-control-plane-initialized",
+	lifecycle.BeforeClusterUpgrade: "before-cluster-upgrade", lifecycle.BeforeControlPlaneUpgrade: "before-control-plane-upgrade",
+	lifecycle.AfterControlPlaneUpgrade: "after-control-plane-upgrade", lifecycle.BeforeWorkersUpgrade: "before-workers-upgrade",
+	lifecycle.AfterWorkersUpgrade: "after-workers-upgrade", lifecycle.AfterClusterUpgrade: "after-cluster-upgrade",
+	lifecycle.BeforeClusterDelete: "before-cluster-delete",
+}
+
+func handlerPath(hook string) string {
+	return runtimecatalog.GVHToPath(runtimecatalog.GroupVersionHook{
+		Group: runtimehooksv1.GroupVersion.Group, Version: runtimehooksv1.GroupVersion.Version, Hook: hook,
+	}, handlers[hook])
+}
+
+// records returns the ConfigMaps of the jobs of a namespace.
+func records(ctx context.Context, namespace string) []corev1.ConfigMap {
+	GinkgoHelper()
+	var list corev1.ConfigMapList
+	Expect(environment.Client.List(ctx, &list, client.InNamespace(namespace), client.HasLabels{work.HookLabel})).To(Succeed())
+	return list.Items
+}
+
+func writeFile(dir, name string, content []byte) {
+	GinkgoHelper()
+	path := filepath.Join(dir, name)
+	Expect(os.WriteFile(path+".new", content, 0o600)).To(Succeed())
+	Expect(os.Rename(path+".new", path)).To(Succeed(), fmt.Sprintf("replace %s", path))
+}
