@@ -71,8 +71,9 @@ type Handlers struct {
 // Register adds the handlers to the webhook server of a manager, which New must have made, and has it started with the manager.
 // Every handler's policy is Fail: none of them may be left out without anybody noticing.
 //
-//contract:runtime-extensions/implementation
-//contract:runtime-extensions/timeouts
+//contract:runtime-extension/implementation
+//contract:runtime-extension/timeouts
+//contract:runtime-extension/error-management
 func Register(mgr ctrl.Manager, handlers Handlers) error {
 	server, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
 	if !ok {

@@ -184,6 +184,8 @@ func List(name, meaning, allowed string, check func(string) error) Key[[]string]
 
 // CheckNames returns an error that names the settings that are not among the known ones. A misspelled setting would
 // otherwise leave off what it was to turn on, which shows when it is too late.
+//
+//contract:runtime-extension/settings
 func CheckNames(settings map[string]string, known []Doc) error {
 	names := make([]string, 0, len(known))
 	for _, doc := range known {

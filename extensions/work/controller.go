@@ -54,6 +54,8 @@ type Options struct {
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // SetupWithManager adds the controller that does the jobs. Only the leader among several replicas runs it.
+//
+//contract:runtime-extension/availability
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
 	log := ctrl.LoggerFrom(ctx)

@@ -51,6 +51,9 @@ type Answer struct {
 
 // Ask returns how far a job is. One that is asked for the first time is written down; one that is not done gets the
 // settings and the plan that the caller has, so that what was wrong with them is mended at once.
+//
+//contract:runtime-extension/idempotence
+//contract:runtime-extension/side-effects
 func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
 	known := &corev1.ConfigMap{}
 	err := l.cached.Get(ctx, job.key(), known)

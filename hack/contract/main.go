@@ -31,7 +31,7 @@ import (
 const (
 	fooModule        = "github.com/capfoo/cluster-api-provider-foo"
 	clusterAPIModule = "sigs.k8s.io/cluster-api"
-	documentFolder   = "docs/book/src/developer/providers/contracts"
+	documentFolder   = "docs/book/src"
 	outputPath       = "docs/contract.md"
 )
 

@@ -67,7 +67,7 @@ func TestCheckCompleteNamesWhatDiffers(t *testing.T) {
 	changed.rows = append(changed.rows[1:], row{title: "InfraMachine: coffee"})
 	documents["infra-machine"] = changed
 	err := checkComplete(documents)
-	g.Expect(err).To(MatchError(ContainSubstring(`infra-machine/scope: infra-machine.md has no rule "All resources: scope"`)))
+	g.Expect(err).To(MatchError(ContainSubstring(`infra-machine/scope: developer/providers/contracts/infra-machine.md has no rule "All resources: scope"`)))
 	g.Expect(err).To(MatchError(ContainSubstring(`contract infra-machine lacks the rule "InfraMachine: coffee"`)))
 }
 
@@ -135,7 +135,7 @@ func TestRender(t *testing.T) {
 	text := string(render("v1.2.3", documents, found))
 	g.Expect(text).To(ContainSubstring("Cluster API v1.2.3"))
 	g.Expect(text).To(ContainSubstring("| [control-plane](#control-plane) | 22 | 1 | 1 | 1 | 1 |"))
-	g.Expect(text).To(ContainSubstring("| [All resources: scope](" + bookAddress + "control-plane#all-scope) | `control-plane/scope` | yes | met | " +
+	g.Expect(text).To(ContainSubstring("| [All resources: scope](" + bookAddress + "developer/providers/contracts/control-plane#all-scope) | `control-plane/scope` | yes | met | " +
 		`[api/a.go](../api/a.go): A; B | [api/a_test.go](../api/a_test.go): is a\|b |`))
 	g.Expect(text).To(ContainSubstring("`control-plane/pausing` | no: mandatory for some | **missing** | **missing** | [api/a_test.go]"))
 	g.Expect(text).To(ContainSubstring("not needed: " + endpointByInfrastructure + " |  |  |"))

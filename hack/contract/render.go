@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	bookAddress = "https://cluster-api.sigs.k8s.io/developer/providers/contracts/"
+	bookAddress = "https://cluster-api.sigs.k8s.io/"
 	missing     = "**missing**"
 )
 

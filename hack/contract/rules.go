@@ -20,7 +20,7 @@ package main
 type contract struct {
 	// name is the first part of the IDs of the rules.
 	name string
-	// document is the file name of the document.
+	// document is the path of the document in the book.
 	document string
 	// sections are the rules of a document without a table.
 	sections bool
@@ -38,11 +38,20 @@ type rule struct {
 	excluded string
 }
 
+// Folders of documents in the book.
+const (
+	contractsFolder = "developer/providers/contracts/"
+	runtimeFolder   = "tasks/experimental-features/runtime-sdk/"
+)
+
+// explains is why a section of a document about hooks is no rule.
+const explains = "it explains, and rules nothing"
+
 // endpointByInfrastructure is why control plane and infrastructure need not both provide an endpoint.
 const endpointByInfrastructure = "the infrastructure provides the endpoint: FooCluster, or that of another provider"
 
 var contracts = []contract{
-	{name: "control-plane", document: "control-plane.md", rules: []rule{
+	{name: "control-plane", document: contractsFolder + "control-plane.md", rules: []rule{
 		{name: "scope", title: "All resources: scope"},
 		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
 		{name: "api-version", title: "All resources: APIVersion field value"},
@@ -66,7 +75,7 @@ var contracts = []contract{
 		{name: "clusterctl", title: "Clusterctl support"},
 		{name: "pausing", title: "ControlPlane: pausing"},
 	}},
-	{name: "infra-cluster", document: "infra-cluster.md", rules: []rule{
+	{name: "infra-cluster", document: contractsFolder + "infra-cluster.md", rules: []rule{
 		{name: "scope", title: "All resources: scope"},
 		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
 		{name: "api-version", title: "All resources: APIVersion field value"},
@@ -82,7 +91,7 @@ var contracts = []contract{
 		{name: "clusterctl", title: "Clusterctl support"},
 		{name: "pausing", title: "InfraCluster: pausing"},
 	}},
-	{name: "infra-machine", document: "infra-machine.md", rules: []rule{
+	{name: "infra-machine", document: contractsFolder + "infra-machine.md", rules: []rule{
 		{name: "scope", title: "All resources: scope"},
 		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
 		{name: "api-version", title: "All resources: APIVersion field value"},
@@ -101,7 +110,7 @@ var contracts = []contract{
 		{name: "pausing", title: "InfraMachine: pausing"},
 		{name: "autoscaling-from-zero", title: "InfraMachineTemplate: support cluster autoscaling from zero"},
 	}},
-	{name: "infra-machinepool", document: "infra-machinepool.md", rules: []rule{
+	{name: "infra-machinepool", document: contractsFolder + "infra-machinepool.md", rules: []rule{
 		{name: "scope", title: "All resources: scope"},
 		{name: "type-meta", title: "All resources: TypeMeta and ObjectMetafield"},
 		{name: "api-version", title: "All resources: APIVersion field value"},
@@ -120,7 +129,7 @@ var contracts = []contract{
 		{name: "multi-tenancy", title: "Multi tenancy"},
 		{name: "clusterctl", title: "Clusterctl support"},
 	}},
-	{name: "clusterctl", document: "clusterctl.md", sections: true, rules: []rule{
+	{name: "clusterctl", document: contractsFolder + "clusterctl.md", sections: true, rules: []rule{
 		{name: "repository", title: "Provider Repositories"},
 		{name: "built-in-list", title: "Provider Repositories: Adding a provider to clusterctl", excluded: notPublished},
 		{name: "github", title: "Provider Repositories: Creating a provider repository on GitHub", excluded: notPublished},
@@ -148,6 +157,60 @@ var contracts = []contract{
 		{name: "template-transformations", title: "Cluster template transformations"},
 		{name: "external-objects", title: "Links to external objects"},
 		{name: "move", title: "Move"},
+	}},
+	{name: "runtime-extension", document: runtimeFolder + "implement-extensions.md", sections: true, rules: []rule{
+		{name: "introduction", title: "Introduction", excluded: explains},
+		{name: "implementation", title: "Implementation"},
+		{name: "guidelines", title: "Guidelines", excluded: explains},
+		{name: "timeouts", title: "Timeouts"},
+		{name: "availability", title: "Availability"},
+		{name: "blocking-hooks", title: "Blocking Hooks"},
+		{name: "side-effects", title: "Side Effects"},
+		{name: "idempotence", title: "Idempotence"},
+		{name: "avoid-dependencies", title: "Avoid dependencies"},
+		{name: "deterministic-result", title: "Deterministic result"},
+		{name: "error-messages", title: "Error messages"},
+		{name: "extensionconfig", title: "ExtensionConfig"},
+		{name: "settings", title: "Settings"},
+		{name: "error-management", title: "Error management"},
+		{name: "tips", title: "Tips & tricks", excluded: explains},
+	}},
+	{name: "lifecycle-hooks", document: runtimeFolder + "implement-lifecycle-hooks.md", sections: true, rules: []rule{
+		{name: "introduction", title: "Introduction", excluded: explains},
+		{name: "guidelines", title: "Guidelines", excluded: explains},
+		{name: "definitions", title: "Definitions", excluded: explains},
+		{name: "before-cluster-create", title: "BeforeClusterCreate"},
+		{name: "after-control-plane-initialized", title: "AfterControlPlaneInitialized"},
+		{name: "before-cluster-upgrade", title: "BeforeClusterUpgrade"},
+		{name: "before-control-plane-upgrade", title: "BeforeControlPlaneUpgrade"},
+		{name: "after-control-plane-upgrade", title: "AfterControlPlaneUpgrade"},
+		{name: "before-workers-upgrade", title: "BeforeWorkersUpgrade"},
+		{name: "after-workers-upgrade", title: "AfterWorkersUpgrade"},
+		{name: "after-cluster-upgrade", title: "AfterClusterUpgrade"},
+		{name: "before-cluster-delete", title: "BeforeClusterDelete"},
+	}},
+	{name: "topology-mutation", document: runtimeFolder + "implement-topology-mutation-hook.md", sections: true, rules: []rule{
+		{name: "introduction", title: "Introduction", excluded: explains},
+		{name: "guidelines", title: "Guidelines", excluded: explains},
+		{name: "definitions", title: "Definitions", excluded: explains},
+		{name: "inline-or-external", title: "Inline vs. external patches", excluded: explains},
+		{name: "variable-definitions", title: "External variable definitions", excluded: explains},
+		{name: "variable-discovery", title: "External variable discovery in the ClusterClass"},
+		{name: "variable-conflicts", title: "Variable definition conflicts", excluded: "it says what Cluster API does"},
+		{name: "variable-values", title: "Setting values for variables in the Cluster", excluded: "it says what users do"},
+		{name: "several-extensions", title: "Using one or multiple external patch extensions", excluded: explains},
+		{name: "patch-guidelines", title: "Patch extension guidelines"},
+		{name: "discovery-guidelines", title: "Variable discovery guidelines"},
+		{name: "generate-patches", title: "GeneratePatches"},
+		{name: "validate-topology", title: "ValidateTopology"},
+		{name: "discover-variables", title: "DiscoverVariables"},
+		{name: "version-bumps", title: "Dealing with Cluster API upgrades with apiVersion bumps"},
+	}},
+	{name: "upgrade-plan", document: runtimeFolder + "implement-upgrade-plan-hooks.md", sections: true, rules: []rule{
+		{name: "introduction", title: "Introduction", excluded: explains},
+		{name: "guidelines", title: "Guidelines", excluded: explains},
+		{name: "definitions", title: "Definitions", excluded: explains},
+		{name: "generate-upgrade-plan", title: "GenerateUpgradePlan"},
 	}},
 }
 

@@ -23,7 +23,7 @@ import (
 )
 
 // headingPattern finds the headings that begin a section: deeper ones are part of the section above them.
-var headingPattern = regexp.MustCompile(`^(#{2,4}) (.+)$`)
+var headingPattern = regexp.MustCompile(`^(#{2,4}) +(.+)$`)
 
 // asidePattern finds boxes in a document that explain, and rule nothing.
 var asidePattern = regexp.MustCompile(`(?s)<aside.*?</aside>`)

@@ -91,6 +91,7 @@ const (
 //
 //contract:clusterctl/repository
 //contract:clusterctl/metadata
+//contract:runtime-extension/extensionconfig
 func build(sources, version string) (repository.Files, error) {
 	files := repository.Files{}
 	for _, provider := range providers {

@@ -63,9 +63,13 @@ var _ = Describe("Discovery", func() {
 	})
 })
 
-var _ = Describe("Every lifecycle hook", func() {
+var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-cluster-create",
+	"contract:lifecycle-hooks.after-control-plane-initialized", "contract:lifecycle-hooks.before-cluster-upgrade",
+	"contract:lifecycle-hooks.before-control-plane-upgrade", "contract:lifecycle-hooks.after-control-plane-upgrade",
+	"contract:lifecycle-hooks.before-workers-upgrade", "contract:lifecycle-hooks.after-workers-upgrade",
+	"contract:lifecycle-hooks.after-cluster-upgrade", "contract:lifecycle-hooks.before-cluster-delete"), func() {
 	for _, hook := range lifecycle.Names() {
-		It(hook+" is let go when nothing is turned on", Label("contract:runtime-extension.settings", contractOf(hook)), func(ctx SpecContext) {
+		It(hook+" is let go when nothing is turned on", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "off")
 			for _, given := range []map[string]string{nil, {"work": "Disabled"}} {
@@ -74,7 +78,7 @@ var _ = Describe("Every lifecycle hook", func() {
 			Expect(records(ctx, namespace)).To(BeEmpty())
 		})
 
-		It(hook+" blocks while its job waits, and no longer", Label("contract:runtime-extension.blocking-hooks", contractOf(hook)), func(ctx SpecContext) {
+		It(hook+" blocks while its job waits, and no longer", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "waits-"+strings.ToLower(hook))
 			jobs.hold(cluster.Name, "waits for the test")
@@ -227,7 +231,7 @@ var _ = Describe("Every lifecycle hook", func() {
 		jobs.release(again.Name)
 	})
 
-	It("lets a Cluster go whose namespace is going away", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
+	It("lets a Cluster go whose namespace is going away", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "leaving")
 		Expect(environment.Client.Delete(ctx, namespaceObject(namespace))).To(Succeed())
@@ -323,10 +327,6 @@ var _ = Describe("Several replicas", Serial, Label("contract:runtime-extension.a
 		replicas[0] = another
 	})
 })
-
-func contractOf(hook string) string {
-	return "contract:lifecycle-hooks." + handlers[hook]
-}
 
 func success(message string, retryAfter int32) runtimehooksv1.CommonRetryResponse {
 	return runtimehooksv1.CommonRetryResponse{
