@@ -100,6 +100,17 @@ func run(ctx context.Context, opts *options.Options) error {
 	if err != nil {
 		return err
 	}
+	if err := setupRoles(ctx, mgr, opts); err != nil {
+		return err
+	}
+	if err := setupWebhooks(mgr, opts); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// setupRoles adds the controllers of each role.
+func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 	var stored []crdmigration.Kinds
 	if opts.Runs(options.ControlPlane) {
 		stored = append(stored, controlplanekinds.Kinds())
@@ -118,15 +129,10 @@ func run(ctx context.Context, opts *options.Options) error {
 			return err
 		}
 	}
-	if len(stored) > 0 {
-		if err := crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...); err != nil {
-			return err
-		}
+	if len(stored) == 0 {
+		return nil
 	}
-	if err := setupWebhooks(mgr, opts); err != nil {
-		return err
-	}
-	return mgr.Start(ctx)
+	return crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...)
 }
 
 // setupWebhooks adds the webhooks of the roles, and makes the manager ready only when they are. Without them the server
@@ -199,12 +205,12 @@ func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Opti
 		goruntime.SetBlockProfileRate(1)
 	}
 	return ctrl.Options{
-		Scheme:     scheme,
-		Controller: config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
-		Cache:      cacheOptions(opts),
-		Client:     clientOptions(),
-		Metrics:    *metrics,
-		WebhookServer: server,
+		Scheme:                     scheme,
+		Controller:                 config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
+		Cache:                      cacheOptions(opts),
+		Client:                     clientOptions(),
+		Metrics:                    *metrics,
+		WebhookServer:              server,
 		HealthProbeBindAddress:     opts.HealthAddress,
 		PprofBindAddress:           opts.ProfilerAddress,
 		LeaderElection:             opts.LeaderElect,

@@ -131,7 +131,7 @@ func (h Hooks) BeforeClusterDelete(ctx context.Context, request *runtimehooksv1.
 
 // versions returns the versions of the steps of an upgrade.
 func versions(steps []runtimehooksv1.UpgradeStepInfo) []string {
-	var list []string
+	list := make([]string, 0, len(steps))
 	for _, step := range steps {
 		list = append(list, step.Version)
 	}

@@ -79,7 +79,10 @@ func (o *Options) validateScope() error {
 }
 
 func (o *Options) validateCloud() error {
-	if !o.Runs(Infrastructure) && !o.Runs(RuntimeExtension) {
+	if o.Runs(Infrastructure) {
+		return o.validateCloudOf(Infrastructure)
+	}
+	if !o.Runs(RuntimeExtension) {
 		for _, name := range []string{"cloud-endpoint", "cloud-token-file", "cloud-ca-file"} {
 			if o.flags.Changed(name) {
 				return fmt.Errorf("--%s is set, but --providers has no %s or %s, which alone it is for", name, Infrastructure, RuntimeExtension)
@@ -88,29 +91,26 @@ func (o *Options) validateCloud() error {
 		return nil
 	}
 	// Who installs the runtime extension names the files in any case, and an endpoint only where there is a cloud.
-	if !o.Runs(Infrastructure) && o.CloudEndpoint == "" {
+	if o.CloudEndpoint == "" {
 		return nil
 	}
+	return o.validateCloudOf(RuntimeExtension)
+}
+
+// validateCloudOf says what the cloud lacks that a role needs.
+func (o *Options) validateCloudOf(role Provider) error {
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
 		return fmt.Errorf("--cloud-endpoint is %q, want unix:///path or https://host:port: the %s role needs a Foo cloud",
-			o.CloudEndpoint, o.cloudRole())
+			o.CloudEndpoint, role)
 	}
 	if o.CloudTokenFile == "" {
-		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", o.cloudRole())
+		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", role)
 	}
 	if o.CloudCAFile != "" && !secure {
 		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only one that begins with https:// has certificates", o.CloudEndpoint)
 	}
 	return nil
-}
-
-// cloudRole returns the role that the cloud is for.
-func (o *Options) cloudRole() Provider {
-	if o.Runs(Infrastructure) {
-		return Infrastructure
-	}
-	return RuntimeExtension
 }
 
 func (o *Options) validateNumbers() error {

@@ -123,6 +123,17 @@ func (c Config) Validate() error {
 	if length := len(c.cloudSocket()); length > maxSocketPath {
 		wrong.add("--state-dir %q is too long: the socket in it would have a path of %d bytes, at most %d are possible", c.StateDir, length, maxSocketPath)
 	}
+	c.validateProviders(&wrong)
+	if c.Timeout <= 0 {
+		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
+	}
+	if c.ManagementPort < 0 || c.ManagementPort > 65535 {
+		wrong.add("--management-port %d: want 1 to 65535, or 0 for any free port", c.ManagementPort)
+	}
+	return wrong.err()
+}
+
+func (c Config) validateProviders(wrong *problems) {
 	if c.WithoutProviders && !c.ManagementOnly {
 		wrong.add("--without-providers: want --management-only too, since nothing makes a workload cluster")
 	}
@@ -135,13 +146,6 @@ func (c Config) Validate() error {
 	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
 		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)
 	}
-	if c.Timeout <= 0 {
-		wrong.add("--timeout %s: want more than zero, for example 5m", c.Timeout)
-	}
-	if c.ManagementPort < 0 || c.ManagementPort > 65535 {
-		wrong.add("--management-port %d: want 1 to 65535, or 0 for any free port", c.ManagementPort)
-	}
-	return wrong.err()
 }
 
 func (c Config) validateCluster(wrong *problems) {
