@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"strings"
+)
+
+// Sequence returns a task that does several tasks one after the other, each when those before it are done. Tasks that the
+// settings do not want are left out. Those that are done run again each time, as every Task must stand.
+func Sequence(tasks ...Task) Task { return sequence(tasks) }
+
+type sequence []Task
+
+// Wanted implements Task.
+func (s sequence) Wanted(settings map[string]string) (bool, error) {
+	wanted := false
+	for _, task := range s {
+		one, err := task.Wanted(settings)
+		if err != nil {
+			return false, err
+		}
+		wanted = wanted || one
+	}
+	return wanted, nil
+}
+
+// Run implements Task.
+func (s sequence) Run(ctx context.Context, job Job) (Outcome, error) {
+	var messages, reports []string
+	for _, task := range s {
+		wanted, err := task.Wanted(job.Settings)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if !wanted {
+			continue
+		}
+		outcome, err := task.Run(ctx, job)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if outcome.Report != "" {
+			reports = append(reports, strings.TrimRight(outcome.Report, "\n"))
+		}
+		if !outcome.Done {
+			outcome.Report = strings.Join(reports, "\n")
+			return outcome, nil
+		}
+		if outcome.Message != "" {
+			messages = append(messages, outcome.Message)
+		}
+	}
+	return Outcome{Done: true, Message: strings.Join(messages, "; "), Report: strings.Join(reports, "\n")}, nil
+}

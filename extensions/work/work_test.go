@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// step is a task of a sequence that is wanted if the settings name it.
+type step struct {
+	name    string
+	outcome Outcome
+	err     error
+	runs    *[]string
+}
+
+func (s step) Wanted(settings map[string]string) (bool, error) {
+	if settings[s.name] == "wrong" {
+		return false, errors.New(s.name + " is wrong")
+	}
+	return settings[s.name] != "", nil
+}
+
+func (s step) Run(context.Context, Job) (Outcome, error) {
+	*s.runs = append(*s.runs, s.name)
+	return s.outcome, s.err
+}
+
+func TestSequence(t *testing.T) {
+	done := func(message string) Outcome {
+		return Outcome{Done: true, Message: message, Report: "report of " + message + "\n"}
+	}
+	waits := Outcome{Message: "waits", Report: "so far"}
+	both := map[string]string{"a": "on", "b": "on"}
+	tests := []struct {
+		name     string
+		settings map[string]string
+		a, b     Outcome
+		fails    error
+		want     Outcome
+		runs     []string
+		wantErr  string
+	}{
+		{name: "one after the other", settings: both, a: done("a"), b: done("b"), runs: []string{"a", "b"},
+			want: Outcome{Done: true, Message: "a; b", Report: "report of a\nreport of b"}},
+		{name: "the second waits for the first", settings: both, a: waits, b: done("b"), runs: []string{"a"}, want: waits},
+		{name: "the second waits", settings: both, a: done("a"), b: waits, runs: []string{"a", "b"},
+			want: Outcome{Message: "waits", Report: "report of a\nso far"}},
+		{name: "one that is not wanted", settings: map[string]string{"b": "on"}, a: waits, b: done("b"), runs: []string{"b"},
+			want: Outcome{Done: true, Message: "b", Report: "report of b"}},
+		{name: "none", want: Outcome{Done: true}},
+		{name: "one that fails", settings: both, fails: errors.New("failed"), b: done("b"), runs: []string{"a"}, wantErr: "failed"},
+		{name: "wrong settings", settings: map[string]string{"a": "on", "b": "wrong"}, a: done("a"), runs: []string{"a"}, wantErr: "b is wrong"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := NewWithT(t)
+			var runs []string
+			task := Sequence(step{name: "a", outcome: tt.a, err: tt.fails, runs: &runs}, step{name: "b", outcome: tt.b, runs: &runs})
+			outcome, err := task.Run(context.Background(), Job{Settings: tt.settings})
+			if tt.wantErr != "" {
+				g.Expect(err).To(MatchError(tt.wantErr))
+			} else {
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+			g.Expect(outcome).To(Equal(tt.want))
+			g.Expect(runs).To(Equal(tt.runs))
+		})
+	}
+	g := NewWithT(t)
+	for settings, want := range map[string]bool{"": false, "a": true, "b": true} {
+		g.Expect(Sequence(step{name: "a"}, step{name: "b"}).Wanted(map[string]string{settings: "on"})).To(Equal(want))
+	}
+	_, err := Sequence(step{name: "a"}, step{name: "b"}).Wanted(map[string]string{"a": "on", "b": "wrong"})
+	g.Expect(err).To(MatchError("b is wrong"))
+}
+
+func TestRecord(t *testing.T) {
+	g := NewWithT(t)
+	job := Job{
+		Cluster: types.NamespacedName{Namespace: "team", Name: "blue"}, UID: "uid", Hook: "BeforeControlPlaneUpgrade",
+		From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}, Settings: map[string]string{"snapshots": "Enabled"},
+	}
+	made, err := record(job)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(read(made)).To(Equal(job))
+
+	t.Run("the same job has the same name, and no other has it", func(t *testing.T) {
+		g := NewWithT(t)
+		same := job
+		same.Settings, same.Plan = nil, nil
+		g.Expect(same.key()).To(Equal(job.key()))
+		for _, change := range []func(*Job){
+			func(j *Job) { j.UID = "other" }, func(j *Job) { j.From = "v1.34.0" }, func(j *Job) { j.To = "v1.36.4" },
+			func(j *Job) { j.Hook = "BeforeWorkersUpgrade" }, func(j *Job) { j.Cluster.Name = "green" }, func(j *Job) { j.Cluster.Namespace = "other" },
+			func(j *Job) { j.From, j.To = "", j.From+"\n"+j.To },
+		} {
+			other := job
+			change(&other)
+			g.Expect(other.key()).NotTo(Equal(job.key()))
+		}
+	})
+
+	t.Run("what somebody has changed is not taken for another job", func(t *testing.T) {
+		g := NewWithT(t)
+		other := made.DeepCopy()
+		other.Data[toKey] = "v1.37.0"
+		_, err := read(other)
+		g.Expect(err).To(MatchError(ContainSubstring("its labels and data are those of the job blue-beforecontrolplaneupgrade-")))
+		other = made.DeepCopy()
+		other.Data[settingsKey] = "{"
+		_, err = read(other)
+		g.Expect(err).To(MatchError(ContainSubstring(`data["settings"] is not a JSON object of strings`)))
+		other.Data = nil
+		_, err = read(other)
+		g.Expect(err).To(HaveOccurred())
+	})
+}
