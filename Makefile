@@ -137,9 +137,13 @@ capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manife
 $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
-# The release that the stories install.
+# What the stories install, and upgrade to: the sources, as the version that comes after the last one that is kept.
+NEXT_RELEASE := v0.1.1
+
 $(BIN)/release/clusterctl.yaml: FORCE
-	@for version in v0.1.0 v0.1.1; do go run ./hack/release --version $$version --output $(BIN)/release; done
+	@rm -rf $(BIN)/release && mkdir -p $(BIN)/release
+	@cp -R test/e2e/testdata/releases/v*/{control-plane,infrastructure}-foo $(BIN)/release
+	@go run ./hack/release --version $(NEXT_RELEASE) --output $(BIN)/release
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 

@@ -174,7 +174,7 @@ type flavor struct {
 func (m *management) generate(ctx context.Context, key client.ObjectKey, want flavor) []*unstructured.Unstructured {
 	GinkgoHelper()
 	cmd := command(ctx, "tools/clusterctl", "generate", "cluster", key.Name, "--config="+filepath.Join(bin, "release/clusterctl.yaml"),
-		"--infrastructure=foo:v0.1.0", "--flavor="+want.name, "--kubeconfig="+m.kubeconfig, "--target-namespace="+key.Namespace,
+		"--infrastructure=foo:"+nextRelease, "--flavor="+want.name, "--kubeconfig="+m.kubeconfig, "--target-namespace="+key.Namespace,
 		"--kubernetes-version="+want.version, fmt.Sprintf("--control-plane-machine-count=%d", want.controlPlanes),
 		fmt.Sprintf("--worker-machine-count=%d", want.workers))
 	cmd.Env = append(cmd.Env, want.variables...)

@@ -48,8 +48,8 @@ var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
 		target := bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
 		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
 		ctl := newClusterctl(source.management)
-		ctl.init(ctx, source)
-		ctl.init(ctx, target)
+		ctl.init(ctx, source, nextRelease)
+		ctl.init(ctx, target, nextRelease)
 
 		source.kubectl(ctx, "create", "namespace", namespace)
 		began := time.Now()

@@ -29,26 +29,26 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/utils/ptr"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // capiVersion is the version that the components of Cluster API in bin/manifests are installed as.
 const capiVersion = "v1.14.2"
 
-// The versions in bin/release, both of the same sources.
+// The versions in bin/release that matter here.
 const (
-	releaseUnderTest = "v0.1.0"
-	nextRelease      = "v0.1.1"
+	// lastRelease is as it was published, and kept in testdata/releases.
+	lastRelease = "v0.1.0"
+	// nextRelease is that of the sources.
+	nextRelease = "v0.1.1"
 )
 
-// initOfRelease are the arguments that install the release and what it needs.
-var initOfRelease = []string{
-	"init", "--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
-	"--control-plane=foo:" + releaseUnderTest, "--infrastructure=foo:" + releaseUnderTest,
+// initOf returns the arguments that install a release and what it needs.
+func initOf(release string) []string {
+	return []string{
+		"init", "--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
+		"--control-plane=foo:" + release, "--infrastructure=foo:" + release,
+	}
 }
 
 // clusterctl is the program with the repositories of Foo's release and of Cluster API, and what a user tells it.
@@ -107,12 +107,18 @@ func (c *clusterctl) run(ctx context.Context, m *management, args ...string) str
 	return got.stdout
 }
 
-// init installs the providers, and runs their managers.
-func (c *clusterctl) init(ctx context.Context, p *pods) {
+// init installs a release, and runs its managers.
+func (c *clusterctl) init(ctx context.Context, p *pods, release string) {
 	GinkgoHelper()
-	p.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
-	c.run(ctx, p.management, initOfRelease...)
+	p.prepare(ctx)
+	c.run(ctx, p.management, initOf(release)...)
 	p.run(ctx)
+}
+
+// prepare installs what clusterctl expects to be there.
+func (m *management) prepare(ctx context.Context) {
+	GinkgoHelper()
+	m.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
 }
 
 // bareManagement starts a management cluster without providers, which ends with the story.
@@ -127,7 +133,8 @@ func bareManagement(ctx context.Context, name, bridge, network string) *manageme
 }
 
 // What a user does with clusterctl, on management clusters that have nothing but what clusterctl installs. The managers
-// run with the flags, the rights and the webhooks of the release's components.
+// run with the flags, the rights and the webhooks of the release's components. Only the program is always that of the
+// sources: what it could not do with the rights of the last release, it must be able to do after the upgrade.
 var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	const namespace = "fleet"
 	key := client.ObjectKey{Namespace: namespace, Name: "mover"}
@@ -150,18 +157,18 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	})
 
 	It("is not installed without its required variables", Label("contract:clusterctl.components-variables"), func(ctx SpecContext) {
-		source.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
+		source.prepare(ctx)
 		without := &clusterctl{config: ctl.config}
-		got := without.on(ctx, source.management, initOfRelease...)
+		got := without.on(ctx, source.management, initOf(lastRelease)...)
 		Expect(got.code).NotTo(BeZero())
 		Expect(got.stderr).To(And(ContainSubstring("FOO_CLOUD_CA_B64"), ContainSubstring("FOO_CLOUD_ENDPOINT"), ContainSubstring("FOO_CLOUD_TOKEN_B64")))
 	}, NodeTimeout(clusterUp))
 
 	It("is installed by clusterctl init", Label("contract:clusterctl.components-transformations", "contract:clusterctl.components-controllers"), func(ctx SpecContext) {
-		ctl.init(ctx, source)
+		ctl.init(ctx, source, lastRelease)
 		plan := ctl.run(ctx, source.management, "upgrade", "plan")
-		Expect(plan).To(MatchRegexp(`control-plane-foo .*%s +%s`, releaseUnderTest, nextRelease))
-		Expect(plan).To(MatchRegexp(`infrastructure-foo .*%s +%s`, releaseUnderTest, nextRelease))
+		Expect(plan).To(MatchRegexp(`control-plane-foo .*%s +%s`, lastRelease, nextRelease))
+		Expect(plan).To(MatchRegexp(`infrastructure-foo .*%s +%s`, lastRelease, nextRelease))
 	}, NodeTimeout(2*clusterUp))
 
 	It("is not installed twice", func(ctx SpecContext) {
@@ -171,28 +178,39 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	}, NodeTimeout(clusterUp))
 
 	It("makes a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
-		found, err := filepath.Glob(filepath.Join(bin, "release/infrastructure-foo", releaseUnderTest, "cluster-template*.yaml"))
-		Expect(err).NotTo(HaveOccurred())
-		Expect(found).NotTo(BeEmpty())
 		source.kubectl(ctx, "create", "namespace", namespace)
-		for _, file := range found {
-			flavor := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "cluster-template"), ".yaml"), "-")
-			Expect(ctl.generate(ctx, source.management, key, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
+		for _, flavor := range flavorsOf(nextRelease) {
+			Expect(ctl.generate(ctx, source.management, key, nextRelease, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
 		}
 		manifest := filepath.Join(suiteDir, "mover.yaml")
-		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, source.management, key, "")), 0o600)).To(Succeed())
+		Expect(os.WriteFile(manifest, []byte(ctl.generate(ctx, source.management, key, lastRelease, "")), 0o600)).To(Succeed())
 		source.kubectl(ctx, "apply", "--filename="+manifest)
 		c = &cluster{management: source.management, key: key, kubeconfig: filepath.Join(suiteDir, "mover.kubeconfig")}
 		c.available(ctx)
 		c.nodesReady(ctx, 1, 1)
 		described := ctl.run(ctx, source.management, "describe", "cluster", key.Name, "--namespace="+namespace, "--show-conditions=all")
 		Expect(described).To(And(ContainSubstring("FooControlPlane"), ContainSubstring("FooCluster")))
-		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(2*clusterUp))
+
+	It("is upgraded under a live cluster", func(ctx SpecContext) {
+		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
+		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
+		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
+		source.run(ctx)
+		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
+		source.expectDefinitions(ctx, nextRelease)
+		c.scaleWorkers(ctx, 2)
+		c.nodesReady(ctx, 1, 2) // the new managers do their work
+		c.scaleWorkers(ctx, 1)
+		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
+		c.expectSettledStatus(Default, ctx, 1, currentVersion)
+		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(3*clusterUp))
 
 	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
-		ctl.init(ctx, target)
+		ctl.init(ctx, target, nextRelease)
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
@@ -217,20 +235,6 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
 
-	It("is upgraded under a live cluster", func(ctx SpecContext) {
-		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
-		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
-		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
-		source.run(ctx)
-		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
-		c.scaleWorkers(ctx, 2)
-		c.nodesReady(ctx, 1, 2) // the new managers do their work
-		c.scaleWorkers(ctx, 1)
-		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
-		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
-	}, NodeTimeout(3*clusterUp))
-
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")
 		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
@@ -241,58 +245,22 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 })
 
 // generate returns what clusterctl makes of a template of the release.
-func (c *clusterctl) generate(ctx context.Context, m *management, key client.ObjectKey, flavor string) string {
+func (c *clusterctl) generate(ctx context.Context, m *management, key client.ObjectKey, release, flavor string) string {
 	GinkgoHelper()
-	return c.run(ctx, m, "generate", "cluster", key.Name, "--target-namespace="+key.Namespace, "--infrastructure=foo:"+releaseUnderTest,
+	return c.run(ctx, m, "generate", "cluster", key.Name, "--target-namespace="+key.Namespace, "--infrastructure=foo:"+release,
 		"--flavor="+flavor, "--kubernetes-version="+currentVersion, "--control-plane-machine-count=1", "--worker-machine-count=1")
 }
 
-// refuseMove expects that clusterctl says why the cluster can not be moved, and that all stays as it is.
-func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *cluster, says string) {
+// flavorsOf returns the names of the flavors that a release publishes.
+func flavorsOf(release string) []string {
 	GinkgoHelper()
-	got := c.on(ctx, from.management, "move", "--namespace="+stays.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
-	Expect(got.code).NotTo(BeZero())
-	Expect(got.stderr).To(ContainSubstring(says))
-	var now clusterv1.Cluster
-	Expect(from.Get(ctx, stays.key, &now)).To(Succeed())
-	Expect(ptr.Deref(now.Spec.Paused, false)).To(BeFalse(), "the cluster has been left paused")
-}
-
-// move moves the cluster's namespace, and waits until the cluster is as well there as it was before.
-func (c *clusterctl) move(ctx context.Context, from, to *pods, moved *cluster) {
-	GinkgoHelper()
-	c.run(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
-	Expect(from.clusters(moved.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
-	moved.management = to.management
-	moved.available(ctx)
-	Eventually(func(g Gomega) {
-		var now clusterv1.Cluster
-		g.Expect(moved.Get(ctx, moved.key, &now)).To(Succeed())
-		for _, kind := range []string{clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition} {
-			expectCondition(g, now.Status.Conditions, kind, metav1.ConditionTrue)
-		}
-		expectCondition(g, now.Status.Conditions, clusterv1.ClusterRollingOutCondition, metav1.ConditionFalse)
-		g.Expect(moved.anyControlPlane(g, ctx).GetGeneration()).To(BeNumerically(">", 0))
-		moved.expectSettledStatus(g, ctx, 1, currentVersion)
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not go on where it has been moved")
-}
-
-// footprint is what a cluster is made of outside of its management cluster.
-type footprint struct {
-	instances, nodes, members sets.Set[string]
-}
-
-// footprint looks at the cluster itself, and at the cloud that a management cluster has started.
-func (c *cluster) footprint(ctx context.Context, cloud *management) footprint {
-	GinkgoHelper()
-	made := footprint{instances: sets.New[string](), nodes: sets.New[string](), members: sets.New[string]()}
-	for _, one := range foocloud[[]instance](ctx, cloud, "instances") {
-		made.instances.Insert(one.ID)
+	files, err := filepath.Glob(filepath.Join(bin, "release/infrastructure-foo", release, "cluster-template*.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(files).NotTo(BeEmpty())
+	flavors := make([]string, 0, len(files))
+	for _, file := range files {
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "cluster-template"), ".yaml")
+		flavors = append(flavors, strings.TrimPrefix(name, "-"))
 	}
-	nodes := c.nodesReady(ctx, 1, 1)
-	for _, node := range nodes {
-		made.nodes.Insert(node.Name + " " + string(node.UID))
-	}
-	made.members.Insert(c.healthyMembers(ctx, controlPlanesOf(nodes))...)
-	return made
+	return flavors
 }

@@ -19,8 +19,11 @@ limitations under the License.
 package integration_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -43,21 +46,47 @@ var _ = Describe("What a release publishes", Label("contract:infra-cluster.clust
 		AbortSuite("templates: " + err.Error())
 	}
 	for _, template := range all.Files() {
-		It("is accepted by the API server: "+template.File, func(ctx SpecContext) {
-			namespace, err := environment.CreateNamespace(ctx, "flavor")
-			Expect(err).NotTo(HaveOccurred())
-			variables := maps.Clone(flavorVariables)
-			variables["NAMESPACE"] = namespace
-			objects, err := template.Render(ctx, namespace, variables)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(objects).NotTo(BeEmpty())
-			strict := client.WithFieldValidation(environment.Client, metav1.FieldValidationStrict)
-			for _, object := range objects {
-				Expect(strict.Create(ctx, &object, client.DryRunAll)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
-			}
-		})
+		It("is accepted by the API server: "+template.File, func(ctx SpecContext) { expectAccepted(ctx, template) })
+	}
+	for _, template := range earlier() {
+		It("is accepted after it: "+template.File, func(ctx SpecContext) { expectAccepted(ctx, template) })
 	}
 })
+
+// earlier are the templates and classes of earlier releases, which users go on to make clusters of. Their file is a path.
+func earlier() []flavors.Template {
+	root := filepath.Join("..", "..", "test", "e2e", "testdata", "releases")
+	files, err := filepath.Glob(filepath.Join(root, "v*", "infrastructure-foo", "v*", "cluster*.yaml"))
+	if err != nil || len(files) == 0 {
+		AbortSuite(fmt.Sprintf("no earlier release in %s: %v", root, err))
+	}
+	templates := make([]flavors.Template, 0, len(files))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			AbortSuite("earlier release: " + err.Error())
+		}
+		name := filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+		templates = append(templates, flavors.Template{File: name, Content: content})
+	}
+	return templates
+}
+
+// expectAccepted expects that a user can create all objects of a template.
+func expectAccepted(ctx context.Context, template flavors.Template) {
+	GinkgoHelper()
+	namespace, err := environment.CreateNamespace(ctx, "flavor")
+	Expect(err).NotTo(HaveOccurred())
+	variables := maps.Clone(flavorVariables)
+	variables["NAMESPACE"] = namespace
+	objects, err := template.Render(ctx, namespace, variables)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(objects).NotTo(BeEmpty())
+	strict := client.WithFieldValidation(environment.Client, metav1.FieldValidationStrict)
+	for _, object := range objects {
+		Expect(strict.Create(ctx, &object, client.DryRunAll)).To(Succeed(), "%s %s", object.GetKind(), object.GetName())
+	}
+}
 
 // The documents of the contracts show types and fragments: these are whole objects with all of their fields.
 var _ = Describe("An example of the contracts", func() {

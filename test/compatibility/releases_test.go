@@ -1,0 +1,147 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package compatibility
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	// releases are the earlier ones, each in a folder of its version.
+	releases = "../e2e/testdata/releases"
+	// crds are those of the sources.
+	crds = "../../config/crd/bases"
+)
+
+// kept are the folders of the releases.
+func kept(t *testing.T) []string {
+	t.Helper()
+	g := NewWithT(t)
+	folders, err := filepath.Glob(filepath.Join(releases, "v*"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(folders).NotTo(BeEmpty())
+	return folders
+}
+
+// definitions reads the CRDs of the files that match a pattern, by their names.
+func definitions(t *testing.T, pattern ...string) map[string]*apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	g := NewWithT(t)
+	files, err := filepath.Glob(filepath.Join(pattern...))
+	g.Expect(err).NotTo(HaveOccurred())
+	found := map[string]*apiextensionsv1.CustomResourceDefinition{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		g.Expect(err).NotTo(HaveOccurred())
+		documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+		for {
+			document, err := documents.Read()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			g.Expect(yaml.Unmarshal(document, crd)).To(Succeed(), file)
+			if crd.Kind == "CustomResourceDefinition" {
+				found[crd.Name] = crd
+			}
+		}
+	}
+	g.Expect(found).NotTo(BeEmpty(), "CRDs in %v", pattern)
+	return found
+}
+
+// Whoever changes the API sees here what it takes from users of a release. Add a field instead, or a version.
+func TestCRDsBreakNoRelease(t *testing.T) {
+	now := definitions(t, crds, "*.yaml")
+	for _, release := range kept(t) {
+		for name, before := range definitions(t, release, "*", "*", "*-components.yaml") {
+			t.Run(filepath.Base(release)+" "+name, func(t *testing.T) {
+				g := NewWithT(t)
+				g.Expect(now).To(HaveKey(name), "the kind is gone")
+				g.Expect(messages(Compare(before, now[name]))).To(BeEmpty())
+			})
+		}
+	}
+}
+
+// Of a real CRD, no field is so deep that its loss would not be seen.
+func TestEveryFieldIsLookedAt(t *testing.T) {
+	g := NewWithT(t)
+	before := definitions(t, crds, "*foomachinepools.yaml")["foomachinepools.infrastructure.cluster.x-k8s.io"]
+	now := before.DeepCopy()
+	looked := 0
+	for _, version := range now.Spec.Versions {
+		eachField(version.Name+":", version.Schema.OpenAPIV3Schema, func(where string, fields map[string]schema, name string) {
+			lost := fields[name]
+			delete(fields, name)
+			g.Expect(messages(Compare(before, now))).To(Equal([]string{where + " is gone"}))
+			fields[name] = lost
+			looked++
+		})
+	}
+	g.Expect(looked).To(BeNumerically(">", 50))
+}
+
+// eachField visits all fields below a schema, with the map that holds each.
+func eachField(where string, of *schema, visit func(where string, fields map[string]schema, name string)) {
+	for name, inner := range of.Properties {
+		visit(field(where, name), of.Properties, name)
+		eachField(field(where, name), &inner, visit)
+	}
+	if of.Items != nil {
+		eachField(where+"[]", of.Items.Schema, visit)
+	}
+	if of.AdditionalProperties != nil && of.AdditionalProperties.Schema != nil {
+		eachField(where+"{}", of.AdditionalProperties.Schema, visit)
+	}
+}
+
+// A release that is made to fit what comes after it shows nothing.
+func TestReleasesAreAsTheyWerePublished(t *testing.T) {
+	for _, release := range kept(t) {
+		g := NewWithT(t)
+		sums, err := os.ReadFile(filepath.Join(release, "SHA256SUMS"))
+		g.Expect(err).NotTo(HaveOccurred())
+		var listed []string
+		for line := range strings.Lines(string(sums)) {
+			sum, name, ok := strings.Cut(strings.TrimSpace(line), "  ")
+			g.Expect(ok).To(BeTrue(), line)
+			content, err := os.ReadFile(filepath.Join(release, filepath.FromSlash(name)))
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(fmt.Sprintf("%x", sha256.Sum256(content))).To(Equal(sum), "%s has been changed", name)
+			listed = append(listed, filepath.Join(release, filepath.FromSlash(name)))
+		}
+		files, err := filepath.Glob(filepath.Join(release, "*", "*", "*"))
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(files).To(ConsistOf(listed))
+	}
+}

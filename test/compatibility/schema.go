@@ -1,0 +1,265 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package compatibility
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/utils/ptr"
+)
+
+// schema is that of a value, and of all that is in it.
+type schema = apiextensionsv1.JSONSchemaProps
+
+// checks are those of one value, without what is in it. Each returns what is lost.
+var checks = []func(older, newer *schema) []string{
+	checkType, checkLimits, checkEnum, checkText, checkRules, checkRequired, checkDefault, checkMerging,
+}
+
+// compareSchemas compares two schemas and all that is in them. Where is the path of their value.
+func compareSchemas(where string, older, newer *schema) []Break {
+	var found []Break
+	for _, check := range checks {
+		for _, what := range check(older, newer) {
+			found = append(found, Break{where, what})
+		}
+	}
+	found = append(found, compareProperties(where, older, newer)...)
+	if older.Items != nil && older.Items.Schema != nil && newer.Items != nil && newer.Items.Schema != nil {
+		found = append(found, compareSchemas(where+"[]", older.Items.Schema, newer.Items.Schema)...)
+	}
+	return found
+}
+
+// compareProperties compares the fields of an object, and what it holds by names that the schema does not know.
+func compareProperties(where string, older, newer *schema) []Break {
+	var found []Break
+	for _, name := range slices.Sorted(maps.Keys(older.Properties)) {
+		before := older.Properties[name]
+		if now, kept := newer.Properties[name]; kept {
+			found = append(found, compareSchemas(field(where, name), &before, &now)...)
+		} else {
+			found = append(found, Break{field(where, name), "is gone"})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(newer.Properties)) {
+		if _, known := older.Properties[name]; !known {
+			now := newer.Properties[name]
+			found = append(found, compareNew(field(where, name), older, &now)...)
+		}
+	}
+	return append(found, compareOthers(where, older, newer)...)
+}
+
+// compareNew looks at a field that the older object does not know.
+func compareNew(where string, object, added *schema) []Break {
+	var found []Break
+	if added.Default != nil {
+		found = append(found, Break{where, "is new and has the default " + text(*added.Default) + ", which objects that are there get as well"})
+	}
+	if ptr.Deref(object.XPreserveUnknownFields, false) || object.AdditionalProperties != nil {
+		found = append(found, Break{where, "is new where any field was allowed"})
+	}
+	return found
+}
+
+// compareOthers compares what an object holds besides its fields.
+func compareOthers(where string, older, newer *schema) []Break {
+	if ptr.Deref(older.XPreserveUnknownFields, false) && !ptr.Deref(newer.XPreserveUnknownFields, false) {
+		return []Break{{where, "does not keep unknown fields any more"}}
+	}
+	before, now := older.AdditionalProperties, newer.AdditionalProperties
+	switch {
+	case before == nil || !before.Allows && before.Schema == nil:
+		return nil
+	case now == nil || !now.Allows && now.Schema == nil:
+		return []Break{{where, "does not take names of the user's own any more"}}
+	case now.Schema == nil:
+		return nil
+	case before.Schema == nil:
+		return []Break{{where, "does not take any value any more"}}
+	}
+	return compareSchemas(where+"{}", before.Schema, now.Schema)
+}
+
+func field(where, name string) string {
+	if where[len(where)-1] == ':' {
+		return where + " " + name
+	}
+	return where + "." + name
+}
+
+func checkType(older, newer *schema) []string {
+	var found []string
+	if older.Type != newer.Type || older.XIntOrString != newer.XIntOrString {
+		found = append(found, fmt.Sprintf("is of the type %q instead of %q", typeOf(newer), typeOf(older)))
+	}
+	if older.Nullable && !newer.Nullable {
+		found = append(found, "can not be null any more")
+	}
+	if older.XEmbeddedResource != newer.XEmbeddedResource {
+		found = append(found, "is an object with metadata only before, or only now")
+	}
+	return found
+}
+
+func typeOf(one *schema) string {
+	if one.XIntOrString {
+		return "integer or string"
+	}
+	return one.Type
+}
+
+// checkLimits finds what was large or small enough.
+func checkLimits(older, newer *schema) []string {
+	found := slices.Concat(
+		lower("maximum", older.Maximum, newer.Maximum), higher("minimum", older.Minimum, newer.Minimum),
+		lower("maxLength", older.MaxLength, newer.MaxLength), higher("minLength", older.MinLength, newer.MinLength),
+		lower("maxItems", older.MaxItems, newer.MaxItems), higher("minItems", older.MinItems, newer.MinItems),
+		lower("maxProperties", older.MaxProperties, newer.MaxProperties), higher("minProperties", older.MinProperties, newer.MinProperties),
+	)
+	if newer.ExclusiveMaximum && !older.ExclusiveMaximum || newer.ExclusiveMinimum && !older.ExclusiveMinimum {
+		found = append(found, "does not allow its limits themselves any more")
+	}
+	if newer.MultipleOf != nil && !equality.Semantic.DeepEqual(older.MultipleOf, newer.MultipleOf) {
+		found = append(found, fmt.Sprintf("must be a multiple of %v now", *newer.MultipleOf))
+	}
+	return found
+}
+
+func lower[T cmp.Ordered](limit string, before, now *T) []string {
+	if now == nil || before != nil && *now >= *before {
+		return nil
+	}
+	return []string{fmt.Sprintf("has the %s %v, which is lower than before", limit, *now)}
+}
+
+func higher[T cmp.Ordered](limit string, before, now *T) []string {
+	if now == nil || before != nil && *now <= *before {
+		return nil
+	}
+	return []string{fmt.Sprintf("has the %s %v, which is higher than before", limit, *now)}
+}
+
+func checkEnum(older, newer *schema) []string {
+	if len(newer.Enum) == 0 {
+		return nil
+	}
+	if len(older.Enum) == 0 {
+		return []string{"allows only some values now"}
+	}
+	var found []string
+	for _, lost := range missing(texts(older.Enum), texts(newer.Enum)) {
+		found = append(found, "does not allow "+lost+" any more")
+	}
+	return found
+}
+
+func checkText(older, newer *schema) []string {
+	var found []string
+	if newer.Pattern != "" && newer.Pattern != older.Pattern {
+		found = append(found, "must match another pattern: "+newer.Pattern)
+	}
+	if newer.Format != "" && newer.Format != older.Format {
+		found = append(found, fmt.Sprintf("has the format %q instead of %q", newer.Format, older.Format))
+	}
+	return found
+}
+
+// checkRules finds what is forbidden now by the combination of several fields.
+func checkRules(older, newer *schema) []string {
+	var found []string
+	for _, rule := range newer.XValidations {
+		if !slices.ContainsFunc(older.XValidations, func(one apiextensionsv1.ValidationRule) bool { return one.Rule == rule.Rule }) {
+			found = append(found, "has a new rule: "+rule.Rule)
+		}
+	}
+	for _, one := range []struct {
+		name        string
+		before, now any
+	}{
+		{"allOf", older.AllOf, newer.AllOf}, {"anyOf", older.AnyOf, newer.AnyOf}, {"oneOf", older.OneOf, newer.OneOf}, {"not", older.Not, newer.Not},
+	} {
+		if !reflect.ValueOf(one.now).IsZero() && !equality.Semantic.DeepEqual(one.before, one.now) {
+			found = append(found, "has another "+one.name)
+		}
+	}
+	return found
+}
+
+func checkRequired(older, newer *schema) []string {
+	added := missing(newer.Required, older.Required)
+	found := make([]string, 0, len(added))
+	for _, name := range added {
+		found = append(found, "requires "+name+" now")
+	}
+	return found
+}
+
+func checkDefault(older, newer *schema) []string {
+	before, now := "nothing", "nothing"
+	if older.Default != nil {
+		before = text(*older.Default)
+	}
+	if newer.Default != nil {
+		now = text(*newer.Default)
+	}
+	if before == now {
+		return nil
+	}
+	return []string{"has the default " + now + " instead of " + before}
+}
+
+// checkMerging finds lists and objects that server-side apply merges in another way than before.
+func checkMerging(older, newer *schema) []string {
+	var found []string
+	if ptr.Deref(older.XListType, "atomic") != ptr.Deref(newer.XListType, "atomic") || !slices.Equal(older.XListMapKeys, newer.XListMapKeys) {
+		found = append(found, "is a list of another type")
+	}
+	if ptr.Deref(older.XMapType, "granular") != ptr.Deref(newer.XMapType, "granular") {
+		found = append(found, "is an object of another type")
+	}
+	return found
+}
+
+func texts(values []apiextensionsv1.JSON) []string {
+	result := make([]string, 0, len(values))
+	for _, value := range values {
+		result = append(result, text(value))
+	}
+	return result
+}
+
+// text returns a value in the only form that JSON has for it, so that two can be compared.
+func text(value apiextensionsv1.JSON) string {
+	var decoded any
+	if err := json.Unmarshal(value.Raw, &decoded); err != nil {
+		return string(value.Raw)
+	}
+	encoded, err := json.Marshal(decoded)
+	if err != nil {
+		return string(value.Raw)
+	}
+	return string(encoded)
+}

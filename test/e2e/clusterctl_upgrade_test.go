@@ -1,0 +1,112 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// expectDefinitions expects that the CRDs are those of a release, and that all objects are stored in the version that it
+// stores.
+func (m *management) expectDefinitions(ctx context.Context, release string) {
+	GinkgoHelper()
+	files, err := filepath.Glob(filepath.Join(bin, "release/*-foo", release, "*-components.yaml"))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(files).To(HaveLen(2))
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		Expect(err).NotTo(HaveOccurred())
+		for _, object := range decodeObjects(bytes.NewReader(content)) {
+			if object.GetKind() == "CustomResourceDefinition" {
+				m.expectDefinition(ctx, object)
+			}
+		}
+	}
+}
+
+func (m *management) expectDefinition(ctx context.Context, want *unstructured.Unstructured) {
+	GinkgoHelper()
+	found, stored := versionsOf(m.definition(Default, ctx, want.GetName())), ""
+	for i, version := range versionsOf(want) {
+		Expect(reflect.DeepEqual(found[i], version)).To(BeTrue(), "%s of %s is not that of the release", version["name"], want.GetName())
+		if version["storage"] == true {
+			stored = fmt.Sprint(version["name"])
+		}
+	}
+	Eventually(func(g Gomega) {
+		versions, _, err := unstructured.NestedStringSlice(m.definition(g, ctx, want.GetName()).Object, "status", "storedVersions")
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(versions).To(Equal([]string{stored}), want.GetName())
+	}).WithContext(ctx).Should(Succeed(), "objects are stored in a version that is not the one to store")
+}
+
+// definition returns a CRD.
+func (m *management) definition(g Gomega, ctx context.Context, name string) *unstructured.Unstructured {
+	crd := &unstructured.Unstructured{}
+	crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	g.Expect(m.Get(ctx, client.ObjectKey{Name: name}, crd)).To(Succeed())
+	return crd
+}
+
+// versionsOf returns what a CRD says of each version, without its descriptions: clusterctl takes $$ in them for $.
+func versionsOf(crd *unstructured.Unstructured) []map[string]any {
+	GinkgoHelper()
+	list, _, err := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
+	Expect(err).NotTo(HaveOccurred())
+	// A file and an API server may differ in how they write numbers.
+	content, err := json.Marshal(list)
+	Expect(err).NotTo(HaveOccurred())
+	var versions []map[string]any
+	Expect(json.Unmarshal(content, &versions)).To(Succeed())
+	Expect(versions).NotTo(BeEmpty())
+	for _, version := range versions {
+		undescribe(version)
+	}
+	return versions
+}
+
+// undescribe removes the descriptions of a schema and of all that is in it. A field may have the name description, but is
+// no text.
+func undescribe(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if _, ok := value["description"].(string); ok {
+			delete(value, "description")
+		}
+		for _, inner := range value {
+			undescribe(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			undescribe(inner)
+		}
+	}
+}
