@@ -1,0 +1,64 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package message
+
+import (
+	"net/netip"
+	"regexp"
+	"strings"
+)
+
+// What is put in place of that which changes while the state is the same, or which must not be shown.
+const (
+	anAddress = "<address>"
+	aTime     = "<time>"
+	aToken    = "<token>"
+	aNumber   = "<number>"
+)
+
+var (
+	urls      = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s"'` + "`" + `<>]+`)
+	bearers   = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[a-z0-9._~+/=-]{8,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9._-]+`)
+	instants  = regexp.MustCompile(`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(:\d\d)?([.,]\d+)?( ?(Z|UTC|[+-]\d\d:?\d\d))*`)
+	durations = regexp.MustCompile(`\b(\d+(\.\d+)?(ns|us|µs|ms|h|m|s))+\b`)
+	pointers  = regexp.MustCompile(`\b0x[0-9a-f]{4,}\b`)
+	hostPorts = regexp.MustCompile(`\b[A-Za-z0-9][A-Za-z0-9.-]*:\d{2,5}\b`)
+	ipLike    = regexp.MustCompile(`\[?[0-9a-fA-F]*[:.][0-9a-fA-F:.]*[0-9a-fA-F:](%[a-z0-9]+)?\]?(:\d+)?`)
+)
+
+// scrub takes out of a text what looks like an address, a time or a token.
+func scrub(text string) string {
+	text = urls.ReplaceAllString(text, anAddress)
+	text = bearers.ReplaceAllString(text, aToken)
+	text = instants.ReplaceAllString(text, aTime)
+	text = ipLike.ReplaceAllStringFunc(text, address)
+	text = hostPorts.ReplaceAllString(text, anAddress)
+	text = durations.ReplaceAllString(text, aTime)
+	return pointers.ReplaceAllString(text, aNumber)
+}
+
+// address replaces an IP address, with a port or without, and leaves all else.
+func address(text string) string {
+	bare := strings.TrimRight(text, ":")
+	if _, err := netip.ParseAddrPort(bare); err == nil {
+		return anAddress + text[len(bare):]
+	}
+	if _, err := netip.ParseAddr(strings.Trim(bare, "[]")); err == nil {
+		return anAddress + text[len(bare):]
+	}
+	return text
+}
