@@ -18,7 +18,6 @@ package lifecycle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
@@ -178,13 +178,5 @@ func unasked(ctx context.Context, job work.Job, err error) decision {
 	if job.Hook == BeforeClusterDelete && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		return decision{message: "nothing is done before the deletion: the namespace is going away"}
 	}
-	reason := string(apierrors.ReasonForError(err))
-	if errors.Is(err, context.DeadlineExceeded) {
-		reason = "Timeout"
-	}
-	if reason == "" {
-		reason = "Unknown"
-	}
-	// What the API server said may hold addresses and times, and goes to the log.
-	return decision{failure: true, message: fmt.Sprintf("the management API server did not take the job of the hook %s (%s); the log of the runtime extension says more", job.Hook, reason)}
+	return decision{failure: true, message: fmt.Sprintf("the job of the hook %s: %s", job.Hook, message.Of(err))}
 }

@@ -35,6 +35,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 )
 
 // patience is how long a job that waits is left alone, if its task says nothing about that.
@@ -134,7 +136,7 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	}
 	outcome, runErr := w.run(ctx, job)
 	if runErr != nil {
-		outcome = Outcome{Message: runErr.Error()}
+		outcome = Outcome{Message: message.Of(runErr)}
 	}
 	if err := errors.Join(runErr, w.note(ctx, known, outcome)); err != nil {
 		return reconcile.Result{}, err

@@ -88,7 +88,7 @@ func startManagement(ctx context.Context) *management {
 	config := filepath.Join(suiteDir, "cloud.yaml")
 	Expect(os.WriteFile(config, []byte(cloudConfig), 0o600)).To(Succeed())
 	m := &management{state: filepath.Join(suiteDir, "state"), bridge: suiteBridge}
-	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--cloud-config="+config)
+	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--extension", "--cloud-config="+config)
 	DeferCleanup(func() { // a start that fails half-way
 		if shared == nil {
 			m.program.interrupt(ctx)
