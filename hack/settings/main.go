@@ -1,0 +1,87 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command settings writes the settings of the runtime extension into docs/runtime-extension.md, so that the page says what
+// the code does. Run it in the root folder.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions"
+)
+
+const page = "docs/runtime-extension.md"
+
+// What stands between these lines is written.
+const (
+	begin = "<!-- settings: written by make generate -->\n"
+	end   = "<!-- end of settings -->\n"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "settings:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	content, err := os.ReadFile(page)
+	if err != nil {
+		return fmt.Errorf("run it in the root folder: %w", err)
+	}
+	filled, err := fill(string(content), extensions.Groups())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(page, []byte(filled), 0o644)
+}
+
+// fill returns the page with the settings of all groups between the lines.
+func fill(content string, groups []extensions.Group) (string, error) {
+	before, rest, found := strings.Cut(content, begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		return "", fmt.Errorf("%s lacks the lines %q and %q", page, begin, end)
+	}
+	var tables strings.Builder
+	for _, group := range groups {
+		fmt.Fprintf(&tables, "\n### %s\n\n%s\n\n", group.Title, group.About)
+		if len(group.Settings) == 0 {
+			continue
+		}
+		tables.WriteString("| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n")
+		for _, doc := range group.Settings {
+			fmt.Fprintf(&tables, "| `%s` | %s | %s | %s |\n", doc.Name, code(doc.Default), cell(doc.Allowed), cell(doc.Meaning))
+		}
+	}
+	tables.WriteString("\n")
+	return before + begin + tables.String() + end + after, nil
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}
+
+// cell keeps a text in its cell.
+func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
+

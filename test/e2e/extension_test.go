@@ -1,0 +1,295 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.etcd.io/etcd/etcdutl/v3/snapshot"
+	"go.uber.org/zap"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// addon is what an add-on is, as a user writes it: a ConfigMap beside the Cluster.
+const addon = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: from-addon, namespace: kube-public}
+data: {for: %q}
+`
+
+// One cluster lives through all of these stories with all hooks on. Cluster API calls them; the test only looks on, and makes
+// what they wait for happen.
+var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension"), func() {
+	const namespace = "hooks"
+	var c *cluster
+	var store string
+	var called func() []string
+
+	BeforeAll(func(ctx SpecContext) {
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		store = filepath.Join(suiteDir, "snapshots")
+		m.setHooks(ctx, allHooks(store))
+		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
+		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
+		c = m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
+			name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion},
+			variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant"},
+		})
+		called = c.watchHooks(ctx)
+	}, NodeTimeout(clusterUp))
+
+	It("is not made while the quota has no room for it", Label("contract:lifecycle-hooks.before-cluster-create"), func(ctx SpecContext) {
+		c.held(ctx, "BeforeClusterCreate", And(ContainSubstring("cpus"), ContainSubstring("200"), ContainSubstring("1002")))
+		Consistently(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeFalse()) }).
+			WithContext(ctx).Should(Succeed(), "objects were made while the hook held")
+		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables/0","value":{"name":"controlPlaneInstanceType","value":"small"}}]`)
+		c.let(ctx, "BeforeClusterCreate")
+		c.available(ctx)
+		c.withoutDNSPods(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("gets its add-ons once its control plane is initialized", Label("contract:lifecycle-hooks.after-control-plane-initialized"), func(ctx SpecContext) {
+		c.let(ctx, "AfterControlPlaneInitialized")
+		Expect(c.on(ctx, "--namespace=kube-public", "get", "configmap", "from-addon", "--output=jsonpath={.data.for}")).To(Equal(previousVersion))
+		c.nodesReady(ctx, 1, 1)
+	}, NodeTimeout(clusterUp))
+
+	It("is upgraded only when its etcd is in safety, also if the extension dies while it waits", Label(
+		"contract:lifecycle-hooks.before-cluster-upgrade", "contract:lifecycle-hooks.before-control-plane-upgrade"), func(ctx SpecContext) {
+		c.on(ctx, "create", "configmap", "before-the-upgrade", "--from-literal=kept=yes")
+		Expect(os.WriteFile(filepath.Join(suiteDir, "no-folder"), nil, 0o600)).To(Succeed())
+		broken := allHooks(filepath.Join(suiteDir, "no-folder"))
+		c.setHooks(ctx, broken)
+		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/version","value":"`+currentVersion+`"}]`)
+		c.let(ctx, "BeforeClusterUpgrade")
+		c.held(ctx, "BeforeControlPlaneUpgrade", ContainSubstring("no-folder"))
+		c.kill("runtime-extension")
+		Consistently(func(g Gomega) { g.Expect(c.controlPlane(g, ctx).Spec.Version).To(Equal(previousVersion)) }).
+			WithContext(ctx).Should(Succeed(), "the control plane is upgraded while the hook holds")
+		c.setHooks(ctx, allHooks(store))
+		c.let(ctx, "BeforeControlPlaneUpgrade")
+		c.on(ctx, "create", "configmap", "after-the-snapshot", "--from-literal=kept=no")
+	}, NodeTimeout(2*clusterUp))
+
+	It("is checked after each step of the upgrade", Label("contract:lifecycle-hooks.after-control-plane-upgrade",
+		"contract:lifecycle-hooks.before-workers-upgrade", "contract:lifecycle-hooks.after-workers-upgrade",
+		"contract:lifecycle-hooks.after-cluster-upgrade"), func(ctx SpecContext) {
+		for _, hook := range []string{"AfterControlPlaneUpgrade", "BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade"} {
+			c.letWithin(ctx, hook, rolledOut)
+		}
+		Expect(called()).To(Equal([]string{
+			"BeforeClusterCreate", "AfterControlPlaneInitialized", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
+			"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade",
+		}), "hooks in the order in which Cluster API has called them")
+		Expect(c.job(Default, ctx, "AfterClusterUpgrade").Data["report"]).NotTo(BeEmpty(), "the result of the checks")
+		for _, node := range c.nodesReady(ctx, 1, 1) {
+			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
+		}
+	}, NodeTimeout(2*rolledOut))
+
+	It("has a snapshot of the time before the upgrade, which restores into a working etcd", func(ctx SpecContext) {
+		keys := restore(ctx, snapshotFile(store, previousVersion))
+		Expect(keys).To(HaveKey("/registry/configmaps/default/before-the-upgrade"))
+		Expect(keys).NotTo(HaveKey("/registry/configmaps/default/after-the-snapshot"))
+		Expect(keys).To(HaveKey("/registry/namespaces/kube-system"))
+	}, NodeTimeout(clusterUp))
+
+	It("is deleted only when what it has in a cloud is gone", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
+		service := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "public", Finalizers: []string{"e2e.foo/load-balancer"}},
+			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}},
+		}
+		Expect(c.workload.Create(ctx, service)).To(Succeed())
+		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name, "--wait=false")
+		c.held(ctx, "BeforeClusterDelete", ContainSubstring("default/public"))
+		Expect(c.nodesReady(ctx, 1, 1)).To(HaveLen(2), "the cluster is taken apart while the hook holds")
+		patch := client.MergeFrom(service.DeepCopy())
+		service.Finalizers = nil
+		Expect(c.workload.Patch(ctx, service, patch)).To(Succeed())
+		Eventually(ctx, c.clusters(namespace)).WithTimeout(clusterGone).Should(BeEmpty(), "the Cluster is not gone")
+		Expect(filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))).To(HaveLen(2), "snapshots before the upgrade and before the deletion")
+	}, NodeTimeout(2*clusterUp))
+})
+
+// allHooks are settings that turn on all that the hooks do.
+func allHooks(store string) map[string]string {
+	return map[string]string{
+		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
+		"snapshotURL": "file://" + store, "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
+	}
+}
+
+// setHooks sets the settings of the ExtensionConfig.
+func (m *management) setHooks(ctx context.Context, settings map[string]string) {
+	GinkgoHelper()
+	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/spec/settings", "value": settings}})
+	Expect(err).NotTo(HaveOccurred())
+	m.kubectl(ctx, "patch", "extensionconfig", "foo", "--type=json", "--patch="+string(patch))
+}
+
+// addon makes an add-on for the versions of a range.
+func (m *management) addon(ctx context.Context, namespace, name, versions, value string) {
+	GinkgoHelper()
+	Expect(m.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, Labels: map[string]string{"foo.cluster.x-k8s.io/addon": "example"},
+			Annotations: map[string]string{"foo.cluster.x-k8s.io/kubernetes-versions": versions},
+		},
+		Data: map[string]string{"addon.yaml": fmt.Sprintf(addon, value)},
+	})).To(Succeed())
+}
+
+// now returns the Cluster as it is.
+func (c *cluster) now(g Gomega, ctx context.Context) *clusterv1.Cluster {
+	var now clusterv1.Cluster
+	g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
+	return &now
+}
+
+// job returns the job of a hook.
+func (c *cluster) job(g Gomega, ctx context.Context, hook string) corev1.ConfigMap {
+	var list corev1.ConfigMapList
+	g.Expect(c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.MatchingLabels{
+		"foo.cluster.x-k8s.io/hook": hook, clusterv1.ClusterNameLabel: c.key.Name,
+	})).To(Succeed())
+	g.Expect(list.Items).To(HaveLen(1), "jobs of the hook %s", hook)
+	return list.Items[0]
+}
+
+// held waits until a hook holds the cluster with a message, which a condition of the Cluster shows too.
+func (c *cluster) held(ctx context.Context, hook string, message any) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		job := c.job(g, ctx, hook)
+		g.Expect(job.Data["state"]).To(Equal("Waiting"))
+		g.Expect(job.Data["message"]).To(message)
+		g.Expect(c.conditionMessages(g, ctx)).To(ContainElement(ContainSubstring(job.Data["message"])), "no condition of the Cluster says it")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook %s does not hold the cluster", hook)
+}
+
+func (c *cluster) conditionMessages(g Gomega, ctx context.Context) []string {
+	var messages []string
+	for _, condition := range c.now(g, ctx).Status.Conditions {
+		messages = append(messages, condition.Message)
+	}
+	return messages
+}
+
+// let waits until the job of a hook is done.
+func (c *cluster) let(ctx context.Context, hook string) {
+	GinkgoHelper()
+	c.letWithin(ctx, hook, clusterUp)
+}
+
+func (c *cluster) letWithin(ctx context.Context, hook string, timeout time.Duration) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		job := c.job(g, ctx, hook)
+		g.Expect(job.Data["state"]).To(Equal("Done"), "%s: %s", hook, job.Data["message"])
+	}).WithContext(ctx).WithTimeout(timeout).Should(Succeed())
+}
+
+// watchHooks returns a function that says which hooks were called, in this order.
+func (c *cluster) watchHooks(ctx context.Context) func() []string {
+	var mu sync.Mutex
+	var order []string
+	repeat(context.WithoutCancel(ctx), interval, func(ctx context.Context) error {
+		var list corev1.ConfigMapList
+		if err := c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.HasLabels{"foo.cluster.x-k8s.io/hook"}); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		slices.SortFunc(list.Items, func(a, b corev1.ConfigMap) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+		for _, job := range list.Items {
+			if hook := job.Labels["foo.cluster.x-k8s.io/hook"]; !slices.Contains(order, hook) {
+				order = append(order, hook)
+			}
+		}
+		return nil
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(order)
+	}
+}
+
+// restore restores a snapshot, as an administrator does, starts etcd on it, and returns all keys.
+func restore(ctx context.Context, file string) sets.Set[string] {
+	GinkgoHelper()
+	dir := filepath.Join(GinkgoT().TempDir(), "data")
+	peer, address := freeAddress(ctx), freeAddress(ctx)
+	Expect(snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
+		SnapshotPath: file, Name: "restored", OutputDataDir: dir, PeerURLs: []string{peer}, InitialCluster: "restored=" + peer,
+		InitialClusterToken: "restored",
+	})).To(Succeed())
+	etcd := start(command(ctx, "kubernetes/"+currentVersion+"/etcd", "--name=restored", "--data-dir="+dir, "--listen-client-urls="+address,
+		"--advertise-client-urls="+address, "--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer))
+	defer etcd.interrupt(ctx)
+	asked, err := clientv3.New(clientv3.Config{Endpoints: []string{address}, DialTimeout: etcdAnswers})
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { Expect(asked.Close()).To(Succeed()) }()
+	keys := sets.New[string]()
+	Eventually(func(g Gomega) {
+		ctx, cancel := context.WithTimeout(ctx, etcdAnswers)
+		defer cancel()
+		answer, err := asked.Get(ctx, "/registry/", clientv3.WithPrefix(), clientv3.WithKeysOnly())
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, pair := range answer.Kvs {
+			keys.Insert(string(pair.Key))
+		}
+	}).WithContext(ctx).Should(Succeed(), "the restored etcd does not answer: %s", etcd.said.Contents())
+	return keys
+}
+
+// freeAddress returns an address on this machine that nothing listens on.
+func freeAddress(ctx context.Context) string {
+	GinkgoHelper()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	Expect(err).NotTo(HaveOccurred())
+	defer func() { Expect(listener.Close()).To(Succeed()) }()
+	return "http://" + listener.Addr().String()
+}
+
+// snapshotFile returns the snapshot that was taken of a version.
+func snapshotFile(store, version string) string {
+	GinkgoHelper()
+	files, err := filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))
+	Expect(err).NotTo(HaveOccurred())
+	files = slices.DeleteFunc(files, func(path string) bool { return !strings.Contains(path, version) })
+	Expect(files).To(HaveLen(1), "snapshots of %s", version)
+	return files[0]
+}
