@@ -91,6 +91,7 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	go run ./hack/contract
 	go run ./hack/templates
+	go run ./hack/settings
 
 .PHONY: verify
 verify: generate ## Fail if a generated file was not current

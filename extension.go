@@ -19,16 +19,13 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
@@ -46,19 +43,7 @@ func webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webho
 }
 
 func setupRuntimeExtension(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
-	tasks, known := hookTasks(mgr)
-	err := server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
-		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known,
-	})})
-	if err != nil {
-		return fmt.Errorf("runtime extension: %w", err)
-	}
-	return work.SetupWithManager(ctx, mgr, work.Options{
-		Tasks: tasks, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
+	return extensions.SetupWithManager(ctx, mgr, extensions.Options{
+		Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
 	})
-}
-
-// hookTasks returns what is done for each hook, and all settings that are read.
-func hookTasks(_ ctrl.Manager) (map[string]work.Task, []settings.Doc) {
-	return map[string]work.Task{}, nil
 }

@@ -1,0 +1,53 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extensions
+
+import (
+	"context"
+	"fmt"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// Options of the extension.
+type Options struct {
+	// Controller options of the jobs. Its workers are how many are done at once.
+	Controller controller.Options
+}
+
+// SetupWithManager adds the handlers to the webhook server of a manager, which server.New must have made, and the controller
+// that does their jobs.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+	tasks := tasks()
+	err := server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
+		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
+	})})
+	if err != nil {
+		return fmt.Errorf("runtime extension: %w", err)
+	}
+	return work.SetupWithManager(ctx, mgr, work.Options{Tasks: tasks, Controller: options.Controller})
+}
+
+// tasks returns what is done for each hook.
+func tasks() map[string]work.Task {
+	return map[string]work.Task{}
+}

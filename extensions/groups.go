@@ -1,0 +1,39 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extensions
+
+import "github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+
+// Group are settings that belong together.
+type Group struct {
+	// Title names the group, and About says in a sentence or two what it is about.
+	Title, About string
+	// Settings in the order in which they are to be read.
+	Settings []settings.Doc
+}
+
+// Groups returns all settings that the extension reads.
+func Groups() []Group { return []Group{} }
+
+// known returns the settings of all groups.
+func known() []settings.Doc {
+	var all []settings.Doc
+	for _, group := range Groups() {
+		all = append(all, group.Settings...)
+	}
+	return all
+}
