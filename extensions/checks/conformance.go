@@ -1,0 +1,132 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// conformance is the task of AfterClusterUpgrade.
+type conformance struct {
+	Options
+}
+
+var _ work.Task = conformance{}
+
+// NewConformance returns the task that checks, for AfterClusterUpgrade, whether all is as it should be, and runs a Job of the
+// user's own. It ends after a time that a setting bounds, whatever it found: the next upgrade waits for it.
+func NewConformance(options Options) work.Task { return conformance{options} }
+
+// Wanted implements work.Task.
+func (conformance) Wanted(settings map[string]string) (bool, error) {
+	if _, err := conformanceChecksTimeout.Get(settings); err != nil {
+		return false, err
+	}
+	if _, err := conformanceJob.Get(settings); err != nil {
+		return false, err
+	}
+	return conformanceChecks.Get(settings)
+}
+
+// Run implements work.Task.
+func (c conformance) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	wanted, err := c.Wanted(job.Settings)
+	if err != nil || !wanted {
+		return work.Outcome{Done: err == nil}, err
+	}
+	timeout, err := conformanceChecksTimeout.Get(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	name, err := conformanceJob.Get(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	parts := []part{probes(), nodes(), staticPods(), dnsObjects()}
+	seen := c.observe(ctx, job.Cluster, parts...)
+	result := results{checks: find(seen, job, []check{apiServerWell, nodesReady, staticPodsReady, controlPlaneUpgraded, dnsServed})}
+	if name != "" {
+		result.job = c.runJob(ctx, job, name)
+	}
+	return result.outcome(timeout, time.Since(job.Since)), nil
+}
+
+// results are what is known after a look.
+type results struct {
+	// checks are the findings of the checks.
+	checks []string
+	// job is nil if no Job is asked for.
+	job *jobResult
+}
+
+// outcome decides whether to wait on. What the checks find may pass, and a Job may still run; a Job that has failed stays so.
+func (r results) outcome(timeout, waited time.Duration) work.Outcome {
+	open := r.open()
+	outcome := work.Outcome{Report: r.report(), RetryAfter: lookAgain}
+	switch {
+	case len(open) == 0 && r.job != nil && r.job.state == jobFailed:
+		outcome.Done = true
+		outcome.Message = "the checks after the upgrade are over: " + r.job.text
+	case len(open) == 0:
+		outcome.Done = true
+		outcome.Message = "the checks after the upgrade found nothing"
+	case waited >= timeout:
+		outcome.Done = true
+		outcome.Message = fmt.Sprintf("the checks after the upgrade ended after %s, and found: %s", timeout, message.List(r.all(), mostNamed))
+	default:
+		outcome.Message = "waiting for the checks after the upgrade, which found: " + message.List(open, mostNamed)
+	}
+	return outcome
+}
+
+// open returns what may still change.
+func (r results) open() []string {
+	open := r.checks
+	if r.job != nil && r.job.state == jobOpen {
+		open = append(open[:len(open):len(open)], r.job.text)
+	}
+	return open
+}
+
+// all returns everything that is not as it should be.
+func (r results) all() []string {
+	if r.job == nil || r.job.state == jobComplete {
+		return r.checks
+	}
+	return append(r.checks[:len(r.checks):len(r.checks)], r.job.text)
+}
+
+// report says how the checks and the Job stand, the Job's conditions included.
+func (r results) report() string {
+	var text strings.Builder
+	text.WriteString("checks: ")
+	if len(r.checks) == 0 {
+		text.WriteString("found nothing\n")
+	} else {
+		fmt.Fprintf(&text, "found %d\n%s", len(r.checks), report(r.checks))
+	}
+	if r.job != nil {
+		fmt.Fprintf(&text, "job: %s\n%s", r.job.text, report(r.job.conditions))
+	}
+	return text.String()
+}

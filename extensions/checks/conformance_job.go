@@ -1,0 +1,163 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// JobKey is the key of a ConfigMap under which the conformance Job stands.
+const JobKey = "job.yaml"
+
+const (
+	// madeForLabel marks Jobs that were made here. Its value is the name of the hook.
+	madeForLabel = "foo.cluster.x-k8s.io/hook"
+	// fieldOwner is the field manager of what is written to workload clusters.
+	fieldOwner = client.FieldOwner("foo-runtime-extension")
+)
+
+// jobState is how far a conformance Job is.
+type jobState string
+
+const (
+	// jobOpen is a Job that runs, or that could not be made yet.
+	jobOpen jobState = "Open"
+	// jobComplete is a Job that ended well.
+	jobComplete jobState = "Complete"
+	// jobFailed is a Job that failed.
+	jobFailed jobState = "Failed"
+)
+
+// jobResult is what is known of a conformance Job.
+type jobResult struct {
+	state jobState
+	// text says how it stands.
+	text string
+	// conditions of the Job.
+	conditions []string
+}
+
+func open(format string, arguments ...any) *jobResult {
+	return &jobResult{state: jobOpen, text: fmt.Sprintf(format, arguments...)}
+}
+
+// runJob makes the Job in the workload cluster unless it is there, and returns how it stands. What can not be done now stands
+// in the result, since it may be done later.
+func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jobResult {
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	source := &corev1.ConfigMap{}
+	if err := o.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: configMap}, source); err != nil {
+		return open("ConfigMap %s, which the setting %s names, can not be read: %s", configMap, conformanceJob.Doc().Name, message.Of(err))
+	}
+	wanted, err := parseJob(source)
+	if err != nil {
+		return open("%s", err)
+	}
+	identify(wanted, job)
+	objects, err := o.Workload(ctx, job.Cluster)
+	if err != nil {
+		return open("the workload cluster can not be reached: %s", message.Of(err))
+	}
+	found := &batchv1.Job{}
+	err = objects.Get(ctx, client.ObjectKeyFromObject(wanted), found)
+	if apierrors.IsNotFound(err) {
+		found = wanted
+		err = objects.Create(ctx, found, fieldOwner)
+	}
+	if err != nil {
+		return open("Job %s/%s can not be made: %s", wanted.Namespace, wanted.Name, message.Of(err))
+	}
+	return judge(found)
+}
+
+// parseJob returns the Job of a ConfigMap.
+func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
+	text, ok := source.Data[JobKey]
+	if !ok {
+		return nil, fmt.Errorf("ConfigMap %s has no data[%q]", source.Name, JobKey)
+	}
+	job := &batchv1.Job{}
+	err := yaml.UnmarshalStrict([]byte(text), job)
+	if err != nil || job.APIVersion != batchv1.SchemeGroupVersion.String() || job.Kind != "Job" {
+		// What the parser says is left out, since it may quote what stands in the Job.
+		return nil, fmt.Errorf("data[%q] of ConfigMap %s is not a Job of batch/v1 with known fields only", JobKey, source.Name)
+	}
+	return job, nil
+}
+
+// identify gives a Job the name that belongs to the hook's job, so that it is made once, and has it stay until its result was read.
+func identify(made *batchv1.Job, job work.Job) {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(job.UID), job.Hook, job.From, job.To}, "\n")))
+	labels := made.Labels
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[madeForLabel] = job.Hook
+	made.ObjectMeta = metav1.ObjectMeta{
+		Namespace: made.Namespace, Name: "foo-conformance-" + hex.EncodeToString(sum[:5]), Labels: labels, Annotations: made.Annotations,
+	}
+	if made.Namespace == "" {
+		made.Namespace = metav1.NamespaceDefault
+	}
+	made.Spec.TTLSecondsAfterFinished = nil
+	made.Status = batchv1.JobStatus{}
+}
+
+// judge returns how a Job stands.
+func judge(job *batchv1.Job) *jobResult {
+	result := open("Job %s/%s has not ended", job.Namespace, job.Name)
+	for _, condition := range job.Status.Conditions {
+		text := fmt.Sprintf("%s=%s", condition.Type, condition.Status)
+		if condition.Reason != "" {
+			text += " " + condition.Reason
+		}
+		if condition.Message != "" {
+			text += ": " + condition.Message
+		}
+		result.conditions = append(result.conditions, text)
+		if condition.Status != corev1.ConditionTrue {
+			continue
+		}
+		switch condition.Type {
+		case batchv1.JobComplete:
+			result.state = jobComplete
+			result.text = fmt.Sprintf("Job %s/%s is complete", job.Namespace, job.Name)
+		case batchv1.JobFailed:
+			result.state = jobFailed
+			result.text = fmt.Sprintf("Job %s/%s failed (%s)", job.Namespace, job.Name, condition.Reason)
+		default:
+		}
+	}
+	slices.Sort(result.conditions)
+	return result
+}

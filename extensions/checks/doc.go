@@ -1,0 +1,30 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package checks looks at a workload cluster around an upgrade: before it, whether it can go well; between its steps, whether
+// the cluster still works; after it, whether all is as it should be, by a Job of the user's own too.
+//
+// What is read is an observation, and each check is a pure function of one that returns what it found in words for people. A
+// cluster that can not be reached is a finding like any other.
+//
+// Limits:
+//   - Objects are read, and no packets are sent. Where workload containers are simulated, as in machines of the Foo cloud,
+//     objects are all there is: a Ready endpoint of the DNS service says that its pod is ready, not that names resolve.
+//   - /readyz, /livez and /metrics are those of the one API server that the cluster's endpoint leads to. With several, a
+//     deprecated API may be known to another one, and each forgets with its process what was requested.
+//   - etcd is judged by what the API server and the static pods say of it. External etcd has no pods.
+//   - Static pods are looked for only where there are any, as kubeadm makes them.
+package checks

@@ -1,0 +1,241 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// check returns what is wrong with a workload cluster, in words that are the same while the state is.
+type check func(observation, work.Job) []string
+
+// find returns what the checks find, in order and each once.
+func find(seen observation, job work.Job, checks []check) []string {
+	found := slices.Clone(seen.unreadable)
+	for _, check := range checks {
+		found = append(found, check(seen, job)...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// apiServerWell finds what the API server itself reports: its readiness, which etcd is part of, and that it is alive.
+func apiServerWell(seen observation, _ work.Job) []string {
+	found := make([]string, 0, len(seen.failed))
+	for _, probe := range seen.failed {
+		text := fmt.Sprintf("%s of the API server fails", probe.path)
+		if len(probe.checks) > 0 {
+			text += ": " + strings.Join(slices.Sorted(slices.Values(probe.checks)), ", ")
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+// nodesReady finds nodes that are not Ready.
+func nodesReady(seen observation, _ work.Job) []string {
+	return eachNode(seen, func(n node) string {
+		if n.ready {
+			return ""
+		}
+		return fmt.Sprintf("Node %s is not Ready", n.name)
+	})
+}
+
+// controlPlaneReady finds control plane nodes that are not Ready.
+func controlPlaneReady(seen observation, job work.Job) []string {
+	seen.nodes = slices.DeleteFunc(slices.Clone(seen.nodes), func(n node) bool { return !n.controlPlane })
+	return nodesReady(seen, job)
+}
+
+// controlPlaneUpgraded finds control plane nodes that have another version than the one that the job is about.
+func controlPlaneUpgraded(seen observation, job work.Job) []string {
+	return eachNode(seen, func(n node) string {
+		if !n.controlPlane || sameVersion(n.kubelet, job.To) {
+			return ""
+		}
+		return fmt.Sprintf("control plane Node %s has version %s, want %s", n.name, n.kubelet, job.To)
+	})
+}
+
+func eachNode(seen observation, problem func(node) string) []string {
+	var found []string
+	for _, n := range seen.nodes {
+		if text := problem(n); text != "" {
+			found = append(found, text)
+		}
+	}
+	return found
+}
+
+// etcdPod is the static pod of stacked etcd.
+const etcdPod = "etcd"
+
+// controlPlaneComponents run as static pods on every control plane node that kubeadm made.
+func controlPlaneComponents() []string {
+	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
+}
+
+// staticPodsReady finds static pods of the control plane, stacked etcd among them, that are missing or not ready.
+func staticPodsReady(seen observation, _ work.Job) []string {
+	if len(seen.static) == 0 {
+		return nil
+	}
+	wanted := controlPlaneComponents()
+	stacked := slices.ContainsFunc(slices.Collect(maps.Keys(seen.static)), func(name string) bool { return strings.HasPrefix(name, etcdPod+"-") })
+	if stacked {
+		wanted = append(wanted, etcdPod)
+	}
+	var found []string
+	for _, n := range seen.nodes {
+		if n.controlPlane {
+			found = append(found, staticPodsOf(seen, n, wanted)...)
+		}
+	}
+	return found
+}
+
+func staticPodsOf(seen observation, n node, wanted []string) []string {
+	var found []string
+	for _, component := range wanted {
+		pod, ok := seen.static[component+"-"+n.name]
+		switch {
+		case !ok:
+			found = append(found, fmt.Sprintf("%s does not run on Node %s", component, n.name))
+		case !pod.ready:
+			found = append(found, fmt.Sprintf("%s on Node %s is not ready", component, n.name))
+		}
+	}
+	return found
+}
+
+// dnsServed finds what is missing of the DNS service. A cluster that has neither the Service nor the Deployment has a DNS of
+// its own, or none.
+func dnsServed(seen observation, _ work.Job) []string {
+	var found []string
+	switch {
+	case seen.dns.deployment && seen.dns.available == 0:
+		found = append(found, "Deployment kube-system/coredns has no available replica")
+	case seen.dns.deployment && !seen.dns.service:
+		found = append(found, "Service kube-system/kube-dns does not exist")
+	}
+	if seen.dns.service && seen.dns.endpoints == 0 {
+		found = append(found, "Service kube-system/kube-dns has no ready endpoint")
+	}
+	return found
+}
+
+// steps returns all versions that an upgrade passes through, the target included, oldest first.
+func steps(job work.Job) []semver.Version {
+	var parsed []semver.Version
+	for _, text := range append(slices.Clone(job.Plan), job.To) {
+		if version, err := semver.ParseTolerant(text); err == nil {
+			parsed = append(parsed, version)
+		}
+	}
+	slices.SortFunc(parsed, semver.Version.Compare)
+	return slices.CompactFunc(parsed, semver.Version.EQ)
+}
+
+// versionsThere finds versions of the upgrade of which no machine can be made.
+func versionsThere(seen observation, job work.Job) []string {
+	if seen.versions == nil {
+		return nil
+	}
+	others := "there are none at all"
+	if len(seen.versions) > 0 {
+		others = "there are: " + strings.Join(ordered(seen.versions), ", ")
+	}
+	var found []string
+	for _, step := range steps(job) {
+		if !slices.ContainsFunc(seen.versions, func(version string) bool { return sameVersion(version, step.String()) }) {
+			found = append(found, fmt.Sprintf("no image of version v%s, %s", step, others))
+		}
+	}
+	return found
+}
+
+// ordered returns versions oldest first, and what is none at the end.
+func ordered(versions []string) []string {
+	return slices.SortedFunc(slices.Values(versions), func(a, b string) int {
+		one, errOne := semver.ParseTolerant(a)
+		other, errOther := semver.ParseTolerant(b)
+		if errOne == nil && errOther == nil {
+			return one.Compare(other)
+		}
+		return cmp.Compare(a, b)
+	})
+}
+
+// olderKubelets is how many minor versions a kubelet may be behind its API server.
+const olderKubelets = 3
+
+// skewAllowed finds kubelets that the first API server of the upgrade would be too new or too old for. Later steps need no
+// look at them: Cluster API plans an upgrade of the workers before they fall too far behind.
+func skewAllowed(seen observation, job work.Job) []string {
+	planned := steps(job)
+	if len(planned) == 0 {
+		return nil
+	}
+	first := planned[0]
+	return eachNode(seen, func(n node) string {
+		kubelet, err := semver.ParseTolerant(n.kubelet)
+		switch {
+		case err != nil:
+			return fmt.Sprintf("the kubelet of Node %s has version %q, which is none", n.name, n.kubelet)
+		case kubelet.Major != first.Major || kubelet.Minor > first.Minor:
+			return fmt.Sprintf("the kubelet of Node %s has version %s, which is newer than the upgrade's v%s", n.name, n.kubelet, first)
+		case kubelet.Minor+olderKubelets < first.Minor:
+			return fmt.Sprintf("the kubelet of Node %s has version %s, which is more than %d minor versions older than the upgrade's v%s", n.name, n.kubelet, olderKubelets, first)
+		}
+		return ""
+	})
+}
+
+// noRemovedAPIs finds APIs in use that the upgrade removes.
+func noRemovedAPIs(seen observation, job work.Job) []string {
+	planned := steps(job)
+	if len(planned) == 0 {
+		return nil
+	}
+	target := planned[len(planned)-1]
+	var found []string
+	for _, api := range seen.deprecated {
+		removed, err := semver.ParseTolerant(api.removed)
+		if err != nil || removed.Major > target.Major || (removed.Major == target.Major && removed.Minor > target.Minor) {
+			continue
+		}
+		groupVersion := strings.TrimPrefix(api.group+"/"+api.version, "/")
+		found = append(found, fmt.Sprintf("%s of %s are requested, which v%s removes", api.resource, groupVersion, api.removed))
+	}
+	return found
+}
+
+// sameVersion compares versions without the metadata of a build. What is no version equals nothing.
+func sameVersion(a, b string) bool {
+	one, errOne := semver.ParseTolerant(a)
+	other, errOther := semver.ParseTolerant(b)
+	return errOne == nil && errOther == nil && one.EQ(other)
+}

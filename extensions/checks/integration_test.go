@@ -1,0 +1,222 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks_test
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1beta1 "k8s.io/api/networking/v1beta1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+var _ = Describe("Before an upgrade", Label("contract:lifecycle-hooks.before-cluster-upgrade"), func() {
+	settings := map[string]string{"upgradeChecks": "Enabled"}
+
+	It("names what stands in its way, and lets go once that is mended", func(ctx SpecContext) {
+		old := readyNode("old", "v1.32.0", nil)
+		shared.create(ctx, readyNode("cp", "v1.35.4", controlPlane()), old)
+		task := checks.NewUpgrade(shared.options)
+		job := work.Job{Hook: "BeforeClusterUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.2", "v1.36.3"}, Settings: settings}
+		outcome := run(ctx, task, job)
+		Expect(outcome.Done).To(BeFalse())
+		Expect(outcome.Message).To(Equal("the upgrade waits, as its checks found: no image of version v1.36.2, there are: v1.36.3, v1.37.0; " +
+			"the kubelet of Node old has version v1.32.0, which is more than 3 minor versions older than the upgrade's v1.36.2"))
+		Expect(outcome.Report).To(ContainSubstring("no image of version v1.36.2, there are: v1.36.3, v1.37.0\n"))
+
+		job.Settings = map[string]string{"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue"}
+		outcome = run(ctx, task, job)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Message).To(HavePrefix("the upgrade goes on, though its checks found: no image"))
+
+		job.Settings, job.Plan = settings, []string{"v1.36.3"}
+		Expect(shared.client.Delete(ctx, old)).To(Succeed())
+		Expect(run(ctx, task, job)).To(Equal(work.Outcome{Done: true, Message: "the upgrade checks found nothing"}))
+	})
+
+	It("finds the APIs that were requested and that the upgrade removes", func(ctx SpecContext) {
+		shared.create(ctx, readyNode("cp", "v1.36.3", controlPlane()))
+		Expect(shared.client.List(ctx, &networkingv1beta1.IPAddressList{})).To(Succeed())
+		Expect(shared.client.List(ctx, &corev1.EndpointsList{})).To(Succeed(), "deprecated too, but never removed")
+		task := checks.NewUpgrade(shared.options)
+		Expect(run(ctx, task, work.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
+		Expect(run(ctx, task, work.Job{To: "v1.37.0", Settings: settings}).Message).
+			To(Equal("the upgrade waits, as its checks found: ipaddresses of networking.k8s.io/v1beta1 are requested, which v1.37 removes"))
+	})
+
+	It("finds a control plane that is not well", func(ctx SpecContext) {
+		node := readyNode("cp", "v1.36.3", controlPlane())
+		node.Status.Conditions[0].Status = corev1.ConditionUnknown
+		tier := map[string]string{"tier": "control-plane"}
+		stuck := pod("kube-system", "kube-scheduler-cp", "cp", tier)
+		stuck.Status.Conditions[0].Status = corev1.ConditionFalse
+		shared.create(ctx, node, stuck, pod("kube-system", "kube-apiserver-cp", "cp", tier), pod("kube-system", "kube-controller-manager-cp", "cp", tier))
+		Expect(run(ctx, checks.NewUpgrade(shared.options), work.Job{To: "v1.36.3", Settings: settings}).Report).
+			To(Equal("Node cp is not Ready\nkube-scheduler on Node cp is not ready\n"))
+	})
+})
+
+var _ = Describe("Between the steps of an upgrade", func() {
+	settings := map[string]string{"smokeChecks": "Enabled"}
+
+	It("waits for the control plane's nodes and DNS", Label("contract:lifecycle-hooks.after-control-plane-upgrade"), func(ctx SpecContext) {
+		behind := readyNode("cp", "v1.35.4", controlPlane())
+		shared.create(ctx, behind, readyNode("w", "v1.35.4", nil), deployment())
+		task := checks.NewSmoke(shared.options)
+		job := work.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
+		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to be well, as the smoke checks found: " +
+			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, want v1.36.3"))
+		job.Since = time.Now().Add(-time.Hour)
+		late := run(ctx, task, job)
+		Expect(late.Done).To(BeFalse())
+		Expect(late.Message).To(HavePrefix("the upgrade waits, as after 10m0s the smoke checks still found: Deployment"))
+
+		serve(ctx)
+		Expect(shared.client.Get(ctx, client.ObjectKeyFromObject(behind), behind)).To(Succeed())
+		behind.Status.NodeInfo.KubeletVersion = "v1.36.3"
+		Expect(shared.client.Status().Update(ctx, behind)).To(Succeed())
+		Expect(run(ctx, task, job)).To(Equal(work.Outcome{Done: true, Message: "the smoke checks found nothing"}))
+	})
+
+	It("names budgets that would block a drain", Label("contract:lifecycle-hooks.before-workers-upgrade"), func(ctx SpecContext) {
+		namespace := shared.namespace(ctx)
+		app := map[string]string{"app": "a"}
+		shared.create(ctx, readyNode("w", "v1.36.3", nil), pod(namespace, "a", "w", app), pod(namespace, "b", "w", nil),
+			&policyv1.PodDisruptionBudget{
+				ObjectMeta: inNamespace(namespace, "tight"),
+				Spec:       policyv1.PodDisruptionBudgetSpec{MinAvailable: ptr.To(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: app}},
+				Status:     policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
+			})
+		task := checks.NewSmoke(shared.options)
+		Expect(run(ctx, task, work.Job{Hook: "BeforeWorkersUpgrade", To: "v1.36.3", Settings: settings}).Report).
+			To(Equal("PodDisruptionBudget " + namespace + "/tight allows no disruption, which blocks the drain of 1 of its pods on workers\n"))
+		Expect(run(ctx, task, work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "nothing is drained then")
+	})
+
+	It("tells an etcd that is gone from an API server that is", func(ctx SpecContext) {
+		broken := start()
+		task := checks.NewSmoke(broken.options)
+		job := work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}
+		Expect(run(ctx, task, job).Done).To(BeTrue())
+		Expect(broken.environment.ControlPlane.Etcd.Stop()).To(Succeed())
+		job.UID, job.Cluster, job.Since = "uid", client.ObjectKey{Namespace: "default", Name: "c"}, time.Now()
+		outcome, err := task.Run(ctx, job)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(outcome.Report).To(ContainSubstring("/readyz of the API server fails: etcd"))
+		Expect(outcome.Done).To(BeFalse())
+
+		// Without its etcd it would not end by itself for a minute, and is killed.
+		broken.environment.ControlPlane.GetAPIServer().StopTimeout = time.Millisecond
+		_ = broken.environment.ControlPlane.GetAPIServer().Stop()
+		Eventually(func() (string, error) {
+			outcome, err := task.Run(ctx, job)
+			return outcome.Message, err
+		}).Should(Equal("waiting for the cluster to be well, as the smoke checks found: the workload cluster can not be reached: connection refused"), "once the process has ended")
+	})
+})
+
+var _ = Describe("After an upgrade", Label("contract:lifecycle-hooks.after-cluster-upgrade"), func() {
+	const text = "apiVersion: batch/v1\nkind: Job\nspec:\n  ttlSecondsAfterFinished: 0\n  template:\n    spec:\n" +
+		"      restartPolicy: Never\n      containers: [{name: check, image: example.com/check:v1}]\n"
+	job := work.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: map[string]string{"conformanceChecks": "Enabled", "conformanceJob": "conformance"}}
+
+	It("runs the Job once and keeps its result", func(ctx SpecContext) {
+		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
+		task := checks.NewConformance(shared.options)
+		Expect(run(ctx, task, job).Message).To(MatchRegexp(`^waiting for the checks after the upgrade, which found: Job default/foo-conformance-[0-9a-f]{10} has not ended$`))
+		made := jobs(ctx)
+		Expect(made).To(HaveLen(1))
+		DeferCleanup(func(ctx context.Context) {
+			Expect(shared.client.Delete(ctx, &made[0], client.PropagationPolicy(metav1.DeletePropagationBackground))).To(Succeed())
+		})
+
+		now := metav1.Now()
+		made[0].Status = batchv1.JobStatus{StartTime: &now, CompletionTime: &now, Succeeded: 1, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{}, Conditions: []batchv1.JobCondition{
+			{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "CompletionsReached"},
+		}}
+		Expect(shared.client.Status().Update(ctx, &made[0])).To(Succeed())
+		outcome := run(ctx, task, job)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Message).To(Equal("the checks after the upgrade found nothing"))
+		Expect(outcome.Report).To(Equal("checks: found nothing\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True\n"))
+		Expect(jobs(ctx)).To(HaveLen(1), "not made again")
+	})
+
+	It("ends in time without the ConfigMap that it was to run", func(ctx SpecContext) {
+		task := checks.NewConformance(shared.options)
+		const missing = `ConfigMap conformance, which the setting conformanceJob names, can not be read: the API server answered NotFound for configmaps "conformance"`
+		Expect(run(ctx, task, job)).To(Equal(work.Outcome{
+			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found nothing\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
+		}))
+		late := job
+		late.Since = time.Now().Add(-15 * time.Minute)
+		outcome := run(ctx, task, late)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Message).To(Equal("the checks after the upgrade ended after 15m0s, and found: " + missing))
+	})
+})
+
+func jobs(ctx context.Context) []batchv1.Job {
+	GinkgoHelper()
+	list := &batchv1.JobList{}
+	Expect(shared.client.List(ctx, list)).To(Succeed())
+	return list.Items
+}
+
+func deployment() *appsv1.Deployment {
+	labels := map[string]string{"k8s-app": "kube-dns"}
+	return &appsv1.Deployment{
+		ObjectMeta: inNamespace("kube-system", "coredns"),
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "coredns", Image: "coredns"}}},
+			},
+		},
+	}
+}
+
+// serve does what the controllers of a cluster do once the pods of DNS are ready.
+func serve(ctx context.Context) {
+	GinkgoHelper()
+	dns := &appsv1.Deployment{}
+	Expect(shared.client.Get(ctx, client.ObjectKey{Namespace: "kube-system", Name: "coredns"}, dns)).To(Succeed())
+	dns.Status = appsv1.DeploymentStatus{Replicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
+	Expect(shared.client.Status().Update(ctx, dns)).To(Succeed())
+	shared.create(ctx,
+		&corev1.Service{ObjectMeta: inNamespace("kube-system", "kube-dns"), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 53}}}},
+		&discoveryv1.EndpointSlice{
+			ObjectMeta:  metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns-1", Labels: map[string]string{discoveryv1.LabelServiceName: "kube-dns"}},
+			AddressType: discoveryv1.AddressTypeIPv4,
+			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{"192.0.2.1"}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}},
+		})
+}

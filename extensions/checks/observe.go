@@ -1,0 +1,226 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+const (
+	// observeTimeout bounds one look at a workload cluster, so that one that does not answer holds up nobody else's.
+	observeTimeout = 20 * time.Second
+	// mostBudgets is of how many disruption budgets the pods are read at most.
+	mostBudgets = 100
+	// mostPods is how many pods are read of each.
+	mostPods = 500
+
+	controlPlaneLabel = "node-role.kubernetes.io/control-plane"
+)
+
+// Options of the tasks.
+type Options struct {
+	// Client reads ConfigMaps of the management cluster, also those that have no label.
+	Client client.Reader
+	// Workload reaches workload clusters. Its clients know the groups apps, batch, discovery and policy besides core.
+	Workload work.Workload
+	// Config returns how to reach a workload cluster, for what is no object: /readyz, /livez and /metrics.
+	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
+	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say. Versions
+	// are not checked if it is nil itself.
+	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
+}
+
+// source is a workload cluster that can be reached.
+type source struct {
+	Options
+
+	cluster client.ObjectKey
+	objects client.Client
+	server  server
+}
+
+// part reads one part of an observation.
+type part struct {
+	// name of what is read, for people.
+	name string
+	read func(ctx context.Context, from source, into *observation) error
+}
+
+func probes() part        { return part{"the API server's own checks", readProbes} }
+func nodes() part         { return part{"the Nodes", readNodes} }
+func staticPods() part    { return part{"the control plane's static pods", readStaticPods} }
+func dnsObjects() part    { return part{"the DNS service", readDNS} }
+func budgets() part       { return part{"the PodDisruptionBudgets", readBudgets} }
+func requestedAPIs() part { return part{"the API server's metrics", readDeprecated} }
+func availableVersions() part {
+	return part{"the versions that there are", readVersions}
+}
+
+// observe reads the parts. What can not be read stands in the observation; of a cluster that does not answer at all, only that.
+func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ...part) observation {
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	from, err := o.reach(ctx, cluster)
+	if err != nil {
+		return observation{unreadable: []string{"the workload cluster can not be reached: " + message.Of(err)}}
+	}
+	seen := observation{}
+	for _, part := range parts {
+		if err := part.read(ctx, from, &seen); err != nil {
+			seen.unreadable = append(seen.unreadable, fmt.Sprintf("%s can not be read: %s", part.name, message.Of(err)))
+		}
+	}
+	return seen
+}
+
+// reach connects to a workload cluster, and returns an error if nothing answers there.
+func (o Options) reach(ctx context.Context, cluster client.ObjectKey) (source, error) {
+	config, err := o.Config(ctx, cluster)
+	if err != nil {
+		return source{}, err
+	}
+	server, err := newServer(config)
+	if err != nil {
+		return source{}, err
+	}
+	if err := server.answers(ctx); err != nil {
+		return source{}, err
+	}
+	objects, err := o.Workload(ctx, cluster)
+	if err != nil {
+		return source{}, err
+	}
+	return source{Options: o, cluster: cluster, objects: objects, server: server}, nil
+}
+
+func readNodes(ctx context.Context, from source, into *observation) error {
+	list := &corev1.NodeList{}
+	if err := from.objects.List(ctx, list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		item := &list.Items[i]
+		_, controlPlane := item.Labels[controlPlaneLabel]
+		seen := node{name: item.Name, kubelet: item.Status.NodeInfo.KubeletVersion, controlPlane: controlPlane}
+		for _, condition := range item.Status.Conditions {
+			if condition.Type == corev1.NodeReady {
+				seen.ready = condition.Status == corev1.ConditionTrue
+			}
+		}
+		into.nodes = append(into.nodes, seen)
+	}
+	return nil
+}
+
+func readStaticPods(ctx context.Context, from source, into *observation) error {
+	list := &corev1.PodList{}
+	err := from.objects.List(ctx, list, client.InNamespace(metav1.NamespaceSystem), client.MatchingLabels{"tier": "control-plane"})
+	if err != nil {
+		return err
+	}
+	into.static = map[string]staticPod{}
+	for i := range list.Items {
+		pod := &list.Items[i]
+		well := pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp.IsZero() && ready(pod.Status.Conditions)
+		into.static[pod.Name] = staticPod{ready: well}
+	}
+	return nil
+}
+
+func readDNS(ctx context.Context, from source, into *observation) error {
+	deployment := &appsv1.Deployment{}
+	err := from.objects.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "coredns"}, deployment)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	seen := dns{deployment: err == nil, available: int(deployment.Status.AvailableReplicas)}
+	service := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}
+	err = from.objects.Get(ctx, service, &corev1.Service{})
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	seen.service = err == nil
+	slices := &discoveryv1.EndpointSliceList{}
+	err = from.objects.List(ctx, slices, client.InNamespace(service.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: service.Name})
+	if err != nil {
+		return err
+	}
+	for i := range slices.Items {
+		seen.endpoints += readyEndpoints(&slices.Items[i])
+	}
+	into.dns = seen
+	return nil
+}
+
+// readyEndpoints counts the endpoints that are ready, or do not say.
+func readyEndpoints(slice *discoveryv1.EndpointSlice) int {
+	count := 0
+	for _, endpoint := range slice.Endpoints {
+		if endpoint.Conditions.Ready == nil || *endpoint.Conditions.Ready {
+			count++
+		}
+	}
+	return count
+}
+
+func readBudgets(ctx context.Context, from source, into *observation) error {
+	list := &policyv1.PodDisruptionBudgetList{}
+	if err := from.objects.List(ctx, list); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		item := &list.Items[i]
+		if !full(item) || item.Spec.Selector == nil {
+			continue
+		}
+		if len(into.budgets) == mostBudgets {
+			return fmt.Errorf("more than %d allow no disruption", mostBudgets)
+		}
+		selector, err := metav1.LabelSelectorAsSelector(item.Spec.Selector)
+		if err != nil {
+			return fmt.Errorf("the selector of %s/%s: %w", item.Namespace, item.Name, err)
+		}
+		pods := &corev1.PodList{}
+		err = from.objects.List(ctx, pods, client.InNamespace(item.Namespace), client.MatchingLabelsSelector{Selector: selector}, client.Limit(mostPods))
+		if err != nil {
+			return err
+		}
+		into.budgets = append(into.budgets, budget{PodDisruptionBudget: *item, pods: pods.Items})
+	}
+	return nil
+}
+
+func readVersions(ctx context.Context, from source, into *observation) (err error) {
+	if from.Versions == nil {
+		return nil
+	}
+	into.versions, err = from.Versions(ctx, from.cluster)
+	return err
+}

@@ -1,0 +1,207 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+func TestSmokeOutcome(t *testing.T) {
+	const named = "a; b"
+	found := []string{"a", "b"}
+	hold := bound{timeout: 10 * time.Minute, ending: Hold}
+	letGo := bound{timeout: 10 * time.Minute, ending: Continue}
+	for name, test := range map[string]struct {
+		found  []string
+		limits bound
+		waited time.Duration
+		want   work.Outcome
+	}{
+		"nothing":       {nil, hold, time.Hour, work.Outcome{Done: true, Message: "the smoke checks found nothing"}},
+		"early":         {found, letGo, time.Minute, work.Outcome{Message: "waiting for the cluster to be well, as the smoke checks found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, hold":    {found, hold, 10 * time.Minute, work.Outcome{Message: "the upgrade waits, as after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, go on":   {found, letGo, time.Hour, work.Outcome{Done: true, Message: "the upgrade goes on, though after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"later is same": {found, letGo, 2 * time.Hour, work.Outcome{Done: true, Message: "the upgrade goes on, though after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(smokeOutcome(test.found, test.limits, test.waited)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestConformanceOutcome(t *testing.T) {
+	running, complete := &jobResult{state: jobOpen, text: "Job runs"}, &jobResult{state: jobComplete, text: "Job is complete", conditions: []string{"Complete=True"}}
+	failed := &jobResult{state: jobFailed, text: "Job failed"}
+	for name, test := range map[string]struct {
+		results results
+		late    bool
+		done    bool
+		message string
+		report  string
+	}{
+		"all well":         {results{}, false, true, "the checks after the upgrade found nothing", "checks: found nothing\n"},
+		"job complete":     {results{job: complete}, false, true, "the checks after the upgrade found nothing", "checks: found nothing\njob: Job is complete\nComplete=True\n"},
+		"job runs":         {results{job: running}, false, false, "waiting for the checks after the upgrade, which found: Job runs", "checks: found nothing\njob: Job runs\n"},
+		"job failed":       {results{job: failed}, false, true, "the checks after the upgrade are over: Job failed", "checks: found nothing\njob: Job failed\n"},
+		"checks find":      {results{checks: []string{"b"}, job: failed}, false, false, "waiting for the checks after the upgrade, which found: b", "checks: found 1\nb\njob: Job failed\n"},
+		"late, checks":     {results{checks: []string{"b"}, job: complete}, true, true, "the checks after the upgrade ended after 15m0s, and found: b", "checks: found 1\nb\njob: Job is complete\nComplete=True\n"},
+		"late, both":       {results{checks: []string{"b"}, job: failed}, true, true, "the checks after the upgrade ended after 15m0s, and found: Job failed; b", "checks: found 1\nb\njob: Job failed\n"},
+		"late, job runs":   {results{job: running}, true, true, "the checks after the upgrade ended after 15m0s, and found: Job runs", "checks: found nothing\njob: Job runs\n"},
+		"late, all well":   {results{job: complete}, true, true, "the checks after the upgrade found nothing", "checks: found nothing\njob: Job is complete\nComplete=True\n"},
+		"late, job failed": {results{job: failed}, true, true, "the checks after the upgrade are over: Job failed", "checks: found nothing\njob: Job failed\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			waited := time.Minute
+			if test.late {
+				waited = conformanceTimeout
+			}
+			outcome := test.results.outcome(conformanceTimeout, waited)
+			g.Expect(outcome.Done).To(Equal(test.done))
+			g.Expect(outcome.Message).To(Equal(test.message))
+			g.Expect(outcome.Report).To(Equal(test.report))
+		})
+	}
+}
+
+func TestJudge(t *testing.T) {
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j"}}
+	for name, test := range map[string]struct {
+		conditions []batchv1.JobCondition
+		want       jobResult
+	}{
+		"new": {nil, jobResult{state: jobOpen, text: "Job ns/j has not ended"}},
+		"suspended": {[]batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "JobSuspended"}},
+			jobResult{jobOpen, "Job ns/j has not ended", []string{"Suspended=True JobSuspended"}}},
+		"complete": {[]batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "Done", Message: "all"}},
+			jobResult{jobComplete, "Job ns/j is complete", []string{"Complete=True Done: all", "SuccessCriteriaMet=True"}}},
+		"failed": {[]batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}},
+			jobResult{jobFailed, "Job ns/j failed (BackoffLimitExceeded)", []string{"Failed=True BackoffLimitExceeded"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			seen := job.DeepCopy()
+			seen.Status.Conditions = test.conditions
+			NewWithT(t).Expect(*judge(seen)).To(Equal(test.want))
+		})
+	}
+}
+
+const jobText = `apiVersion: batch/v1
+kind: Job
+metadata:
+  name: mine
+  generateName: mine-
+  labels: {app: mine}
+spec:
+  ttlSecondsAfterFinished: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: check, image: example.com/check:v1}]
+`
+
+func TestParseJob(t *testing.T) {
+	g := NewWithT(t)
+	of := func(text string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{JobKey: text}}
+	}
+	made, err := parseJob(of(jobText))
+	g.Expect(err).NotTo(HaveOccurred())
+	one := work.Job{UID: "1", Hook: "AfterClusterUpgrade", To: "v1.36.3"}
+	identify(made, one)
+	name := made.Name
+	g.Expect(name).To(MatchRegexp(`^foo-conformance-[0-9a-f]{10}$`))
+	g.Expect(made.Namespace).To(Equal("default"))
+	g.Expect(made.GenerateName).To(BeEmpty())
+	g.Expect(made.Labels).To(Equal(map[string]string{"app": "mine", madeForLabel: "AfterClusterUpgrade"}))
+	g.Expect(made.Spec.TTLSecondsAfterFinished).To(BeNil(), "a Job that goes before its result was read would be made again")
+
+	again := made.DeepCopy()
+	identify(again, one)
+	g.Expect(again).To(Equal(made))
+	identify(again, work.Job{UID: "1", Hook: "AfterClusterUpgrade", To: "v1.37.0"})
+	g.Expect(again.Name).NotTo(Equal(name))
+
+	for _, wrong := range []string{"", "{", "apiVersion: v1\nkind: Pod", "apiVersion: batch/v1\nkind: Job\nsecret: hunter2"} {
+		_, err := parseJob(of(wrong))
+		g.Expect(err).To(MatchError(`data["job.yaml"] of ConfigMap c is not a Job of batch/v1 with known fields only`))
+	}
+	_, err = parseJob(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
+	g.Expect(err).To(MatchError(`ConfigMap c has no data["job.yaml"]`))
+}
+
+func TestWanted(t *testing.T) {
+	for name, test := range map[string]struct {
+		task   work.Task
+		given  map[string]string
+		wanted bool
+		wrong  *string
+	}{
+		"upgrade off":     {task: NewUpgrade(Options{})},
+		"upgrade on":      {task: NewUpgrade(Options{}), given: map[string]string{"upgradeChecks": "Enabled"}, wanted: true},
+		"upgrade wrong":   {task: NewUpgrade(Options{}), given: map[string]string{"upgradeChecksOnFailure": "Stop"}, wrong: ptr.To("upgradeChecksOnFailure")},
+		"smoke off":       {task: NewSmoke(Options{})},
+		"smoke on":        {task: NewSmoke(Options{}), given: map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1s"}, wanted: true},
+		"smoke wrong":     {task: NewSmoke(Options{}), given: map[string]string{"smokeChecksTimeout": "0"}, wrong: ptr.To("smokeChecksTimeout")},
+		"smoke ends":      {task: NewSmoke(Options{}), given: map[string]string{"smokeChecksOnTimeout": ""}, wrong: ptr.To("smokeChecksOnTimeout")},
+		"conformance off": {task: NewConformance(Options{})},
+		"conformance on":  {task: NewConformance(Options{}), given: map[string]string{"conformanceChecks": "Enabled", "conformanceJob": "a.b"}, wanted: true},
+		"other namespace": {task: NewConformance(Options{}), given: map[string]string{"conformanceJob": "ns/a"}, wrong: ptr.To("conformanceJob")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			wanted, err := test.task.Wanted(test.given)
+			g.Expect(wanted).To(Equal(test.wanted))
+			outcome, runErr := work.Outcome{Done: true}, error(nil)
+			if !wanted {
+				outcome, runErr = test.task.Run(t.Context(), work.Job{Settings: test.given})
+			}
+			if test.wrong == nil {
+				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(runErr).NotTo(HaveOccurred())
+				g.Expect(outcome).To(Equal(work.Outcome{Done: true}), "what is off does nothing")
+				return
+			}
+			var problem *settings.Error
+			g.Expect(err).To(BeAssignableToTypeOf(problem))
+			g.Expect(err).To(MatchError(ContainSubstring("setting " + *test.wrong + " ")))
+			g.Expect(runErr).To(MatchError(err.Error()))
+			g.Expect(outcome.Done).To(BeFalse())
+		})
+	}
+}
+
+func TestSettings(t *testing.T) {
+	g := NewWithT(t)
+	seen := map[string]bool{}
+	for _, doc := range Settings() {
+		g.Expect(doc.Meaning).NotTo(BeEmpty(), doc.Name)
+		g.Expect(seen).NotTo(HaveKey(doc.Name))
+		seen[doc.Name] = true
+	}
+	g.Expect(seen).To(HaveLen(8))
+}

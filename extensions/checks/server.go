@@ -1,0 +1,194 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"k8s.io/client-go/rest"
+)
+
+const (
+	readyPath = "/readyz"
+	livePath  = "/livez"
+	// mostOfProbe bounds what is read of each, in bytes.
+	mostOfProbe = 1 << 20
+
+	metricsPath = "/metrics"
+
+	// deprecatedMetric counts the deprecated APIs that were requested since the API server started.
+	deprecatedMetric = "apiserver_requested_deprecated_apis"
+	// mostMetrics bounds what is read of the metrics, in bytes; an API server of a big cluster has tens of megabytes.
+	mostMetrics = 256 << 20
+	// longestLine bounds one line of them, in bytes.
+	longestLine = 1 << 20
+)
+
+// server asks an API server for paths that are no objects. What it answers there is plain text, which the clients for objects
+// take for an error.
+type server struct {
+	client *http.Client
+	base   *url.URL
+}
+
+func newServer(config *rest.Config) (server, error) {
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return server{}, fmt.Errorf("the address of the API server: %w", err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return server{}, fmt.Errorf("making a client of the API server: %w", err)
+	}
+	return server{client: client, base: base}, nil
+}
+
+// get asks for a path. Whatever the answer is, it is no error; the caller closes its body.
+func (s server) get(ctx context.Context, path string) (*http.Response, error) {
+	address := s.base.JoinPath(path)
+	address.RawQuery = "verbose"
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.Do(request)
+}
+
+// answers returns an error if nothing answers.
+func (s server) answers(ctx context.Context) error {
+	response, err := s.get(ctx, livePath)
+	if err != nil {
+		return err
+	}
+	return response.Body.Close()
+}
+
+func readProbes(ctx context.Context, from source, into *observation) error {
+	for _, path := range []string{readyPath, livePath} {
+		if err := readProbe(ctx, from.server, path, into); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func readProbe(ctx context.Context, from server, path string, into *observation) error {
+	response, err := from.get(ctx, path)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, mostOfProbe))
+	if err := errors.Join(err, response.Body.Close()); err != nil {
+		return err
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return nil
+	case http.StatusInternalServerError:
+		into.failed = append(into.failed, failedProbe{path: path, checks: failedChecks(body)})
+		return nil
+	default:
+		return refused(path, response)
+	}
+}
+
+func refused(path string, response *http.Response) error {
+	return fmt.Errorf("the API server answered %s for %s", http.StatusText(response.StatusCode), path)
+}
+
+// failedChecks returns the names of the checks that an API server lists as failed.
+func failedChecks(body []byte) []string {
+	var names []string
+	for line := range strings.Lines(string(body)) {
+		if rest, ok := strings.CutPrefix(line, "[-]"); ok {
+			name, _, _ := strings.Cut(rest, " ")
+			names = append(names, strings.TrimSpace(name))
+		}
+	}
+	return names
+}
+
+func readDeprecated(ctx context.Context, from source, into *observation) error {
+	response, err := from.server.get(ctx, metricsPath)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		return errors.Join(refused(metricsPath, response), response.Body.Close())
+	}
+	into.deprecated, err = deprecatedAPIs(io.LimitReader(response.Body, mostMetrics))
+	return errors.Join(err, response.Body.Close())
+}
+
+// deprecatedAPIs reads the deprecated APIs from metrics in the text format. All other metrics are passed over unparsed.
+func deprecatedAPIs(metrics io.Reader) ([]deprecatedAPI, error) {
+	lines := bufio.NewScanner(metrics)
+	lines.Buffer(nil, longestLine)
+	var wanted bytes.Buffer
+	for lines.Scan() {
+		if bytes.HasPrefix(lines.Bytes(), []byte(deprecatedMetric+"{")) {
+			wanted.Write(lines.Bytes())
+			wanted.WriteByte('\n')
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading the metrics: %w", err)
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(&wanted)
+	if err != nil {
+		return nil, fmt.Errorf("metric %s: %w", deprecatedMetric, err)
+	}
+	var apis []deprecatedAPI
+	for _, metric := range families[deprecatedMetric].GetMetric() {
+		if value(metric) == 0 {
+			continue
+		}
+		apis = append(apis, deprecatedAPI{
+			group: label(metric, "group"), version: label(metric, "version"), resource: label(metric, "resource"), removed: label(metric, "removed_release"),
+		})
+	}
+	return apis, nil
+}
+
+// value returns the value of a metric, which has no type without the comments that say so.
+func value(metric *dto.Metric) float64 {
+	if gauge := metric.GetGauge(); gauge != nil {
+		return gauge.GetValue()
+	}
+	return metric.GetUntyped().GetValue()
+}
+
+func label(metric *dto.Metric, name string) string {
+	for _, pair := range metric.GetLabel() {
+		if pair.GetName() == name {
+			return pair.GetValue()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,70 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
+
+// Ending is what comes of a Cluster when checks find something.
+type Ending string
+
+const (
+	// Hold keeps the Cluster waiting until nothing is found any more.
+	Hold Ending = "Hold"
+	// Continue lets the Cluster go on, and reports what was found.
+	Continue Ending = "Continue"
+)
+
+const (
+	smokeTimeout       = 10 * time.Minute
+	conformanceTimeout = 15 * time.Minute
+	longestTimeout     = 24 * time.Hour
+)
+
+var (
+	upgradeChecks          = settings.Switch("upgradeChecks", "Checks before an upgrade: that every version of it can be had, the kubelets' versions, APIs in use that it removes, and the health of the control plane.")
+	upgradeChecksOnFailure = settings.Choice("upgradeChecksOnFailure", "What comes of the upgrade when its checks find something.", Hold, Continue)
+
+	smokeChecks          = settings.Switch("smokeChecks", "Checks after each step of the control plane, and before and after each of the workers: API server, etcd, nodes, DNS, and disruption budgets that would block a drain.")
+	smokeChecksTimeout   = settings.Duration("smokeChecksTimeout", "How long the smoke checks of a step wait for the cluster to be well.", smokeTimeout, longestTimeout)
+	smokeChecksOnTimeout = settings.Choice("smokeChecksOnTimeout", "What comes of the upgrade when the smoke checks still find something then.", Hold, Continue)
+
+	conformanceChecks        = settings.Switch("conformanceChecks", "Checks after an upgrade, whose result is kept in the job's ConfigMap. The next upgrade waits for them, and no longer than conformanceChecksTimeout.")
+	conformanceChecksTimeout = settings.Duration("conformanceChecksTimeout", "How long the checks after an upgrade take at most.", conformanceTimeout, longestTimeout)
+	conformanceJob           = settings.Text("conformanceJob", "ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade.",
+		"the name of a ConfigMap", func(given string) error {
+			if len(validation.IsDNS1123Subdomain(given)) > 0 {
+				return errors.New("no such name is possible")
+			}
+			return nil
+		})
+)
+
+// Settings returns the settings that the package reads.
+func Settings() []settings.Doc {
+	return []settings.Doc{
+		upgradeChecks.Doc(), upgradeChecksOnFailure.Doc(),
+		smokeChecks.Doc(), smokeChecksTimeout.Doc(), smokeChecksOnTimeout.Doc(),
+		conformanceChecks.Doc(), conformanceChecksTimeout.Doc(), conformanceJob.Doc(),
+	}
+}

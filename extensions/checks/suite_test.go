@@ -1,0 +1,148 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// world is a real API server, which stands for a workload cluster and, for ConfigMaps, for the management cluster.
+type world struct {
+	environment *envtest.Environment
+	client      client.Client
+	options     checks.Options
+}
+
+var shared *world
+
+func TestChecksOfAnAPIServer(t *testing.T) {
+	RegisterFailHandler(Fail)
+	BeforeSuite(func() {
+		// On a busy machine an API server may take a while for a request.
+		SetDefaultEventuallyTimeout(20 * time.Second)
+		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
+		shared = start()
+	})
+	RunSpecs(t, "Checks")
+}
+
+// start starts an API server that serves an API which the next release removes.
+func start() *world {
+	environment := &envtest.Environment{BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS")}
+	environment.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "networking.k8s.io/v1beta1=true")
+	config, err := environment.Start()
+	Expect(err).NotTo(HaveOccurred())
+	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
+	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+	return &world{environment: environment, client: c, options: checks.Options{
+		Client:   c,
+		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return c, nil },
+		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return config, nil },
+		Versions: func(context.Context, client.ObjectKey) ([]string, error) { return []string{"v1.36.3", "v1.37.0"}, nil },
+	}}
+}
+
+func inNamespace(namespace, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: namespace, Name: name}
+}
+
+// create makes objects, with the status that they have.
+func (w *world) create(ctx context.Context, objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		wanted, ok := object.DeepCopyObject().(client.Object)
+		Expect(ok).To(BeTrue())
+		Expect(w.client.Create(ctx, object)).To(Succeed())
+		DeferCleanup(func(ctx context.Context) {
+			Expect(client.IgnoreNotFound(w.client.Delete(ctx, object, client.GracePeriodSeconds(0)))).To(Succeed())
+		})
+		wanted.SetResourceVersion(object.GetResourceVersion())
+		wanted.SetUID(object.GetUID())
+		if _, ok := object.(*corev1.ConfigMap); ok {
+			continue
+		}
+		if err := w.client.Status().Update(ctx, wanted); client.IgnoreNotFound(err) != nil {
+			Expect(err).NotTo(HaveOccurred())
+		}
+	}
+}
+
+func (w *world) namespace(ctx context.Context) string {
+	GinkgoHelper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "checks-"}}
+	Expect(w.client.Create(ctx, namespace)).To(Succeed())
+	return namespace.Name
+}
+
+// run runs a task twice, which must say the same, and returns what it says.
+func run(ctx context.Context, task work.Task, job work.Job) work.Outcome {
+	GinkgoHelper()
+	job.UID, job.Cluster = "uid", client.ObjectKey{Namespace: "default", Name: "c"}
+	if job.Since.IsZero() {
+		job.Since = time.Now()
+	}
+	outcome, err := task.Run(ctx, job)
+	Expect(err).NotTo(HaveOccurred())
+	again, err := task.Run(ctx, job)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(again).To(Equal(outcome), "the same state gives the same outcome")
+	return outcome
+}
+
+func readyNode(name, version string, labels map[string]string) *corev1.Node {
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
+		Status: corev1.NodeStatus{
+			NodeInfo:   corev1.NodeSystemInfo{KubeletVersion: version},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}},
+		},
+	}
+}
+
+func controlPlane() map[string]string {
+	return map[string]string{"node-role.kubernetes.io/control-plane": ""}
+}
+
+func pod(namespace, name, node string, labels map[string]string) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: labels},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "a", Image: "a"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+		},
+	}
+}

@@ -1,0 +1,87 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package checks
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+const (
+	// mostNamed is how many findings a message names. The report has them all.
+	mostNamed = 10
+	// lookAgain is after how long a cluster with findings is looked at again.
+	lookAgain = 10 * time.Second
+)
+
+// upgrade is the task of BeforeClusterUpgrade.
+type upgrade struct {
+	Options
+}
+
+var _ work.Task = upgrade{}
+
+// NewUpgrade returns the task that checks, for BeforeClusterUpgrade, whether an upgrade can go well.
+func NewUpgrade(options Options) work.Task { return upgrade{options} }
+
+// Wanted implements work.Task.
+func (upgrade) Wanted(settings map[string]string) (bool, error) {
+	if _, err := upgradeChecksOnFailure.Get(settings); err != nil {
+		return false, err
+	}
+	return upgradeChecks.Get(settings)
+}
+
+// Run implements work.Task.
+func (u upgrade) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	wanted, err := u.Wanted(job.Settings)
+	if err != nil || !wanted {
+		return work.Outcome{Done: err == nil}, err
+	}
+	ending, err := upgradeChecksOnFailure.Get(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	seen := u.observe(ctx, job.Cluster, probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
+	found := find(seen, job, upgradeFindings())
+	if len(found) == 0 {
+		return work.Outcome{Done: true, Message: "the upgrade checks found nothing"}, nil
+	}
+	outcome := work.Outcome{Report: report(found), RetryAfter: lookAgain}
+	outcome.Message = "the upgrade waits, as its checks found: " + message.List(found, mostNamed)
+	if ending == Continue {
+		outcome.Done = true
+		outcome.Message = "the upgrade goes on, though its checks found: " + message.List(found, mostNamed)
+	}
+	return outcome, nil
+}
+
+func upgradeFindings() []check {
+	return []check{apiServerWell, controlPlaneReady, staticPodsReady, versionsThere, skewAllowed, noRemovedAPIs}
+}
+
+// report has a line for each finding.
+func report(found []string) string {
+	if len(found) == 0 {
+		return ""
+	}
+	return strings.Join(found, "\n") + "\n"
+}
