@@ -19,6 +19,7 @@ package main
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -27,6 +28,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // webhookServer returns the server of the webhooks, which with the runtime extension serves its hooks too.
@@ -43,7 +45,13 @@ func webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webho
 }
 
 func setupRuntimeExtension(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	// Nothing keeps Secrets in memory for it: they are read when a job is done.
+	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
+	if err != nil {
+		return fmt.Errorf("runtime extension: %w", err)
+	}
 	return extensions.SetupWithManager(ctx, mgr, extensions.Options{
+		Clusters:   clusters,
 		Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
 	})
 }

@@ -21,15 +21,22 @@ import (
 	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // Options of the extension.
 type Options struct {
+	// Clusters reaches workload clusters.
+	Clusters *workload.Clusters
+	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say.
+	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 	// Controller options of the jobs. Its workers are how many are done at once.
 	Controller controller.Options
 }
@@ -37,7 +44,7 @@ type Options struct {
 // SetupWithManager adds the handlers to the webhook server of a manager, which server.New must have made, and the controller
 // that does their jobs.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	tasks := tasks()
+	tasks := tasks(mgr, options)
 	err := server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
 		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
 	})})
@@ -48,6 +55,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 }
 
 // tasks returns what is done for each hook.
-func tasks() map[string]work.Task {
-	return map[string]work.Task{}
+func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
+	looking := checks.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
+	smoke := checks.NewSmoke(looking)
+	return map[string]work.Task{
+		lifecycle.BeforeClusterUpgrade:     work.Sequence(checks.NewUpgrade(looking)),
+		lifecycle.AfterControlPlaneUpgrade: smoke,
+		lifecycle.BeforeWorkersUpgrade:     smoke,
+		lifecycle.AfterWorkersUpgrade:      smoke,
+		lifecycle.AfterClusterUpgrade:      checks.NewConformance(looking),
+	}
 }

@@ -16,7 +16,10 @@ limitations under the License.
 
 package extensions
 
-import "github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+import (
+	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
 
 // Group are settings that belong together.
 type Group struct {
@@ -27,7 +30,13 @@ type Group struct {
 }
 
 // Groups returns all settings that the extension reads.
-func Groups() []Group { return []Group{} }
+func Groups() []Group {
+	return []Group{{
+		Title:    "Checks around upgrades",
+		About:    "Before an upgrade, after each of its steps and at its end. The containers of workloads on Foo's own machines are simulated, so there DNS is looked at by its objects only.",
+		Settings: checks.Settings(),
+	}}
+}
 
 // known returns the settings of all groups.
 func known() []settings.Doc {

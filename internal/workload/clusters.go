@@ -21,6 +21,7 @@ import (
 	"fmt"
 
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/util/flowcontrol"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
@@ -65,6 +66,15 @@ func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client
 		return nil, fmt.Errorf("connecting to the workload cluster: %w", err)
 	}
 	return connection.client, nil
+}
+
+// Config returns how to reach the API server of a workload cluster, for what is no object. A request takes at most 10 seconds.
+func (c *Clusters) Config(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error) {
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the workload cluster: %w", err)
+	}
+	return rest.CopyConfig(connection.config), nil
 }
 
 // Forget drops what is kept for a cluster that is gone.
