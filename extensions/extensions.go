@@ -41,6 +41,9 @@ type Options struct {
 	Controller controller.Options
 }
 
+// Secrets hold the kubeconfigs of workload clusters and the authorities of their etcds.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
 // SetupWithManager adds the handlers to the webhook server of a manager, which server.New must have made, and the controller
 // that does their jobs.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {

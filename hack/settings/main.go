@@ -84,4 +84,3 @@ func code(text string) string {
 
 // cell keeps a text in its cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-
