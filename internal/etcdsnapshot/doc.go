@@ -1,0 +1,37 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package etcdsnapshot takes snapshots of etcd and keeps them in a bucket: a folder, or S3, Google Cloud Storage or Azure
+// Blob Storage.
+//
+// A snapshot is streamed from one member to a temporary file, and checked there: etcd's own hash at its end, the integrity
+// of the database, and that it knows the members that etcd has. Then it is stored, read back and compared. Last, a record is
+// written beside it. What has no record, or does not fit it, is no snapshot, so one that was cut off is never taken for
+// whole. The names are those that the caller gives: whoever asks again for the same one finds what is there.
+//
+//	<cluster UID>/<namespace>.<name>/<version>/<occasion>.db    the snapshot, as etcdutl restores it
+//	<cluster UID>/<namespace>.<name>/<version>/<occasion>.json  its record
+//
+// Only the newest of a cluster are kept, as many as the caller says. Nothing is deleted that has no record.
+//
+// Errors say what failed and why in words that are the same each time, and that hold no secret, so they may be shown. Detail
+// returns more, for logs.
+//
+// Limits: the temporary file needs as much room as the database. The snapshot is not encrypted here; a bucket is to be as
+// well guarded as etcd is. What a workload cluster's etcd sends is opened in this process, with etcd's own code; at most 16
+// GiB are taken. A cluster's folder is named by its UID, so snapshots from before it was moved are not deleted. A cluster's
+// own half-written files that nobody asks for again stay.
+package etcdsnapshot

@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"regexp"
+	"syscall"
+
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"gocloud.dev/gcerrors"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// Stage is the part of the work in which an error came up.
+type Stage string
+
+const (
+	// Reading is taking the snapshot from etcd.
+	Reading Stage = "taking the snapshot from etcd"
+	// Checking is looking at what etcd sent.
+	Checking Stage = "checking the snapshot"
+	// Keeping is having it as a temporary file.
+	Keeping Stage = "keeping the snapshot as a temporary file"
+	// Storing is writing to the bucket or reading from it.
+	Storing Stage = "storing the snapshot"
+	// Pruning is deleting old snapshots.
+	Pruning Stage = "deleting old snapshots"
+)
+
+// Error says what failed and why, in the same words each time: no addresses, no times, no names of temporary files, nothing
+// of what a server sent. So it may be shown to users.
+type Error struct {
+	// Stage in which it came up.
+	Stage Stage
+	// Where is the bucket without its credentials, and empty where it is not concerned.
+	Where string
+	// Err is what went wrong. Its text is for Detail alone.
+	Err error
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	where := ""
+	if e.Where != "" {
+		where = " in " + e.Where
+	}
+	return fmt.Sprintf("%s%s: %s", e.Stage, where, cause(e.Err))
+}
+
+// Unwrap returns what went wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// refusal says what is wrong with a snapshot or a URL. Its text is the same for the same snapshot.
+type refusal string
+
+// Error implements error.
+func (r refusal) Error() string { return string(r) }
+
+// cause says why something failed in the same few words each time, whatever else the error holds.
+func cause(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout():
+		return "it took too long"
+	case errors.Is(err, context.Canceled):
+		return "it was interrupted"
+	}
+	for _, known := range []func(error) string{byRefusal, bySystem, byCertificate, byBucket, byEtcd} {
+		if text := known(err); text != "" {
+			return text
+		}
+	}
+	return "it failed; the log of the manager says more"
+}
+
+func byRefusal(err error) string {
+	var found refusal
+	if errors.As(err, &found) {
+		return found.Error()
+	}
+	return ""
+}
+
+// bySystem knows what the operating system says, such as no space left on device or connection refused.
+func bySystem(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return "the name of the host is unknown"
+	}
+	return ""
+}
+
+func byCertificate(err error) string {
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	var host x509.HostnameError
+	switch {
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "the server's certificate has expired"
+	case errors.As(err, &invalid), errors.As(err, &unknown), errors.As(err, &host):
+		return "the server's certificate is not trusted"
+	}
+	return ""
+}
+
+func byBucket(err error) string {
+	if code := gcerrors.Code(err); code != gcerrors.Unknown && code != gcerrors.OK {
+		return "the bucket answered " + code.String()
+	}
+	return ""
+}
+
+func byEtcd(err error) string {
+	var known rpctypes.EtcdError
+	if errors.As(err, &known) {
+		return known.Error()
+	}
+	if code := status.Code(err); code != codes.Unknown && code != codes.OK {
+		return "etcd answered " + code.String()
+	}
+	return ""
+}
+
+var (
+	userinfo = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/?#"]*@`)
+	query    = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://[^\s?"]*)\?[^\s"]*`)
+)
+
+// Detail returns all that an error says, for logs: user names, passwords and queries of URLs are taken out, for libraries
+// quote the URLs that they asked, and these may be signed.
+func Detail(err error) string {
+	var staged *Error
+	text := err.Error()
+	if errors.As(err, &staged) {
+		text = fmt.Sprintf("%s: %v", text, staged.Err)
+	}
+	return query.ReplaceAllString(userinfo.ReplaceAllString(text, "${1}"), "${1}?...")
+}

@@ -1,0 +1,77 @@
+//go:build integration && host
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+)
+
+// small mounts a file system that has room for so many bytes.
+func small(t *testing.T, options string) string {
+	g := NewWithT(t)
+	folder := filepath.Join(t.TempDir(), "small")
+	g.Expect(os.Mkdir(folder, folderMode)).To(Succeed())
+	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, options)).To(Succeed())
+	t.Cleanup(func() { g.Expect(unix.Unmount(folder, 0)).To(Succeed()) })
+	return folder
+}
+
+func TestFullDisk(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	left := temporaries(t)
+	etcd := startEtcd(t, t.TempDir())
+	fill(g, etcd, "key", 1000)
+	folder := small(t, "size=256k")
+	store, name := openFolder(t, folder), named("u1", "before-v1.36.3")
+	_, err := store.Take(ctx, etcd, name)
+	g.Expect(err).To(MatchError("storing the snapshot in file://" + folder + ": no space left on device"))
+	g.Expect(errors.Is(err, syscall.ENOSPC)).To(BeTrue())
+	g.Expect(keys(g, store)).To(BeEmpty(), "what could not be written whole is taken away")
+	g.Expect(left()).To(BeEmpty())
+	_, ok, err := store.Find(ctx, name)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(ok).To(BeFalse())
+
+	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", unix.MS_REMOUNT, "size=64m")).To(Succeed())
+	_, err = store.Take(ctx, etcd, name)
+	g.Expect(err).NotTo(HaveOccurred(), "there is room now")
+}
+
+func TestFullTemporaryFolder(t *testing.T) {
+	g := NewWithT(t)
+	etcd := startEtcd(t, t.TempDir())
+	fill(g, etcd, "key", 1000)
+	folder := small(t, "size=256k")
+	store := openFolder(t, t.TempDir())
+	t.Setenv("TMPDIR", folder)
+	_, err := store.Take(context.Background(), etcd, named("u1", "before-v1.36.3"))
+	g.Expect(err).To(MatchError("keeping the snapshot as a temporary file: no space left on device"))
+	entries, err := os.ReadDir(folder)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(BeEmpty())
+}

@@ -1,0 +1,136 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/etcdutl/v3/snapshot"
+	"go.etcd.io/etcd/server/v3/storage/schema"
+	"go.uber.org/zap"
+)
+
+// minPage is the smallest disk sector. A database is a multiple of it in size, and the hash comes on top.
+const minPage = 512
+
+const (
+	errTruncated = refusal("it ends before the hash that etcd sends last: the stream was cut off")
+	errHash      = refusal("its content does not fit the hash that etcd sent")
+	errDatabase  = refusal("it is not a sound database of etcd")
+)
+
+// memberIDs returns the IDs of the members that have started or are to start, sorted.
+func memberIDs(ctx context.Context, etcd Etcd) ([]string, error) {
+	response, err := etcd.MemberList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, 0, len(response.Members))
+	for _, member := range response.Members {
+		ids = append(ids, types.ID(member.GetID()).String())
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// inspect checks a snapshot and returns what is in it. The members are those that etcd has.
+func inspect(path string, members []string) (Snapshot, error) {
+	size, digest, err := checkHash(path)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	status, err := snapshot.NewV3(zap.NewNop()).Status(path)
+	if err != nil {
+		return Snapshot{}, errors.Join(errDatabase, err)
+	}
+	found, err := membersIn(path)
+	if err != nil {
+		return Snapshot{}, errors.Join(errDatabase, err)
+	}
+	if !slices.Equal(found, members) {
+		return Snapshot{}, refusal(fmt.Sprintf("it knows %d members (%s), and etcd has %d (%s)",
+			len(found), strings.Join(found, ", "), len(members), strings.Join(members, ", ")))
+	}
+	return Snapshot{
+		Size: size, SHA256: digest,
+		Hash: fmt.Sprintf("%x", status.Hash), Revision: status.Revision, Keys: status.TotalKey, Members: found,
+	}, nil
+}
+
+// checkHash compares the SHA-256 at the end of a snapshot with that of the rest, and returns the size and hash of the whole.
+func checkHash(path string) (int64, string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	size, digest, err := checkHashOf(file)
+	return size, digest, errors.Join(err, file.Close())
+}
+
+func checkHashOf(file *os.File) (int64, string, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return 0, "", err
+	}
+	if info.Size()%minPage != sha256.Size || info.Size() == sha256.Size {
+		return 0, "", errTruncated
+	}
+	whole, content := sha256.New(), sha256.New()
+	if _, err := io.Copy(io.MultiWriter(whole, content), io.LimitReader(file, info.Size()-sha256.Size)); err != nil {
+		return 0, "", err
+	}
+	sent, err := io.ReadAll(io.TeeReader(file, whole))
+	if err != nil {
+		return 0, "", err
+	}
+	if !bytes.Equal(sent, content.Sum(nil)) {
+		return 0, "", errHash
+	}
+	return info.Size(), hex.EncodeToString(whole.Sum(nil)), nil
+}
+
+// membersIn returns the IDs of the members that a snapshot knows, sorted.
+func membersIn(path string) ([]string, error) {
+	database, err := bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	err = database.View(func(tx *bolt.Tx) error {
+		bucket := tx.Bucket(schema.Members.Name())
+		if bucket == nil {
+			return errDatabase
+		}
+		return bucket.ForEach(func(id, _ []byte) error {
+			ids = append(ids, string(id))
+			return nil
+		})
+	})
+	slices.Sort(ids)
+	return ids, errors.Join(err, database.Close())
+}

@@ -1,0 +1,141 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+// Prune deletes the old snapshots of a cluster: it leaves the newest ones, as many as keep says and at least one, and always
+// the one of the name. It deletes what has a record of this package, and nothing else.
+func (s *Store) Prune(ctx context.Context, name Name, keep int) error {
+	if err := name.check(); err != nil {
+		return s.failed(Pruning, err)
+	}
+	snapshots, err := s.list(ctx, string(name.UID)+"/")
+	if err != nil {
+		return s.failed(Pruning, err)
+	}
+	var problems []error
+	for _, old := range outdated(snapshots, name.database(), keep) {
+		problems = append(problems, s.remove(ctx, old))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return s.failed(Pruning, err)
+	}
+	return nil
+}
+
+// state says what is beside a record.
+type state string
+
+const (
+	// whole is a snapshot of the size that the record says.
+	whole state = "Whole"
+	// gone is none: its deletion was interrupted.
+	gone state = "Gone"
+	// foreign is something else.
+	foreign state = "Foreign"
+)
+
+// listed is a record and what is beside it.
+type listed struct {
+	Snapshot
+	state state
+}
+
+// outdated returns what is to be deleted: the whole snapshots but the current one and the newest ones, as many as are to be
+// kept together, and records without a snapshot. What somebody put in the place of a snapshot is left alone.
+func outdated(snapshots []listed, current string, keep int) []Snapshot {
+	var old, rest []Snapshot
+	kept := 0
+	for _, one := range snapshots {
+		switch {
+		case one.state == gone:
+			rest = append(rest, one.Snapshot)
+		case one.state == whole && one.Key == current:
+			kept++
+		case one.state == whole:
+			old = append(old, one.Snapshot)
+		}
+	}
+	slices.SortFunc(old, func(a, b Snapshot) int {
+		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(b.Key, a.Key))
+	})
+	kept = min(max(keep, 1)-kept, len(old))
+	return append(rest, old[kept:]...)
+}
+
+// list returns the records under a prefix.
+func (s *Store) list(ctx context.Context, prefix string) ([]listed, error) {
+	sizes := map[string]int64{}
+	objects := s.bucket.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		object, err := objects.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		sizes[object.Key] = object.Size
+	}
+	var found []listed
+	for _, key := range slices.Sorted(maps.Keys(sizes)) {
+		if !strings.HasSuffix(key, recordSuffix) || sizes[key] > maxRecord {
+			continue
+		}
+		snapshot, ok, err := s.readRecord(ctx, key)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			found = append(found, listed{Snapshot: snapshot, state: compareSize(sizes, snapshot)})
+		}
+	}
+	return found, nil
+}
+
+func compareSize(sizes map[string]int64, snapshot Snapshot) state {
+	size, ok := sizes[snapshot.Key]
+	switch {
+	case !ok:
+		return gone
+	case size != snapshot.Size:
+		return foreign
+	}
+	return whole
+}
+
+// remove deletes a snapshot before its record, so that what is left of an interrupted deletion is found again.
+func (s *Store) remove(ctx context.Context, old Snapshot) error {
+	for _, key := range []string{old.Key, strings.TrimSuffix(old.Key, databaseSuffix) + recordSuffix} {
+		if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,172 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"gocloud.dev/blob/memblob"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func named(uid, occasion string) Name {
+	return Name{
+		UID: types.UID(uid), Cluster: client.ObjectKey{Namespace: "default", Name: "quick"},
+		Version: "v1.35.4", Occasion: occasion,
+	}
+}
+
+// put stores a snapshot with its record, as of some hours after the start.
+func put(g Gomega, store *Store, name Name, hours int) {
+	content := []byte(name.database())
+	g.Expect(store.write(context.Background(), name.database(), strings.NewReader(name.database()), "")).To(Succeed())
+	g.Expect(store.writeRecord(context.Background(), name, Snapshot{
+		Format: recordFormat, Key: name.database(), ClusterUID: name.UID, Taken: now.Add(time.Duration(hours) * time.Hour),
+		Size: int64(len(content)), SHA256: digestOf(content),
+	})).To(Succeed())
+}
+
+func keys(g Gomega, store *Store) []string {
+	var found []string
+	objects := store.bucket.List(nil)
+	for {
+		object, err := objects.Next(context.Background())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		found = append(found, object.Key)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// kind is what lies under a name in the property test.
+type kind string
+
+const (
+	complete   kind = "complete"
+	noRecord   kind = "no record"
+	noSnapshot kind = "no snapshot"
+	otherSize  kind = "another file in its place"
+	notRecord  kind = "a record that is something else"
+)
+
+func place(g Gomega, store *Store, what kind, name Name, hours int) {
+	ctx := context.Background()
+	put(g, store, name, hours)
+	switch what {
+	case complete:
+	case noRecord:
+		g.Expect(store.bucket.Delete(ctx, name.record())).To(Succeed())
+	case noSnapshot:
+		g.Expect(store.bucket.Delete(ctx, name.database())).To(Succeed())
+	case otherSize:
+		g.Expect(store.write(ctx, name.database(), strings.NewReader("mine"), "")).To(Succeed())
+	case notRecord:
+		g.Expect(store.write(ctx, name.record(), strings.NewReader(`{"key":"mine"}`), "")).To(Succeed())
+	}
+}
+
+type placed struct {
+	kind  kind
+	name  Name
+	hours int
+}
+
+func TestPruneProperty(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := NewWithT(t)
+		store := newStore(memblob.OpenBucket(nil), "mem://")
+		kinds := []kind{complete, complete, complete, noRecord, noSnapshot, otherSize, notRecord}
+		var all []placed
+		for i := range rapid.IntRange(1, 12).Draw(t, "number") {
+			one := placed{
+				kind: rapid.SampledFrom(kinds).Draw(t, "kind"), hours: rapid.IntRange(0, 4).Draw(t, "hours"),
+				name: named(rapid.SampledFrom([]string{"u1", "u1", "u2"}).Draw(t, "uid"), fmt.Sprintf("before-%d", i)),
+			}
+			place(g, store, one.kind, one.name, one.hours)
+			all = append(all, one)
+		}
+		current := rapid.SampledFrom(all).Draw(t, "current")
+		keep := rapid.IntRange(-1, 5).Draw(t, "keep")
+		before := keys(g, store)
+
+		g.Expect(store.Prune(context.Background(), current.name, keep)).To(Succeed())
+		after := keys(g, store)
+		g.Expect(after).To(Equal(expected(before, all, current, keep)))
+		g.Expect(store.Prune(context.Background(), current.name, keep)).To(Succeed())
+		g.Expect(keys(g, store)).To(Equal(after), "once more changes nothing")
+	})
+}
+
+// expected says in another way than the code what is left.
+func expected(before []string, all []placed, current placed, keep int) []string {
+	left := map[string]bool{}
+	for _, key := range before {
+		left[key] = true
+	}
+	mine := slices.DeleteFunc(slices.Clone(all), func(one placed) bool { return one.name.UID != current.name.UID })
+	slices.SortFunc(mine, func(a, b placed) int {
+		return cmp.Or(b.hours-a.hours, strings.Compare(b.name.database(), a.name.database()))
+	})
+	slots := max(keep, 1)
+	if current.kind == complete {
+		slots--
+	}
+	for _, one := range mine {
+		switch {
+		case one.kind == noSnapshot:
+			delete(left, one.name.record())
+		case one.kind != complete || one.name == current.name:
+		case slots > 0:
+			slots--
+		default:
+			delete(left, one.name.database())
+			delete(left, one.name.record())
+		}
+	}
+	return slices.Sorted(maps.Keys(left))
+}
+
+func TestPruneLeavesOtherClustersAlone(t *testing.T) {
+	g := NewWithT(t)
+	store := newStore(memblob.OpenBucket(nil), "mem://")
+	// The UID of the one begins with that of the other, and a stranger's record names a snapshot elsewhere.
+	put(g, store, named("u", "before-1"), 0)
+	put(g, store, named("u2", "before-1"), 0)
+	stolen := named("u2", "before-1")
+	g.Expect(store.write(context.Background(), "u/default.quick/stolen.json", strings.NewReader(fmt.Sprintf(
+		`{"format":%q,"key":%q,"clusterUID":"u2"}`, recordFormat, stolen.database())), "")).To(Succeed())
+	before := keys(g, store)
+	g.Expect(store.Prune(context.Background(), named("u", "before-1"), 1)).To(Succeed())
+	g.Expect(keys(g, store)).To(Equal(before))
+}

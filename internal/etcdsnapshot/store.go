@@ -1,0 +1,202 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/fileblob"
+)
+
+const (
+	// folderMode and fileMode keep others out of what holds all secrets of a cluster.
+	folderMode os.FileMode = 0o700
+	fileMode   os.FileMode = 0o600
+)
+
+// Schemes returns the schemes of URLs that Open takes.
+func Schemes() []string { return []string{fileblob.Scheme, "s3", "gs", "azblob"} }
+
+// Store keeps snapshots in a bucket. It is safe for concurrent use.
+type Store struct {
+	bucket   *blob.Bucket
+	location string
+	now      func() time.Time
+}
+
+// CheckURL returns what is wrong with the URL of a bucket, and quotes no more of it than its scheme.
+func CheckURL(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+func parse(text string) (*url.URL, error) {
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil:
+		// The parser quotes what it was given, which may hold a password.
+		return nil, refusal("it is not a URL")
+	case !slices.Contains(Schemes(), parsed.Scheme):
+		return nil, refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
+	case parsed.Scheme != fileblob.Scheme && parsed.Host == "":
+		return nil, refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
+	case parsed.Scheme == fileblob.Scheme:
+		return parsed, checkFolder(parsed)
+	case parsed.Query().Has("key"):
+		return nil, refusal("it has the parameter \"key\", which would make one blob of all snapshots")
+	}
+	return parsed, nil
+}
+
+func checkFolder(parsed *url.URL) error {
+	if parsed.Host != "" || !path.IsAbs(parsed.Path) || path.Clean(parsed.Path) == "/" {
+		return refusal("it names no absolute folder, want file:///folder")
+	}
+	for parameter := range parsed.Query() {
+		if parameter != "prefix" {
+			return refusal("it has the parameter " + strconv.Quote(parameter) + ", want none but prefix for a folder")
+		}
+	}
+	return nil
+}
+
+// Location returns the URL of a bucket without user, password and query, which may hold credentials.
+func Location(text string) string {
+	parsed, err := parse(text)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+}
+
+// Open opens a bucket by its URL, of one of the schemes of Schemes. The prefix parameter is a folder in the bucket; others
+// are those of gocloud.dev/blob for the scheme. The folder of a file URL is made if it does not exist, for its owner only.
+func Open(ctx context.Context, text string) (*Store, error) {
+	parsed, err := parse(text)
+	if err != nil {
+		return nil, &Error{Stage: Storing, Err: err}
+	}
+	if parsed.Scheme == fileblob.Scheme {
+		parsed = withFolderOptions(parsed)
+	}
+	if prefix := parsed.Query().Get("prefix"); prefix != "" {
+		parameters := parsed.Query()
+		parameters.Set("prefix", strings.TrimSuffix(prefix, "/")+"/")
+		parsed.RawQuery = parameters.Encode()
+	}
+	location := Location(text)
+	bucket, err := blob.OpenBucket(ctx, parsed.String())
+	if err != nil {
+		return nil, &Error{Stage: Storing, Where: location, Err: err}
+	}
+	return newStore(bucket, location), nil
+}
+
+func newStore(bucket *blob.Bucket, location string) *Store {
+	return &Store{bucket: bucket, location: location, now: time.Now}
+}
+
+// withFolderOptions has files written beside their final place, where a rename is atomic, and with no files for attributes.
+func withFolderOptions(parsed *url.URL) *url.URL {
+	changed := *parsed
+	parameters := parsed.Query()
+	parameters.Set("create_dir", "true")
+	parameters.Set("no_tmp_dir", "true")
+	parameters.Set("metadata", string(fileblob.MetadataDontWrite))
+	parameters.Set("dir_file_mode", strconv.FormatUint(uint64(folderMode), 10))
+	changed.RawQuery = parameters.Encode()
+	return &changed
+}
+
+// Close ends the connection to the bucket.
+func (s *Store) Close() error {
+	if err := s.bucket.Close(); err != nil {
+		return s.failed(Storing, err)
+	}
+	return nil
+}
+
+// Location returns where a snapshot is, without credentials.
+func (s *Store) Location(name Name) string { return s.location + " as " + name.database() }
+
+func (s *Store) failed(stage Stage, err error) error {
+	return &Error{Stage: stage, Where: s.location, Err: err}
+}
+
+// write stores what it reads, all of it or nothing.
+func (s *Store) write(ctx context.Context, key string, content io.Reader, contentType string) error {
+	// A writer whose context has ended drops what it has got when it is closed.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	writer, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
+		ContentType: contentType,
+		BeforeWrite: func(as func(any) bool) error {
+			var file *os.File
+			if as(&file) {
+				return file.Chmod(fileMode)
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return s.failed(Storing, err)
+	}
+	if _, err := io.Copy(writer, content); err != nil {
+		cancel()
+		// What went wrong is what counts, not that nothing was stored.
+		_ = writer.Close()
+		return s.failed(Storing, err)
+	}
+	if err := writer.Close(); err != nil {
+		return s.failed(Storing, err)
+	}
+	return nil
+}
+
+// digest reads what is stored and returns its SHA-256 in hexadecimal.
+func (s *Store) digest(ctx context.Context, key string) (string, error) {
+	reader, err := s.bucket.NewReader(ctx, key, &blob.ReaderOptions{
+		BeforeRead: func(as func(any) bool) error {
+			var file *os.File
+			if as(&file) {
+				// What is read comes from memory otherwise, and would be lost with the machine.
+				return file.Sync()
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(hash, reader)
+	if closed := reader.Close(); err == nil {
+		err = closed
+	}
+	return hex.EncodeToString(hash.Sum(nil)), err
+}

@@ -1,0 +1,203 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package etcdsnapshot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+)
+
+const (
+	// temporaryName is the name of the temporary file.
+	temporaryName = "snapshot" + databaseSuffix
+	// partSuffix ends the names of files in a folder that are not whole yet.
+	partSuffix = ".tmp"
+	// maxSize is how many bytes are taken at most. Etcd itself warns of databases of more than 8 GiB.
+	maxSize = 16 << 30
+)
+
+// Etcd is what is needed of a client of one etcd member. *clientv3.Client has it.
+type Etcd interface {
+	// MemberList returns the members of etcd.
+	MemberList(ctx context.Context, options ...clientv3.OpOption) (*clientv3.MemberListResponse, error)
+	// SnapshotWithVersion streams a snapshot.
+	SnapshotWithVersion(ctx context.Context) (*clientv3.SnapshotResponse, error)
+}
+
+// Take takes a snapshot and stores it under the name, in place of one that is there. It returns an *Error; then there is no
+// snapshot of that name. Whoever may have taken it before asks Find first.
+func (s *Store) Take(ctx context.Context, etcd Etcd, name Name) (Snapshot, error) {
+	if err := name.check(); err != nil {
+		return Snapshot{}, s.failed(Storing, err)
+	}
+	folder, err := makeFolder(name)
+	if err != nil {
+		return Snapshot{}, &Error{Stage: Keeping, Err: err}
+	}
+	taken, err := s.takeBy(ctx, etcd, name, filepath.Join(folder, temporaryName))
+	if removed := os.RemoveAll(folder); err == nil && removed != nil {
+		return Snapshot{}, &Error{Stage: Keeping, Err: removed}
+	}
+	return taken, err
+}
+
+func (s *Store) takeBy(ctx context.Context, etcd Etcd, name Name, path string) (Snapshot, error) {
+	members, err := memberIDs(ctx, etcd)
+	if err != nil {
+		return Snapshot{}, &Error{Stage: Reading, Err: err}
+	}
+	version, err := download(ctx, etcd, path)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	taken, err := inspect(path, members)
+	if err != nil {
+		return Snapshot{}, &Error{Stage: Checking, Err: err}
+	}
+	taken.Format, taken.Key, taken.EtcdVersion, taken.Taken = recordFormat, name.database(), version, s.now().UTC()
+	taken.ClusterUID, taken.Namespace, taken.Cluster = name.UID, name.Cluster.Namespace, name.Cluster.Name
+	return taken, s.store(ctx, name, path, taken)
+}
+
+// makeFolder makes the folder of the temporary file. Its name is that of the snapshot, so that what was left by a manager
+// that was killed goes away at the next try.
+func makeFolder(name Name) (string, error) {
+	folder := filepath.Join(os.TempDir(), "foo-etcd-snapshot-"+digestOf([]byte(name.database()))[:32])
+	if err := os.RemoveAll(folder); err != nil {
+		return "", err
+	}
+	return folder, os.Mkdir(folder, folderMode)
+}
+
+// download writes the snapshot to a file and returns the version of the member.
+func download(ctx context.Context, etcd Etcd, path string) (string, error) {
+	// The stream ends with the context, whatever becomes of the file.
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	response, err := etcd.SnapshotWithVersion(ctx)
+	if err != nil {
+		return "", &Error{Stage: Reading, Err: err}
+	}
+	source := &source{reader: response.Snapshot}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	if err != nil {
+		return "", &Error{Stage: Keeping, Err: errors.Join(err, response.Snapshot.Close())}
+	}
+	size, err := io.Copy(file, io.LimitReader(source, maxSize+1))
+	err = errors.Join(err, file.Close())
+	// It has been read to its end, or something else went wrong before.
+	_ = response.Snapshot.Close()
+	switch {
+	case source.err != nil:
+		return "", &Error{Stage: Reading, Err: source.err}
+	case err != nil:
+		return "", &Error{Stage: Keeping, Err: err}
+	case size > maxSize:
+		return "", &Error{Stage: Checking, Err: refusal("it is larger than 16 GiB")}
+	}
+	return response.Version, nil
+}
+
+// source remembers that it was the source that failed, not the place that it is copied to.
+type source struct {
+	reader io.Reader
+	err    error
+}
+
+// Read implements io.Reader.
+func (s *source) Read(buffer []byte) (int, error) {
+	count, err := s.reader.Read(buffer)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return count, err
+}
+
+// store uploads the file, compares what is stored with what was taken, and writes the record last.
+func (s *Store) store(ctx context.Context, name Name, path string, taken Snapshot) error {
+	// An old record would describe what is about to be replaced.
+	if err := s.bucket.Delete(ctx, name.record()); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+		return s.failed(Storing, err)
+	}
+	if err := s.sweep(ctx, name); err != nil {
+		return s.failed(Storing, err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return &Error{Stage: Keeping, Err: err}
+	}
+	err = s.write(ctx, name.database(), file, "application/octet-stream")
+	// It was opened for reading only, so closing it loses nothing.
+	_ = file.Close()
+	if err != nil {
+		return err
+	}
+	if err := s.compare(ctx, name.database(), taken.SHA256); err != nil {
+		return err
+	}
+	return s.writeRecord(ctx, name, taken)
+}
+
+// sweep deletes what a manager that was killed left of the same snapshot in a folder: files that had no name yet.
+func (s *Store) sweep(ctx context.Context, name Name) error {
+	for _, final := range []string{name.database(), name.record()} {
+		objects := s.bucket.List(&blob.ListOptions{Prefix: final + "."})
+		for {
+			object, err := objects.Next(ctx)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			if !strings.HasSuffix(object.Key, partSuffix) {
+				continue
+			}
+			if err := s.bucket.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// compare reads what was stored back, and returns an error if it is anything else.
+func (s *Store) compare(ctx context.Context, key, want string) error {
+	got, err := s.digest(ctx, key)
+	if err != nil {
+		return s.failed(Storing, err)
+	}
+	if got != want {
+		return s.failed(Storing, refusal("what is read back is not what was written"))
+	}
+	return nil
+}
+
+func digestOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:])
+}
