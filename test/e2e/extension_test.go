@@ -20,7 +20,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,6 +29,7 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/onsi/gomega/types"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.uber.org/zap"
@@ -77,7 +77,6 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables/0","value":{"name":"controlPlaneInstanceType","value":"small"}}]`)
 		c.let(ctx, "BeforeClusterCreate")
 		c.available(ctx)
-		c.withoutDNSPods(ctx)
 	}, NodeTimeout(2*clusterUp))
 
 	It("gets its add-ons once its control plane is initialized", Label("contract:lifecycle-hooks.after-control-plane-initialized"), func(ctx SpecContext) {
@@ -189,7 +188,7 @@ func (c *cluster) job(g Gomega, ctx context.Context, hook string) corev1.ConfigM
 }
 
 // held waits until a hook holds the cluster with a message, which a condition of the Cluster shows too.
-func (c *cluster) held(ctx context.Context, hook string, message any) {
+func (c *cluster) held(ctx context.Context, hook string, message types.GomegaMatcher) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		job := c.job(g, ctx, hook)
@@ -251,7 +250,7 @@ func (c *cluster) watchHooks(ctx context.Context) func() []string {
 func restore(ctx context.Context, file string) sets.Set[string] {
 	GinkgoHelper()
 	dir := filepath.Join(GinkgoT().TempDir(), "data")
-	peer, address := freeAddress(ctx), freeAddress(ctx)
+	peer, address := "http://"+freeAddress(ctx, "127.0.0.1"), "http://"+freeAddress(ctx, "127.0.0.1")
 	Expect(snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
 		SnapshotPath: file, Name: "restored", OutputDataDir: dir, PeerURLs: []string{peer}, InitialCluster: "restored=" + peer,
 		InitialClusterToken: "restored",
@@ -273,15 +272,6 @@ func restore(ctx context.Context, file string) sets.Set[string] {
 		}
 	}).WithContext(ctx).Should(Succeed(), "the restored etcd does not answer: %s", etcd.said.Contents())
 	return keys
-}
-
-// freeAddress returns an address on this machine that nothing listens on.
-func freeAddress(ctx context.Context) string {
-	GinkgoHelper()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	Expect(err).NotTo(HaveOccurred())
-	defer func() { Expect(listener.Close()).To(Succeed()) }()
-	return "http://" + listener.Addr().String()
 }
 
 // snapshotFile returns the snapshot that was taken of a version.
