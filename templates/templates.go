@@ -14,8 +14,8 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package templates holds the cluster templates of the provider, as a release publishes them, for programs that bring
-// them along. It interprets nothing.
+// Package templates holds the cluster templates and the ClusterClass of the provider for programs that bring them
+// along, and for the runtime extension. It interprets nothing.
 package templates
 
 import _ "embed"
@@ -24,6 +24,11 @@ import _ "embed"
 //
 //go:embed base/cluster-template.yaml
 var Cluster []byte
+
+// ClusterClass is the ClusterClass foo, with the schemas of its variables and with its patches, as YAML.
+//
+//go:embed clusterclasses/foo/parts/clusterclass.yaml
+var ClusterClass []byte
 
 // Metadata tells clusterctl which contract each release series of the provider implements.
 //

@@ -19,6 +19,7 @@ package flavors_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -76,6 +77,7 @@ func TestAllThatIsPromisedIsThere(t *testing.T) {
 	g.Expect(files).To(Equal([]string{
 		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-ha.yaml", "cluster-template-kcp.yaml",
 		"cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml", "cluster-template-v1beta1.yaml", "clusterclass-foo.yaml",
+		"clusterclass-foo-extension.yaml",
 	}))
 }
 
@@ -144,6 +146,49 @@ func TestTheClassHasTheVersionsOfTheNodes(t *testing.T) {
 	listed, _, err := unstructured.NestedStringSlice(class.Object, "spec", "kubernetesVersions")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(listed).To(Equal(versions))
+}
+
+// A class of another name has templates of other names, so that both may be in one namespace.
+func TestClassesReferToTheirOwnTemplates(t *testing.T) {
+	taken := sets.New[string]()
+	for _, template := range build(t).Classes {
+		t.Run(template.File, func(t *testing.T) {
+			g := NewWithT(t)
+			objects, err := template.Render(t.Context(), "default", nil)
+			g.Expect(err).NotTo(HaveOccurred())
+			there, referred := sets.New[string](), sets.New[string]()
+			for _, object := range objects {
+				identity := object.GetKind() + "/" + object.GetName()
+				g.Expect(taken.Has(identity)).To(BeFalse(), "%s is of another class", identity)
+				taken.Insert(identity)
+				if object.GetKind() == "ClusterClass" {
+					referred = references(object.Object)
+				} else {
+					there.Insert(identity)
+				}
+			}
+			g.Expect(sets.List(referred)).To(Equal(sets.List(there)))
+		})
+	}
+}
+
+// references returns the kind and the name of each reference to a template below a value.
+func references(value any) sets.Set[string] {
+	found := sets.New[string]()
+	switch value := value.(type) {
+	case []any:
+		for _, item := range value {
+			found = found.Union(references(item))
+		}
+	case map[string]any:
+		for field, item := range value {
+			if reference, ok := item.(map[string]any); ok && field == "templateRef" {
+				found.Insert(fmt.Sprintf("%s/%s", reference["kind"], reference["name"]))
+			}
+			found = found.Union(references(item))
+		}
+	}
+	return found
 }
 
 // Whoever moves a cluster from one flavor to another finds the same machines.

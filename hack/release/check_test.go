@@ -71,10 +71,13 @@ func TestTemplatesAndClassesAreTaken(t *testing.T) {
 	files := map[string][]byte{}
 	g.Expect(addTemplates(files, sources, providers[1], "here")).To(Succeed())
 	g.Expect(files).To(And(
-		HaveKey("here/cluster-template.yaml"), HaveKey("here/cluster-template-topology.yaml"), HaveKey("here/clusterclass-foo.yaml")))
+		HaveKey("here/cluster-template.yaml"), HaveKey("here/cluster-template-topology.yaml"), HaveKey("here/clusterclass-foo.yaml"),
+		HaveKey("here/clusterclass-foo-extension.yaml")))
 	g.Expect(addTemplates(files, t.TempDir(), providers[1], "nowhere")).To(MatchError(ContainSubstring("infrastructure provider")))
 	clear(files)
-	g.Expect(addTemplates(files, sources, providers[0], "here")).To(Succeed())
+	for _, other := range []provider{providers[0], providers[2]} {
+		g.Expect(addTemplates(files, sources, other, "here")).To(Succeed())
+	}
 	g.Expect(files).To(BeEmpty(), "one provider has them all")
 }
 

@@ -62,11 +62,33 @@ func render(doc document) []byte {
 	}
 	out.WriteString(aboutClasses)
 	for _, one := range doc.classes {
-		fmt.Fprintf(&out, "\n## ClusterClass %s\n\n%s\n\nKubernetes versions, which an upgrade takes in this order: %s.\n\n",
-			one.name, prose(one.purpose), strings.Join(one.object.Spec.KubernetesVersions, ", "))
-		writeTable(&out, []string{"variable", "default", "meaning", "allowed"}, classRows(one.object))
+		writeClass(&out, one)
 	}
 	return out.Bytes()
+}
+
+// writeClass leaves out what the runtime extension says of a class, and names who says it.
+func writeClass(out *bytes.Buffer, one class) {
+	fmt.Fprintf(out, "\n## ClusterClass %s\n\n%s\n", one.name, prose(one.purpose))
+	spec := one.object.Spec
+	if len(spec.KubernetesVersions) > 0 {
+		fmt.Fprintf(out, "\nKubernetes versions, which an upgrade takes in this order: %s.\n", strings.Join(spec.KubernetesVersions, ", "))
+	}
+	if handler := spec.Upgrade.External.GenerateUpgradePlanExtension; handler != "" {
+		fmt.Fprintf(out, "\nUpgrades are planned by the handler %s of the runtime extension.\n", code(handler))
+	}
+	for _, patch := range spec.Patches {
+		if patch.External == nil {
+			continue
+		}
+		fmt.Fprintf(out, "\nThe variables are those that the handler %s of the runtime extension lists. %s sets them in the templates, and %s checks the "+
+			"outcome.\n", code(patch.External.DiscoverVariablesExtension), code(patch.External.GeneratePatchesExtension),
+			code(patch.External.ValidateTopologyExtension))
+	}
+	if len(spec.Variables) > 0 {
+		out.WriteString("\n")
+		writeTable(out, []string{"variable", "default", "meaning", "allowed"}, classRows(one.object))
+	}
 }
 
 func flavorRows(one flavor) [][]string {
