@@ -1,0 +1,210 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	"sigs.k8s.io/cluster-api/util/version"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
+	"github.com/capfoo/cluster-api-provider-foo/internal/machinepoolrules"
+)
+
+// specPath is where the spec stands that a template gives to what is made of it.
+var specPath = field.NewPath("spec", "template", "spec")
+
+// unlikeKind says that a template does not have the types of its kind. Its content is not repeated.
+func unlikeKind(t *template, err error) string {
+	return fmt.Sprintf("the %s %s, want what its kind allows", t.kind.Kind, unlike(err))
+}
+
+// checkVersion wants no workers that are newer than their control plane.
+func (t *template) checkVersion(controlPlane *semver.Version) findings {
+	given := ""
+	switch {
+	case t.user == deployment && t.builtins.MachineDeployment != nil:
+		given = t.builtins.MachineDeployment.Version
+	case t.user == pool && t.builtins.MachinePool != nil:
+		given = t.builtins.MachinePool.Version
+	}
+	if given == "" {
+		return nil
+	}
+	parsed, err := semver.ParseTolerant(given)
+	if err != nil {
+		return findings{notAVersion(given)}
+	}
+	if controlPlane != nil && version.Compare(parsed, *controlPlane) > 0 {
+		return findings{fmt.Sprintf("the version is %s, want at most v%s, that of the control plane", given, controlPlane)}
+	}
+	return nil
+}
+
+// checkPool applies the rules of FooMachinePools.
+func (t *template) checkPool() findings {
+	if t.user != pool || t.kind != poolKind {
+		return nil
+	}
+	var wrong findings
+	if builtins := t.builtins.MachinePool; builtins != nil && builtins.Replicas != nil && *builtins.Replicas > infrav1.MaxPoolReplicas {
+		wrong = append(wrong, fmt.Sprintf("the replicas are %d, want at most %d", *builtins.Replicas, infrav1.MaxPoolReplicas))
+	}
+	if t.version != v1beta2 {
+		return wrong
+	}
+	var object infrav1.FooMachinePoolTemplate
+	if err := json.Unmarshal(t.raw, &object); err != nil {
+		return append(wrong, unlikeKind(t, err))
+	}
+	return append(wrong, t.refused(machinepoolrules.ValidateTemplate(&object.Spec.Template.Spec, specPath))...)
+}
+
+// checkControlPlane applies the rules of FooControlPlanes, and those that kubeadm would apply on the machines.
+func (t *template) checkControlPlane() findings {
+	if t.user != controlPlane || t.kind != controlPlaneKind || t.version != v1beta2 {
+		return nil
+	}
+	var object controlplanev1.FooControlPlaneTemplate
+	if err := json.Unmarshal(t.raw, &object); err != nil {
+		return findings{unlikeKind(t, err)}
+	}
+	config := object.Spec.Template.Spec.KubeadmConfigSpec
+	wrong := t.refused(controlplanerules.ValidateTemplate(&object))
+	if builtins := t.builtins.ControlPlane; builtins != nil {
+		for _, problem := range controlplanerules.ValidateReplicas(builtins.Replicas, config.ClusterConfiguration.Etcd, field.NewPath("replicas")) {
+			wrong = append(wrong, problem.Error())
+		}
+	}
+	components := specPath.Child("kubeadmConfigSpec", "clusterConfiguration")
+	problems := checkSANs(config.ClusterConfiguration.APIServer.CertSANs, components.Child("apiServer", "certSANs"))
+	problems = append(problems, checkEndpoints(config.ClusterConfiguration.Etcd.External.Endpoints, components.Child("etcd", "external", "endpoints"))...)
+	problems = append(problems, checkArguments(config, specPath.Child("kubeadmConfigSpec"))...)
+	return append(wrong, t.refused(problems)...)
+}
+
+// refused makes findings of the problems that rules have with the template.
+func (t *template) refused(problems field.ErrorList) findings {
+	wrong := make(findings, 0, len(problems))
+	for _, problem := range problems {
+		wrong = append(wrong, t.kind.Kind+" "+problem.Error())
+	}
+	return wrong
+}
+
+// checkSANs wants what a certificate can name.
+func checkSANs(names []string, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	for i, name := range names {
+		isDNS := len(validation.IsDNS1123Subdomain(name)) == 0 || len(validation.IsWildcardDNS1123Subdomain(name)) == 0
+		if !isDNS && netutils.ParseIPSloppy(name) == nil {
+			problems = append(problems, field.Invalid(path.Index(i), name, "must be a DNS name, *. before one, or an IP address"))
+		}
+	}
+	return problems
+}
+
+// checkEndpoints wants members that can be reached, each once.
+func checkEndpoints(endpoints []string, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	seen := map[string]bool{}
+	for i, endpoint := range endpoints {
+		parsed, err := url.Parse(endpoint)
+		if err != nil || parsed.Scheme != "https" || parsed.Hostname() == "" || parsed.User != nil {
+			// It may hold a password.
+			problems = append(problems, field.Invalid(path.Index(i), field.OmitValueType{}, "must be https:// and a host, with a port if it is not 443 and without a password"))
+		} else if seen[endpoint] {
+			problems = append(problems, field.Duplicate(path.Index(i), endpoint))
+		}
+		seen[endpoint] = true
+	}
+	return problems
+}
+
+// checkBootstrap is for workers what checkControlPlane is for a control plane.
+func (t *template) checkBootstrap() findings {
+	if t.kind != bootstrapKind || t.version != v1beta2 {
+		return nil
+	}
+	var object bootstrapv1.KubeadmConfigTemplate
+	if err := json.Unmarshal(t.raw, &object); err != nil {
+		return findings{unlikeKind(t, err)}
+	}
+	return t.refused(checkArguments(object.Spec.Template.Spec, specPath))
+}
+
+// checkArguments wants names without the dashes that come before them, since kubeadm adds its own.
+func checkArguments(config bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
+	var problems field.ErrorList
+	components := path.Child("clusterConfiguration")
+	for _, one := range []struct {
+		list []argument
+		path *field.Path
+	}{
+		{config.ClusterConfiguration.APIServer.ExtraArgs, components.Child("apiServer", "extraArgs")},
+		{config.ClusterConfiguration.ControllerManager.ExtraArgs, components.Child("controllerManager", "extraArgs")},
+		{config.ClusterConfiguration.Scheduler.ExtraArgs, components.Child("scheduler", "extraArgs")},
+		{config.ClusterConfiguration.Etcd.Local.ExtraArgs, components.Child("etcd", "local", "extraArgs")},
+		{config.InitConfiguration.NodeRegistration.KubeletExtraArgs, path.Child("initConfiguration", "nodeRegistration", "kubeletExtraArgs")},
+		{config.JoinConfiguration.NodeRegistration.KubeletExtraArgs, path.Child("joinConfiguration", "nodeRegistration", "kubeletExtraArgs")},
+	} {
+		for i, argument := range one.list {
+			if strings.HasPrefix(argument.Name, "-") {
+				problems = append(problems, field.Invalid(one.path.Index(i).Child("name"), argument.Name, "must not begin with a dash"))
+			}
+		}
+	}
+	return problems
+}
+
+// checkNetwork wants Pods and Services in networks of their own.
+func (t *topology) checkNetwork() findings {
+	cluster := t.common.builtins.Cluster
+	if cluster == nil || cluster.Network == nil {
+		return nil
+	}
+	var wrong findings
+	for _, pods := range cluster.Network.Pods {
+		for _, services := range cluster.Network.Services {
+			if overlap(pods, services) {
+				wrong = append(wrong, fmt.Sprintf("spec.clusterNetwork: pods have %s and services %s, want networks that do not overlap", pods, services))
+			}
+		}
+	}
+	return wrong
+}
+
+// overlap leaves it to Cluster API to refuse what is not a network.
+func overlap(one, other string) bool {
+	a, err := netip.ParsePrefix(one)
+	if err != nil {
+		return false
+	}
+	b, err := netip.ParsePrefix(other)
+	return err == nil && a.Overlaps(b)
+}

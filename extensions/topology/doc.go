@@ -1,0 +1,30 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package topology is the ClusterClass foo as code: its variables, what they change in the templates, and what a topology of it
+// must be like. Cluster API asks it for Clusters of a class whose patches are external, such as foo-extension.
+//
+// There is one small type for each hook. Each is a pure function of its request: it reads no object, asks no cloud, and gives
+// the same bytes for the same templates and variables, in whatever order they come. The variables are read from the ClusterClass
+// foo itself, so both classes have the same.
+//
+// Templates are patched and checked in the versions v1beta1 and v1beta2, since a class may refer to either; they differ in how
+// arguments are written. Other versions and kinds are left alone, and so are fields that this code does not know.
+//
+// Limits: a request holds the templates, the variables and a few facts of the topology. It does not hold the failure domains
+// of workers, their timeouts, labels and taints, so nothing is said of those. That workers are not too old for their control
+// plane is for Cluster API's upgrade plan to see to: to refuse them here would keep them from catching up.
+package topology

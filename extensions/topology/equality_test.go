@@ -1,0 +1,142 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology_test
+
+import (
+	"encoding/json"
+	"testing"
+	"unicode"
+
+	. "github.com/onsi/gomega"
+	"pgregory.net/rapid"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// both loads the class with inline patches and that with external ones.
+func both(t *testing.T) (inline, external *class) {
+	t.Helper()
+	g := NewWithT(t)
+	inline, err := loadClass(t.Context(), "foo", nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	external, err = loadClass(t.Context(), "foo-extension", nil)
+	g.Expect(err).NotTo(HaveOccurred())
+	return inline, external
+}
+
+func TestEachVariableDoesWhatItDoesInline(t *testing.T) {
+	inline, external := both(t)
+	plain, err := inline.compute(t.Context(), small())
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	arguments := `[{"name":"v","value":"4"},{"name":"empty","value":""},{"name":"v","value":"5"}]`
+	values := map[string]string{
+		"controlPlaneInstanceType":   `"large"`,
+		"workerInstanceType":         `"medium"`,
+		"certificateSANs":            `["api.example.com","*.example.com","192.0.2.1"]`,
+		"apiServerExtraArgs":         arguments,
+		"controllerManagerExtraArgs": arguments,
+		"schedulerExtraArgs":         arguments,
+		"kubeletExtraArgs":           arguments,
+		"etcdExtraArgs":              arguments,
+		"externalEtcdEndpoints":      `["https://192.0.2.1:2379","https://192.0.2.2:2379"]`,
+		"poolStrategy":               `{"maxSurge":"50%","maxUnavailable":2,"deletePolicy":"Newest"}`,
+	}
+	for _, definition := range inline.object.Spec.Variables {
+		t.Run(definition.Name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(values).To(HaveKey(definition.Name), "say here what a value of it looks like")
+			wanted := small(variable(definition.Name, values[definition.Name]))
+			want, err := inline.compute(t.Context(), wanted)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(specs(want)).NotTo(Equal(specs(plain)), "the variable changes something")
+			got, err := external.compute(t.Context(), wanted)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(specs(got)).To(Equal(specs(want)))
+		})
+	}
+}
+
+func TestRandomVariablesDoWhatTheyDoInline(t *testing.T) {
+	inline, external := both(t)
+	rapid.Check(t, func(t *rapid.T) {
+		wanted := small(drawVariables(t, "variables")...)
+		wanted.ControlPlane.Variables.Overrides = drawVariables(t, "control plane")
+		wanted.Workers.MachineDeployments[0].Variables.Overrides = drawVariables(t, "deployment")
+		wanted.Workers.MachinePools[0].Variables.Overrides = drawVariables(t, "pool")
+		want, err := inline.compute(t.Context(), wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := external.compute(t.Context(), wanted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		NewWithT(t).Expect(specs(got)).To(Equal(specs(want)))
+	})
+}
+
+// drawVariables returns some of the variables with values that their schemas allow and that contradict nothing.
+func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
+	// Control characters are left out: inline templates are YAML, which has none, and fail.
+	text := rapid.StringOfN(rapid.RuneFrom([]rune(` <>&"'{}:`), unicode.L, unicode.N, unicode.P), 0, 8, -1)
+	argument := rapid.Custom(func(t *rapid.T) map[string]string {
+		return map[string]string{"name": rapid.StringMatching(`[a-z][a-z-]{0,8}`).Draw(t, "name"), "value": text.Draw(t, "value")}
+	})
+	arguments := rapid.SliceOfN(argument, 0, 3).AsAny()
+	instanceType := rapid.StringMatching(`[a-z0-9.]{1,8}`).AsAny()
+	portion := rapid.OneOf(rapid.IntRange(1, 10).AsAny(), rapid.Map(rapid.IntRange(1, 100), func(percent int) string { return jsonOf(percent) + "%" }).AsAny())
+	strategy := rapid.Custom(func(t *rapid.T) map[string]any {
+		drawn := map[string]any{}
+		for _, field := range []string{"maxSurge", "maxUnavailable"} {
+			if rapid.Bool().Draw(t, "with "+field) {
+				drawn[field] = portion.Draw(t, field)
+			}
+		}
+		if rapid.Bool().Draw(t, "with deletePolicy") {
+			drawn["deletePolicy"] = rapid.SampledFrom([]string{"Random", "Newest", "Oldest"}).Draw(t, "deletePolicy")
+		}
+		return drawn
+	})
+	var drawn []clusterv1.ClusterVariable
+	for _, one := range []struct {
+		name   string
+		values *rapid.Generator[any]
+	}{
+		{"controlPlaneInstanceType", instanceType},
+		{"workerInstanceType", instanceType},
+		{"certificateSANs", rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,8}\.example\.com`), 0, 3).AsAny()},
+		{"apiServerExtraArgs", arguments},
+		{"controllerManagerExtraArgs", arguments},
+		{"schedulerExtraArgs", arguments},
+		{"kubeletExtraArgs", arguments},
+		{"etcdExtraArgs", arguments},
+		{"externalEtcdEndpoints", rapid.SliceOfNDistinct(rapid.StringMatching(`https://[a-z]{1,8}:2379`), 0, 3, rapid.ID).AsAny()},
+		{"poolStrategy", strategy.AsAny()},
+	} {
+		if rapid.Bool().Draw(t, label+" with "+one.name) {
+			drawn = append(drawn, variable(one.name, jsonOf(one.values.Draw(t, label+" "+one.name))))
+		}
+	}
+	return drawn
+}
+
+func jsonOf(value any) string {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	return string(content)
+}

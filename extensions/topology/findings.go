@@ -1,0 +1,58 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+)
+
+// mostFindings is how many findings a message names, so that it fits into a condition.
+const mostFindings = 50
+
+// findings are what is wrong with a request.
+type findings []string
+
+// at says of each finding where it was made.
+func (f findings) at(where string) findings {
+	located := make(findings, 0, len(f))
+	for _, finding := range f {
+		located = append(located, where+": "+finding)
+	}
+	return located
+}
+
+// into makes the response a Failure that names each finding once, in the order of the alphabet: Cluster API keeps the message in a
+// condition, which must not change while nothing else does. Without findings the response is a success.
+func (f findings) into(response runtimehooksv1.ResponseObject) {
+	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
+	if len(f) == 0 {
+		return
+	}
+	response.SetStatus(runtimehooksv1.ResponseStatusFailure)
+	sorted := slices.Clone(f)
+	slices.Sort(sorted)
+	sorted = slices.Compact(sorted)
+	more := ""
+	if extra := len(sorted) - mostFindings; extra > 0 {
+		sorted, more = sorted[:mostFindings], fmt.Sprintf("; and %d more", extra)
+	}
+	response.SetMessage(strings.Join(sorted, "; ") + more)
+}

@@ -1,0 +1,152 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// workerClass is the class of workers that the variables are for, as the ClusterClass foo names it.
+const workerClass = "default-worker"
+
+// Versions of the templates.
+const (
+	v1beta1 = "v1beta1"
+	v1beta2 = "v1beta2"
+)
+
+// Kinds of the templates.
+var (
+	controlPlaneKind = controlplanev1.GroupVersion.WithKind("FooControlPlaneTemplate").GroupKind()
+	machineKind      = infrav1.GroupVersion.WithKind("FooMachineTemplate").GroupKind()
+	poolKind         = infrav1.GroupVersion.WithKind("FooMachinePoolTemplate").GroupKind()
+	bootstrapKind    = bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate").GroupKind()
+)
+
+// user is the part of a cluster that uses a template.
+type user int
+
+const (
+	// nobody stands for users that this class has nothing to say of.
+	nobody user = iota
+	cluster
+	controlPlane
+	deployment
+	pool
+)
+
+// common is what all templates of a request share.
+type common struct {
+	values   values
+	builtins runtimehooksv1.Builtins
+}
+
+// template is one of a request.
+type template struct {
+	kind    schema.GroupKind
+	version string
+	user    user
+	raw     []byte
+	values  values
+	// builtins are what Cluster API says of the user.
+	builtins runtimehooksv1.Builtins
+}
+
+// readCommon reads the variables that hold for all templates.
+func readCommon(variables []runtimehooksv1.Variable) (common, findings) {
+	var read common
+	wrong := read.values.read(variables, &read.builtins)
+	return read, wrong.at("spec.topology.variables")
+}
+
+// read reads a template, with the variables of its own over the common ones.
+func (c *common) read(holder runtimehooksv1.HolderReference, raw []byte, variables []runtimehooksv1.Variable) (template, findings) {
+	read := template{raw: raw, values: c.values, user: userOf(holder)}
+	wrong := read.values.read(variables, &read.builtins)
+	var object struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
+	err := json.Unmarshal(raw, &object)
+	group, parseErr := schema.ParseGroupVersion(object.APIVersion)
+	if err != nil || parseErr != nil || object.Kind == "" || group.Version == "" {
+		wrong = append(wrong, fmt.Sprintf("the template of %s is not an object with an apiVersion and a kind", holder.FieldPath))
+	}
+	read.kind, read.version = group.WithKind(object.Kind).GroupKind(), group.Version
+	return read, wrong.at(read.where())
+}
+
+// userOf tells the users apart as Cluster API does: only a control plane has machines by its own templates.
+func userOf(holder runtimehooksv1.HolderReference) user {
+	switch {
+	case holder.FieldPath == "spec.machineTemplate.spec.infrastructureRef", holder.FieldPath == "spec.machineTemplate.infrastructureRef":
+		return controlPlane
+	case holder.Kind == "Cluster" && holder.FieldPath == "spec.controlPlaneRef":
+		return controlPlane
+	case holder.Kind == "Cluster":
+		return cluster
+	case holder.Kind == "MachineDeployment":
+		return deployment
+	case holder.Kind == "MachinePool":
+		return pool
+	default:
+		return nobody
+	}
+}
+
+// where is where the user stands in a Cluster. Objects are not named, since Cluster API may give them random names.
+func (t *template) where() string {
+	const workers = "spec.topology.workers."
+	switch t.user {
+	case controlPlane:
+		return "spec.topology.controlPlane"
+	case deployment:
+		name := ""
+		if t.builtins.MachineDeployment != nil {
+			name = t.builtins.MachineDeployment.TopologyName
+		}
+		return workers + "machineDeployments[" + name + "]"
+	case pool:
+		name := ""
+		if t.builtins.MachinePool != nil {
+			name = t.builtins.MachinePool.TopologyName
+		}
+		return workers + "machinePools[" + name + "]"
+	default:
+		return "spec.topology"
+	}
+}
+
+// ofOtherWorkers says whether the template is used by workers of a class that the variables are not for.
+func (t *template) ofOtherWorkers() bool {
+	switch t.user {
+	case deployment:
+		return t.builtins.MachineDeployment == nil || t.builtins.MachineDeployment.Class != workerClass
+	case pool:
+		return t.builtins.MachinePool == nil || t.builtins.MachinePool.Class != workerClass
+	default:
+		return false
+	}
+}

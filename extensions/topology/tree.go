@@ -1,0 +1,88 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+)
+
+// argument of a component.
+type argument = bootstrapv1.Arg
+
+// tree is a JSON object.
+type tree map[string]any
+
+// set sets the value at a path, and makes the objects above it.
+func (t tree) set(value any, path ...string) {
+	for ; len(path) > 1; path = path[1:] {
+		below, isTree := t[path[0]].(tree)
+		if !isTree {
+			below = tree{}
+			t[path[0]] = below
+		}
+		t = below
+	}
+	t[path[0]] = value
+}
+
+// setText sets a text that is not empty.
+func (t tree) setText(text string, path ...string) {
+	if text != "" {
+		t.set(text, path...)
+	}
+}
+
+// arguments replaces all arguments at a path below spec.template.spec, unless there are none to replace them with. In v1beta2
+// they are a list. In v1beta1 they are the keys of an object, so those that the template has must be taken away one by one, and
+// none can be there twice.
+func (t *template) arguments(changes tree, list []argument, path ...string) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if t.version == v1beta2 {
+		changes.set(list, path...)
+		return nil
+	}
+	named := tree{}
+	for _, one := range list {
+		if _, twice := named[one.Name]; twice {
+			return fmt.Errorf("the argument %s is given twice, want each once: a template of %s can not hold it twice, one of %s can", one.Name, v1beta1, v1beta2)
+		}
+		value := ""
+		if one.Value != nil {
+			value = *one.Value
+		}
+		named[one.Name] = value
+	}
+	var object map[string]any
+	if err := json.Unmarshal(t.raw, &object); err != nil {
+		return fmt.Errorf("template: %w", err)
+	}
+	// Where there is no object, there is nothing to take away.
+	before, _, _ := unstructured.NestedMap(object, append([]string{"spec", "template", "spec"}, path...)...)
+	for name := range before {
+		if _, stays := named[name]; !stays {
+			named[name] = nil
+		}
+	}
+	changes.set(named, path...)
+	return nil
+}

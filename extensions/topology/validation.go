@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
+
+// instanceTypes is the only setting that the hooks of this package read.
+var instanceTypes = settings.List("instanceTypes",
+	"Instance types that a topology of the ClusterClass foo-extension may ask for. Without it any name will do.",
+	"names of instance types of the cloud, each of 1 to 63 characters",
+	func(name string) error {
+		if name == "" || len(name) > 63 {
+			return errors.New("not the name of an instance type")
+		}
+		return nil
+	})
+
+// Settings returns the settings that ValidateTopology reads. The other hooks of this package read none.
+func Settings() []settings.Doc { return []settings.Doc{instanceTypes.Doc()} }
+
+// Validation answers the hook ValidateTopology.
+type Validation struct{}
+
+// ValidateTopology refuses what the schemas of the variables cannot tell: what Foo's webhooks would refuse of the objects that
+// are made of the templates, and what would fail later on a machine. All findings are in one message. Each says where, what was
+// given, and what is allowed.
+func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
+	types, err := instanceTypes.Get(request.Settings)
+	if err != nil {
+		findings{err.Error()}.into(response)
+		return
+	}
+	shared, wrong := readCommon(request.Variables)
+	checked := topology{instanceTypes: types, common: shared}
+	for _, item := range request.Items {
+		if item == nil {
+			wrong = append(wrong, "spec.topology: a template of the request is null")
+			continue
+		}
+		template, unreadable := shared.read(item.HolderReference, item.Object.Raw, item.Variables)
+		wrong = append(wrong, unreadable...)
+		if len(unreadable) == 0 {
+			checked.templates = append(checked.templates, template)
+		}
+	}
+	append(wrong, checked.findings()...).into(response)
+}
+
+// topology is what ValidateTopology checks.
+type topology struct {
+	common        common
+	instanceTypes []string
+	templates     []template
+}
+
+func (t *topology) findings() findings {
+	wrong := t.checkNetwork()
+	controlPlaneVersion, problems := t.controlPlaneVersion()
+	wrong = append(wrong, problems...)
+	for i := range t.templates {
+		template := &t.templates[i]
+		own := t.checkInstanceType(template)
+		own = append(own, template.checkVersion(controlPlaneVersion)...)
+		own = append(own, template.checkPool()...)
+		own = append(own, template.checkControlPlane()...)
+		own = append(own, template.checkBootstrap()...)
+		wrong = append(wrong, own.at(template.where())...)
+	}
+	return wrong
+}
+
+// checkInstanceType looks at the templates instead of the variables, which may be overridden.
+func (t *topology) checkInstanceType(one *template) findings {
+	if len(t.instanceTypes) == 0 || one.kind != machineKind && one.kind != poolKind {
+		return nil
+	}
+	var object struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					InstanceType string `json:"instanceType"`
+					Template     struct {
+						InstanceType string `json:"instanceType"`
+					} `json:"template"`
+				} `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	if err := json.Unmarshal(one.raw, &object); err != nil {
+		return findings{unlikeKind(one, err)}
+	}
+	given := object.Spec.Template.Spec.InstanceType
+	if one.kind == poolKind {
+		given = object.Spec.Template.Spec.Template.InstanceType
+	}
+	if given == "" || slices.Contains(t.instanceTypes, given) {
+		return nil
+	}
+	return findings{fmt.Sprintf("the instance type is %q, want one of %s, as the setting instanceTypes says", given, strings.Join(t.instanceTypes, ", "))}
+}
+
+// controlPlaneVersion returns the version that the control plane has or is upgraded to; nil if the request does not say.
+func (t *topology) controlPlaneVersion() (*semver.Version, findings) {
+	var newest *semver.Version
+	var wrong findings
+	for i := range t.templates {
+		builtins := t.templates[i].builtins.ControlPlane
+		if builtins == nil || builtins.Version == "" {
+			continue
+		}
+		parsed, err := semver.ParseTolerant(builtins.Version)
+		if err != nil {
+			wrong = append(wrong, "spec.topology.controlPlane: "+notAVersion(builtins.Version))
+		} else if newest == nil || parsed.GT(*newest) {
+			newest = &parsed
+		}
+	}
+	return newest, wrong
+}
+
+func notAVersion(given string) string {
+	return fmt.Sprintf("the version is %q, want a semantic version such as v1.36.3", given)
+}

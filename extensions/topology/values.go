@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// values are those of the variables. One that is empty leaves the templates as they are.
+type values struct {
+	controlPlaneInstanceType   string
+	workerInstanceType         string
+	certificateSANs            []string
+	apiServerExtraArgs         []argument
+	controllerManagerExtraArgs []argument
+	schedulerExtraArgs         []argument
+	kubeletExtraArgs           []argument
+	etcdExtraArgs              []argument
+	externalEtcdEndpoints      []string
+	poolStrategy               infrav1.FooMachinePoolStrategy
+}
+
+// reader reads the JSON of a variable into its field.
+type reader func(*values, []byte) error
+
+// readers are those of all variables, by their names.
+var readers = map[string]reader{
+	"controlPlaneInstanceType":   into(func(v *values) *string { return &v.controlPlaneInstanceType }),
+	"workerInstanceType":         into(func(v *values) *string { return &v.workerInstanceType }),
+	"certificateSANs":            into(func(v *values) *[]string { return &v.certificateSANs }),
+	"apiServerExtraArgs":         into(func(v *values) *[]argument { return &v.apiServerExtraArgs }),
+	"controllerManagerExtraArgs": into(func(v *values) *[]argument { return &v.controllerManagerExtraArgs }),
+	"schedulerExtraArgs":         into(func(v *values) *[]argument { return &v.schedulerExtraArgs }),
+	"kubeletExtraArgs":           into(func(v *values) *[]argument { return &v.kubeletExtraArgs }),
+	"etcdExtraArgs":              into(func(v *values) *[]argument { return &v.etcdExtraArgs }),
+	"externalEtcdEndpoints":      into(func(v *values) *[]string { return &v.externalEtcdEndpoints }),
+	"poolStrategy":               into(func(v *values) *infrav1.FooMachinePoolStrategy { return &v.poolStrategy }),
+}
+
+// into replaces a field as a whole: values that were copied share their lists.
+func into[T any](field func(*values) *T) reader {
+	return func(v *values, raw []byte) error {
+		var read T
+		if err := json.Unmarshal(raw, &read); err != nil {
+			return err
+		}
+		*field(v) = read
+		return nil
+	}
+}
+
+// read takes the variables over, and what Cluster API itself says with them. Variables that this class does not have are for
+// somebody else. The last of a name counts. It returns what is wrong with them.
+func (v *values) read(variables []runtimehooksv1.Variable, builtins *runtimehooksv1.Builtins) findings {
+	var wrong findings
+	for _, variable := range variables {
+		var err error
+		if variable.Name == runtimehooksv1.BuiltinsName {
+			err = json.Unmarshal(variable.Value.Raw, builtins)
+		} else if read, known := readers[variable.Name]; known {
+			err = read(v, variable.Value.Raw)
+		}
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("the variable %s %s, want what its schema in the ClusterClass allows", variable.Name, unlike(err)))
+		}
+	}
+	return wrong
+}
+
+// unlike says how a variable differs from its schema, without its value.
+func unlike(err error) string {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &wrong):
+		return "cannot be read"
+	case wrong.Field == "":
+		return "is of the JSON type " + kindOf(wrong)
+	default:
+		return fmt.Sprintf("has the JSON type %s at %s", kindOf(wrong), wrong.Field)
+	}
+}
+
+// kindOf leaves out the number that follows the type of a number.
+func kindOf(wrong *json.UnmarshalTypeError) string {
+	kind, _, _ := strings.Cut(wrong.Value, " ")
+	return kind
+}

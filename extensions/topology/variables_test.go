@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology_test
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/cluster-api/core/webhooks/admission"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+)
+
+func discovered(t testing.TB, request *runtimehooksv1.DiscoverVariablesRequest) *runtimehooksv1.DiscoverVariablesResponse {
+	t.Helper()
+	variables, err := topology.NewVariables()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	response := &runtimehooksv1.DiscoverVariablesResponse{}
+	variables.DiscoverVariables(t.Context(), request, response)
+	return response
+}
+
+// The class that is compared with is the one that the release publishes, as kustomize makes it.
+func TestVariablesAreThoseOfTheInlineClass(t *testing.T) {
+	g := NewWithT(t)
+	inline, external := both(t)
+	response := discovered(t, &runtimehooksv1.DiscoverVariablesRequest{})
+	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+	g.Expect(inline.object.Spec.Variables).NotTo(BeEmpty())
+	g.Expect(jsonOf(response.Variables)).To(MatchJSON(jsonOf(inline.object.Spec.Variables)))
+	g.Expect(external.object.Spec.Variables).To(BeEmpty(), "no variable is defined twice")
+	for _, variable := range response.Variables {
+		g.Expect(variable.Schema.OpenAPIV3Schema.Description).NotTo(BeEmpty(), variable.Name)
+		g.Expect(variable.Schema.OpenAPIV3Schema.Default).NotTo(BeNil(), variable.Name)
+	}
+}
+
+// All else of the two classes is equal: what they are made of, the names, and the health checks.
+func TestTheClassesDifferInNothingElse(t *testing.T) {
+	g := NewWithT(t)
+	inline, external := both(t)
+	for _, one := range []*class{inline, external} {
+		spec := &one.object.Spec
+		spec.Patches, spec.Variables, spec.KubernetesVersions, spec.Upgrade = nil, nil, nil, clusterv1.ClusterClassUpgrade{}
+		spec.Infrastructure.TemplateRef.Name, spec.ControlPlane.TemplateRef.Name, spec.ControlPlane.MachineInfrastructure.TemplateRef.Name = "", "", ""
+		for i := range spec.Workers.MachineDeployments {
+			workers := &spec.Workers.MachineDeployments[i]
+			workers.Bootstrap.TemplateRef.Name, workers.Infrastructure.TemplateRef.Name = "", ""
+		}
+		for i := range spec.Workers.MachinePools {
+			workers := &spec.Workers.MachinePools[i]
+			workers.Bootstrap.TemplateRef.Name, workers.Infrastructure.TemplateRef.Name = "", ""
+		}
+	}
+	g.Expect(external.object.Spec).To(Equal(inline.object.Spec))
+}
+
+// Cluster API's own webhook looks at the classes, and at the variables of the extension as if they were inline.
+func TestTheClassesAreAdmitted(t *testing.T) {
+	inline, external := both(t)
+	discovering := external.object.DeepCopy()
+	discovering.Spec.Variables = discovered(t, &runtimehooksv1.DiscoverVariablesRequest{}).Variables
+	for name, object := range map[string]*clusterv1.ClusterClass{"inline": inline.object, "external": external.object, "discovered": discovering} {
+		t.Run(name, func(t *testing.T) {
+			_, err := (&admission.ClusterClass{}).ValidateCreate(t.Context(), object)
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+		})
+	}
+}
+
+func TestVariablesDoNotDependOnSettings(t *testing.T) {
+	g := NewWithT(t)
+	request := &runtimehooksv1.DiscoverVariablesRequest{}
+	want := jsonOf(discovered(t, request))
+	request.SetSettings(map[string]string{"instanceTypes": "", "ofAnotherHook": "?"})
+	g.Expect(jsonOf(discovered(t, request))).To(Equal(want))
+}
+
+func TestAResponseIsNotShared(t *testing.T) {
+	g := NewWithT(t)
+	variables, err := topology.NewVariables()
+	g.Expect(err).NotTo(HaveOccurred())
+	var first, second runtimehooksv1.DiscoverVariablesResponse
+	variables.DiscoverVariables(t.Context(), nil, &first)
+	first.Variables[0].Schema.OpenAPIV3Schema.Default.Raw[0] = '!'
+	variables.DiscoverVariables(t.Context(), nil, &second)
+	g.Expect(jsonOf(second)).NotTo(ContainSubstring("!"))
+}
