@@ -47,11 +47,13 @@ test-unit: prerequisites ## Run the unit tests
 	go test ./...
 	cd node/agent && go test ./...
 
+FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
+
 # `make test-unit` runs the fuzz targets on their seeds, and 10,000 random objects of each kind through the conversion.
 .PHONY: fuzz
-fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion changes, FUZZTIME for each kind
-	@for target in $$(go test ./webhooks/conversion -list '^Fuzz' | grep '^Fuzz'); do \
-		go test ./webhooks/conversion -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); done
+fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion changes and requests that a hook can not take, FUZZTIME for each
+	@for package in $(FUZZ_PACKAGES); do for target in $$(go test $$package -list '^Fuzz' | grep '^Fuzz'); do \
+		go test $$package -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); done; done
 
 # Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
 INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)

@@ -27,6 +27,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -48,9 +49,16 @@ type Options struct {
 // that does their jobs.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	tasks := tasks(mgr, options)
-	err := server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
-		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
-	})})
+	variables, err := topology.NewVariables()
+	if err != nil {
+		return fmt.Errorf("runtime extension: %w", err)
+	}
+	err = server.Register(mgr, server.Handlers{
+		Lifecycle: lifecycle.New(lifecycle.Options{
+			Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
+		}),
+		Variables: variables,
+	})
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}

@@ -19,6 +19,7 @@ package extensions
 import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
 // Group are settings that belong together.
@@ -35,6 +36,10 @@ func Groups() []Group {
 		Title:    "Checks around upgrades",
 		About:    "Before an upgrade, after each of its steps and at its end. The containers of workloads on Foo's own machines are simulated, so there DNS is looked at by its objects only.",
 		Settings: checks.Settings(),
+	}, {
+		Title:    "Topologies of the ClusterClass foo-extension",
+		About:    "The class has the variables and the patches of the class foo, but asks the extension for them.",
+		Settings: topology.Settings(),
 	}}
 }
 

@@ -27,6 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
 // timeoutSeconds is how long Cluster API is to wait for an answer. Handlers need milliseconds; the rest is for an API server
@@ -66,6 +67,10 @@ func New(options Options) (*runtimeserver.Server, error) {
 type Handlers struct {
 	// Lifecycle hooks.
 	Lifecycle lifecycle.Hooks
+	// Patches, Validation and Variables are those of the ClusterClass foo-extension.
+	Patches    topology.Patches
+	Validation topology.Validation
+	Variables  topology.Variables
 }
 
 // Register adds the handlers to the webhook server of a manager, which New must have made, and has it started with the manager.
@@ -100,5 +105,8 @@ func (h Handlers) list() []runtimeserver.ExtensionHandler {
 		{Hook: runtimehooksv1.AfterWorkersUpgrade, Name: "after-workers-upgrade", HandlerFunc: h.Lifecycle.AfterWorkersUpgrade},
 		{Hook: runtimehooksv1.AfterClusterUpgrade, Name: "after-cluster-upgrade", HandlerFunc: h.Lifecycle.AfterClusterUpgrade},
 		{Hook: runtimehooksv1.BeforeClusterDelete, Name: "before-cluster-delete", HandlerFunc: h.Lifecycle.BeforeClusterDelete},
+		{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: h.Patches.GeneratePatches},
+		{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: h.Validation.ValidateTopology},
+		{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: h.Variables.DiscoverVariables},
 	}
 }
