@@ -17,6 +17,7 @@ limitations under the License.
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,6 +36,7 @@ import (
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,7 +65,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		m.setHooks(ctx, allHooks(store))
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
 		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
-		c = m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
+		c = m.newExtensionCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
 			name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion},
 			variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant"},
 		})
@@ -77,6 +79,9 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables/0","value":{"name":"controlPlaneInstanceType","value":"small"}}]`)
 		c.let(ctx, "BeforeClusterCreate")
 		c.available(ctx)
+		for _, machine := range c.controlPlaneFooMachines(Default, ctx) {
+			Expect(machine.Spec.InstanceType).To(Equal("small"), "what the extension has patched")
+		}
 	}, NodeTimeout(2*clusterUp))
 
 	It("gets its add-ons once its control plane is initialized", Label("contract:lifecycle-hooks.after-control-plane-initialized"), func(ctx SpecContext) {
@@ -141,6 +146,25 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		Expect(filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))).To(HaveLen(2), "snapshots before the upgrade and before the deletion")
 	}, NodeTimeout(2*clusterUp))
 })
+
+// newExtensionCluster makes a cluster of the ClusterClass whose variables, patches and upgrade plans the extension has.
+func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectKey, want flavor) *cluster {
+	GinkgoHelper()
+	class := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "release/infrastructure-foo/v0.1.1/clusterclass-foo-extension.yaml"))
+	class.Env = append(class.Env, "NAMESPACE="+key.Namespace)
+	objects := decodeObjects(bytes.NewBufferString(output(class)))
+	for _, object := range m.generate(ctx, key, want) {
+		if object.GetKind() == "Cluster" {
+			Expect(unstructured.SetNestedField(object.Object, className+"-extension", "spec", "topology", "classRef", "name")).To(Succeed())
+			objects = append(objects, object)
+		}
+	}
+	for _, object := range objects {
+		object.SetNamespace(key.Namespace)
+	}
+	m.apply(ctx, objects)
+	return &cluster{management: m, key: key, kubeconfig: filepath.Join(suiteDir, key.Namespace+"-"+key.Name+".kubeconfig")}
+}
 
 // allHooks are settings that turn on all that the hooks do.
 func allHooks(store string) map[string]string {
