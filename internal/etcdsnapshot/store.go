@@ -63,6 +63,8 @@ func parse(text string) (*url.URL, error) {
 		return nil, refusal("it is not a URL")
 	case !slices.Contains(Schemes(), parsed.Scheme):
 		return nil, refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
+	case parsed.User != nil:
+		return nil, refusal("it holds a user name or password, want none: credentials are those of the manager's environment")
 	case parsed.Scheme != fileblob.Scheme && parsed.Host == "":
 		return nil, refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
 	case parsed.Scheme == fileblob.Scheme:

@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+)
+
+// lastTry is how long a try may take that begins when the bound of a deletion is nearly or wholly over, as after a restart.
+const lastTry = time.Minute
+
+// deletion is the task of the hook BeforeClusterDelete.
+type deletion struct {
+	clusters client.Reader
+	taker    taker
+	now      func() time.Time
+}
+
+// BeforeClusterDelete returns the task that takes an etcd snapshot before a Cluster is deleted. It ends: once the setting
+// finalSnapshotTimeout is over since the first call of the hook, the Cluster goes without one, and the message says so.
+func BeforeClusterDelete(clusters client.Reader, etcd Etcd) work.Task {
+	return deletion{clusters: clusters, taker: taker{etcd: etcd}, now: time.Now}
+}
+
+// Wanted implements work.Task.
+func (d deletion) Wanted(given map[string]string) (bool, error) {
+	_, wanted, err := readTerms(given, finalSnapshot)
+	return wanted, err
+}
+
+// Run implements work.Task.
+func (d deletion) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	terms, wanted, err := readTerms(job.Settings, finalSnapshot)
+	if err != nil || !wanted {
+		return work.Outcome{Done: err == nil}, err
+	}
+	initialized, err := d.initialized(ctx, job.Cluster)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	if !initialized {
+		return work.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}, nil
+	}
+	end := job.Since.Add(terms.final)
+	terms.timeout = min(terms.timeout, max(end.Sub(d.now()), lastTry))
+	came := d.taker.take(ctx, job, etcdsnapshot.Name{
+		UID: job.UID, Cluster: job.Cluster, Version: "final", Occasion: "before-deletion",
+	}, terms)
+	return d.outcome(came, terms, end), nil
+}
+
+// outcome lets the deletion go when there is a snapshot, or none to be had, or when the time is over.
+func (d deletion) outcome(came result, terms terms, end time.Time) work.Outcome {
+	left := end.Sub(d.now())
+	switch {
+	case came.problem == "":
+		return came.stored
+	case came.external:
+		// Such an etcd is not deleted with the Cluster.
+		return work.Outcome{Done: true, Message: "no final etcd snapshot was taken: " + came.problem}
+	case left <= 0:
+		return work.Outcome{Done: true, Message: fmt.Sprintf("no final etcd snapshot was taken within %s: %s", terms.final, came.problem)}
+	}
+	return work.Outcome{
+		Message:    fmt.Sprintf("waiting at most %s for a final etcd snapshot: %s", terms.final, came.problem),
+		RetryAfter: min(patience, left),
+	}
+}
+
+// initialized reports whether the Cluster has ever had an etcd. One that is gone has none to take a snapshot of.
+func (d deletion) initialized(ctx context.Context, key client.ObjectKey) (bool, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := d.clusters.Get(ctx, key, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return false, fmt.Errorf("reading the Cluster: %w", err)
+	}
+	return ptr.Deref(cluster.Status.Initialization.ControlPlaneInitialized, false), nil
+}

@@ -1,0 +1,108 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package snapshot
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+)
+
+// externalEtcd says what becomes of an upgrade if etcd can not be reached because the control plane does not run it.
+type externalEtcd string
+
+const (
+	// hold has the upgrade wait: who turned snapshots on does not expect one without.
+	hold externalEtcd = "Hold"
+	// skip lets it go on.
+	skip externalEtcd = "Skip"
+)
+
+var (
+	snapshots = settings.Switch("snapshots",
+		"Take an etcd snapshot before each step of an upgrade of the control plane, and hold the step until it is stored.")
+	finalSnapshot = settings.Switch("finalSnapshot",
+		"Take an etcd snapshot before a Cluster is deleted, and hold the deletion until it is stored or finalSnapshotTimeout is over.")
+	snapshotURL = settings.Text("snapshotURL",
+		"Where snapshots are stored. A folder must be on a volume that outlives the manager's Pod and that all replicas share. "+
+			"Credentials come from the environment of the manager, never from the URL.",
+		"the URL of a bucket with a scheme of "+strings.Join(etcdsnapshot.Schemes(), ", ")+
+			", such as file:///var/lib/snapshots, s3://bucket?region=eu-west-1, gs://bucket or azblob://container",
+		etcdsnapshot.CheckURL)
+	snapshotsKept = settings.Number("snapshotsKept",
+		"How many snapshots of each Cluster are kept, the newest ones.", 5, 1000)
+	snapshotTimeout = settings.Duration("snapshotTimeout",
+		"How long one try may take, from the first request to the last byte that is read back.", 10*time.Minute, 2*time.Hour)
+	finalSnapshotTimeout = settings.Duration("finalSnapshotTimeout",
+		"How long a deletion is held at most for its snapshot, from the first call of the hook.", 10*time.Minute, 24*time.Hour)
+	snapshotExternalEtcd = settings.Choice("snapshotExternalEtcd",
+		"What becomes of an upgrade if the control plane does not run etcd, so that no snapshot can be taken: it is held, or goes on without.",
+		hold, skip)
+)
+
+// Settings describes the settings that the tasks read.
+func Settings() []settings.Doc {
+	return []settings.Doc{
+		snapshots.Doc(), finalSnapshot.Doc(), snapshotURL.Doc(), snapshotsKept.Doc(), snapshotTimeout.Doc(),
+		finalSnapshotTimeout.Doc(), snapshotExternalEtcd.Doc(),
+	}
+}
+
+// terms are the settings that both tasks read.
+type terms struct {
+	url     string
+	keep    int
+	timeout time.Duration
+	final   time.Duration
+	etcd    externalEtcd
+}
+
+// readTerms reads the settings of a task that the switch turns on. It reports whether it is on.
+func readTerms(given map[string]string, enabled settings.Key[bool]) (terms, bool, error) {
+	on, err := enabled.Get(given)
+	if err != nil || !on {
+		return terms{}, false, err
+	}
+	result := terms{}
+	for _, read := range []func() error{
+		func() (err error) { result.url, err = readURL(given, enabled); return err },
+		func() (err error) { result.keep, err = snapshotsKept.Get(given); return err },
+		func() (err error) { result.timeout, err = snapshotTimeout.Get(given); return err },
+		func() (err error) { result.final, err = finalSnapshotTimeout.Get(given); return err },
+		func() (err error) { result.etcd, err = snapshotExternalEtcd.Get(given); return err },
+	} {
+		if err := read(); err != nil {
+			return terms{}, false, err
+		}
+	}
+	return result, true, nil
+}
+
+// readURL returns the URL of the bucket. Its errors do not quote it, since somebody may have put a password into it.
+func readURL(given map[string]string, enabled settings.Key[bool]) (string, error) {
+	name, allowed := snapshotURL.Doc().Name, snapshotURL.Doc().Allowed
+	if given[name] == "" {
+		return "", fmt.Errorf("setting %s of the ExtensionConfig is missing, which %s needs; want %s", name, enabled.Doc().Name, allowed)
+	}
+	if err := etcdsnapshot.CheckURL(given[name]); err != nil {
+		return "", fmt.Errorf("setting %s of the ExtensionConfig: %w; want %s", name, err, allowed)
+	}
+	return snapshotURL.Get(given)
+}

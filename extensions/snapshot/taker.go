@@ -1,0 +1,149 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package snapshot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/cluster-api/util/secret"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// patience is how long to wait before a snapshot is tried again. What it waits for, a bucket or a cluster, is mended by
+// people, and a try may move gigabytes.
+const patience = 30 * time.Second
+
+// Etcd reaches the etcd of workload clusters; *workload.Clusters does.
+type Etcd interface {
+	// WithHealthyEtcdMember runs do with a client of one healthy member.
+	WithHealthyEtcdMember(ctx context.Context, cluster client.ObjectKey, do func(context.Context, workload.EtcdMember) error) error
+}
+
+// taker takes a snapshot of a name, or finds it.
+type taker struct {
+	etcd Etcd
+}
+
+// result is what came of it.
+type result struct {
+	// stored is the outcome if there is a snapshot now.
+	stored work.Outcome
+	// problem says why there is none; it is empty if there is.
+	problem string
+	// unreachable says that there never will be: etcd can not be reached as it is set up.
+	unreachable bool
+	// external says that the control plane does not run etcd.
+	external bool
+}
+
+// take returns what came of it; the problem is written into the log in more words.
+func (t taker) take(ctx context.Context, job work.Job, name etcdsnapshot.Name, terms terms) result {
+	ctx, cancel := context.WithTimeout(ctx, terms.timeout)
+	defer cancel()
+	outcome, err := t.store(ctx, job, name, terms)
+	if err == nil {
+		return result{stored: outcome}
+	}
+	ctrl.LoggerFrom(ctx).Info("Could not take an etcd snapshot", "detail", etcdsnapshot.Detail(err))
+	return explain(job.Cluster, err)
+}
+
+// store finds the snapshot in the bucket, or takes it.
+func (t taker) store(ctx context.Context, job work.Job, name etcdsnapshot.Name, terms terms) (work.Outcome, error) {
+	store, err := etcdsnapshot.Open(ctx, terms.url)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	outcome, err := t.storeIn(ctx, store, job, name, terms)
+	return outcome, errors.Join(err, store.Close())
+}
+
+func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.Job, name etcdsnapshot.Name, terms terms) (work.Outcome, error) {
+	taken, ok, err := store.Find(ctx, name)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	if !ok {
+		err = t.etcd.WithHealthyEtcdMember(ctx, job.Cluster, func(ctx context.Context, member workload.EtcdMember) (err error) {
+			taken, err = store.Take(ctx, member.Client, name)
+			return err
+		})
+	}
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	outcome := work.Outcome{
+		Done:    true,
+		Message: fmt.Sprintf("an etcd snapshot is stored in %s: revision %d, members %d", store.Location(name), taken.Revision, len(taken.Members)),
+		Report:  report(taken),
+	}
+	if err := store.Prune(ctx, name, terms.keep); err != nil {
+		// The snapshot is there; what is too much can be deleted by anybody at any time.
+		ctrl.LoggerFrom(ctx).Info("Could not delete old etcd snapshots", "detail", etcdsnapshot.Detail(err))
+		outcome.Message += "; " + err.Error()
+	}
+	return outcome, nil
+}
+
+// report says what is in a snapshot, for whoever is to restore it.
+func report(taken etcdsnapshot.Snapshot) string {
+	return strings.Join([]string{
+		"etcd snapshot: " + taken.Key,
+		"taken: " + taken.Taken.UTC().Format(time.RFC3339),
+		fmt.Sprintf("size: %d bytes", taken.Size),
+		"sha256: " + taken.SHA256,
+		fmt.Sprintf("hash: %s, revision: %d, keys: %d", taken.Hash, taken.Revision, taken.Keys),
+		"members: " + strings.Join(taken.Members, ", "),
+		"etcd version: " + taken.EtcdVersion,
+	}, "\n")
+}
+
+// explain says why there is no snapshot, in words that are the same each time.
+func explain(cluster client.ObjectKey, err error) result {
+	var failed *etcdsnapshot.Error
+	switch {
+	case errors.As(err, &failed):
+		return result{problem: failed.Error()}
+	case errors.Is(err, workload.ErrEtcdUnmanaged):
+		return result{problem: workload.ErrEtcdUnmanaged.Error(), unreachable: true, external: true}
+	case errors.Is(err, workload.ErrNoHealthyMember):
+		return result{problem: workload.ErrNoHealthyMember.Error()}
+	case missing(err, secret.Name(cluster.Name, secret.EtcdCA)):
+		text := fmt.Sprintf("etcd can not be reached without the Secret %s/%s, which holds its authority", cluster.Namespace, secret.Name(cluster.Name, secret.EtcdCA))
+		return result{problem: text, unreachable: true}
+	case missing(err, secret.Name(cluster.Name, secret.Kubeconfig)):
+		return result{problem: fmt.Sprintf("the workload cluster can not be reached without the Secret %s/%s", cluster.Namespace, secret.Name(cluster.Name, secret.Kubeconfig))}
+	}
+	return result{problem: "the workload cluster can not be asked: " + message.Of(err)}
+}
+
+// missing reports whether the error says that there is no object of the name.
+func missing(err error, name string) bool {
+	var status apierrors.APIStatus
+	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name
+}
