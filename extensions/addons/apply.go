@@ -1,0 +1,179 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package addons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/cause"
+)
+
+// maxReason is how many bytes of an API server's words are shown.
+const maxReason = 300
+
+// state is how far an object is.
+type state int
+
+const (
+	// untried is an object that was not looked at, since the API server did not answer for one before it.
+	untried state = iota
+	// applied is an object that the API server has as its manifest says.
+	applied
+	// unknownKind is an object whose kind the API server does not know, or does not serve yet.
+	unknownKind
+	// refused is an object that the API server did not take.
+	refused
+	// unanswered is the object for which the API server did not answer.
+	unanswered
+)
+
+// result is how far an object is, and why.
+type result struct {
+	object
+	state  state
+	reason string
+}
+
+// apply applies the objects in their order. It ends early if the API server does not answer.
+func apply(ctx context.Context, to client.Client, objects []object) []result {
+	results := make([]result, len(objects))
+	for i, one := range objects {
+		results[i].object = one
+	}
+	for i := range results {
+		one := &results[i]
+		one.state, one.reason = explain(ctx, one.object, applyOne(ctx, to, one.object))
+		if one.state == unanswered {
+			break
+		}
+	}
+	return results
+}
+
+// applyOne makes the object in the cluster what its manifest says. The same again changes nothing there.
+func applyOne(ctx context.Context, to client.Client, one object) error {
+	wanted := one.DeepCopy()
+	namespaced, err := to.IsObjectNamespaced(wanted)
+	if err != nil {
+		return fmt.Errorf("finding the kind %s: %w", wanted.GetKind(), err)
+	}
+	if namespaced && wanted.GetNamespace() == "" {
+		wanted.SetNamespace(metav1.NamespaceDefault)
+	}
+	// Labels that are no map stay as they are, for the API server to refuse.
+	_ = unstructured.SetNestedField(wanted.Object, one.from.addon, "metadata", "labels", FromAddonLabel)
+	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership)
+}
+
+// explain turns an error into a state and words that stay the same and tell nothing of a secret.
+func explain(ctx context.Context, one object, err error) (state, string) {
+	if err == nil {
+		return applied, ""
+	}
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
+		return unknownKind, fmt.Sprintf("the cluster does not know the kind in %s yet", one.GetAPIVersion())
+	}
+	status, answered := statusOf(err)
+	if !answered {
+		logged(ctx, one, err)
+		return unanswered, cause.Of(err)
+	}
+	reason, judged := verdict(status)
+	switch {
+	case !judged:
+		logged(ctx, one, err)
+		return refused, cause.Of(err)
+	case one.secret():
+		return refused, withDetail(reason, fields(status))
+	default:
+		return refused, withDetail(reason, status.Message)
+	}
+}
+
+// logged logs what is not said elsewhere.
+func logged(ctx context.Context, one object, err error) {
+	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
+	if one.secret() {
+		log.Info("The workload API server did not take an object of an add-on", "cause", cause.Of(err))
+		return
+	}
+	log.Error(err, "The workload API server did not take an object of an add-on")
+}
+
+func statusOf(err error) (metav1.Status, bool) {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return metav1.Status{}, false
+	}
+	return answer.Status(), true
+}
+
+// verdict returns the word for what the API server thinks of the object, if it has judged the object itself. Its other
+// errors, such as those of a webhook that cannot be reached, may say something else each time.
+func verdict(status metav1.Status) (string, bool) {
+	// What does not match the schema of its kind is refused without a reason, but always in such words.
+	if status.Reason == metav1.StatusReasonUnknown && strings.HasPrefix(status.Message, "failed to ") {
+		return "does not match the schema of its kind", true
+	}
+	return string(status.Reason), slices.Contains([]metav1.StatusReason{
+		metav1.StatusReasonInvalid, metav1.StatusReasonBadRequest, metav1.StatusReasonForbidden, metav1.StatusReasonNotFound,
+		metav1.StatusReasonConflict, metav1.StatusReasonAlreadyExists, metav1.StatusReasonMethodNotAllowed,
+		metav1.StatusReasonNotAcceptable, metav1.StatusReasonRequestEntityTooLarge, metav1.StatusReasonUnsupportedMediaType,
+	}, status.Reason)
+}
+
+// fields returns the fields that an answer is about. The rest of it may quote what they hold.
+func fields(status metav1.Status) string {
+	if status.Details == nil {
+		return ""
+	}
+	var list []string
+	for _, one := range status.Details.Causes {
+		if one.Field != "" {
+			list = append(list, one.Field)
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func withDetail(text, detail string) string {
+	if detail == "" {
+		return text
+	}
+	return text + ": " + oneLine(detail)
+}
+
+// oneLine returns a text as one line that is not too long for a condition.
+func oneLine(text string) string { return shortened(strings.Join(strings.Fields(text), " ")) }
+
+func shortened(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "") + "..."
+}

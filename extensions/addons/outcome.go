@@ -1,0 +1,121 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package addons
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+const (
+	// shown is how many problems a message names.
+	shown = 10
+	// kindWait is when to look again for a kind that is not known: its definition is served soon after it was applied.
+	kindWait = time.Second
+)
+
+// findings is what a run has found and done.
+type findings struct {
+	choice  choice
+	version string
+	// problems are those of the sources, and after them those of the choice.
+	problems []string
+	results  []result
+}
+
+// outcome says how far the add-ons are.
+func (f findings) outcome() work.Outcome {
+	problems := append([]string{}, f.choice.problems...)
+	problems = append(problems, f.problems...)
+	onlyKinds := len(problems) == 0
+	for _, one := range f.results {
+		switch one.state {
+		case applied, untried:
+		case unanswered:
+			problems = append(problems, fmt.Sprintf("the workload API server does not answer: %s", one.reason))
+			onlyKinds = false
+		case unknownKind, refused:
+			problems = append(problems, fmt.Sprintf("%s: %s: %s", one.place(), one.object, one.reason))
+			onlyKinds = onlyKinds && one.state == unknownKind
+		}
+	}
+	if len(problems) == 0 {
+		return work.Outcome{Done: true, Message: f.summary(), Report: f.report()}
+	}
+	outcome := work.Outcome{Message: "add-ons are not applied yet: " + limited(problems), Report: f.report()}
+	if onlyKinds {
+		outcome.RetryAfter = kindWait
+	}
+	return outcome
+}
+
+func limited(problems []string) string {
+	if len(problems) <= shown {
+		return strings.Join(problems, "; ")
+	}
+	return fmt.Sprintf("%s; and %d more", strings.Join(problems[:shown], "; "), len(problems)-shown)
+}
+
+// summary says what was done.
+func (f findings) summary() string {
+	text := "no add-on is meant for this Cluster now"
+	if len(f.choice.chosen) > 0 {
+		text = fmt.Sprintf("applied %d objects of the add-ons %s", len(f.results), strings.Join(f.addons(), ", "))
+	}
+	if len(f.choice.missing) > 0 {
+		text += fmt.Sprintf("; no variant is for %s of %s", f.version, strings.Join(f.choice.missing, ", "))
+	}
+	return text
+}
+
+func (f findings) addons() []string {
+	list := make([]string, 0, len(f.choice.chosen))
+	for _, chosen := range f.choice.chosen {
+		list = append(list, chosen.addon)
+	}
+	return list
+}
+
+// report has a line for each object, in the order in which they are applied, and one for each add-on without a variant.
+func (f findings) report() string {
+	var lines strings.Builder
+	for _, one := range f.results {
+		fmt.Fprintf(&lines, "%s (%s): %s: %s\n", one.from.addon, one.place(), one.object, one.describe())
+	}
+	for _, addon := range f.choice.missing {
+		fmt.Fprintf(&lines, "%s: no variant is for %s\n", addon, f.version)
+	}
+	return lines.String()
+}
+
+func (r result) describe() string {
+	switch r.state {
+	case applied:
+		return "applied"
+	case unknownKind:
+		return "waits: " + r.reason
+	case refused:
+		return "refused: " + r.reason
+	case unanswered:
+		return "no answer: " + r.reason
+	default:
+		return "not tried yet"
+	}
+}

@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package addons
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
+
+const (
+	// AddonLabel of a ConfigMap or Secret names the add-on that it is, or is a variant of.
+	AddonLabel = "foo.cluster.x-k8s.io/addon"
+	// ClusterSelectorAnnotation holds a selector of the Clusters that get the add-on, as kubectl --selector takes it, for
+	// example "cni=calico,env in (test,stage)". Without it, all Clusters of the namespace do.
+	ClusterSelectorAnnotation = "foo.cluster.x-k8s.io/cluster-selector"
+	// VersionsAnnotation holds the range of Kubernetes versions that the variant is for, for example ">=1.35.0 <1.37.0" or
+	// "1.35.x || 1.36.x". Without it, it is for all.
+	VersionsAnnotation = "foo.cluster.x-k8s.io/kubernetes-versions"
+	// ApplyAnnotation holds the moments at which the variant is applied, with commas between. Without it, that is
+	// after-initialization.
+	ApplyAnnotation = "foo.cluster.x-k8s.io/apply"
+	// FromAddonLabel is put on what is applied in workload clusters, so that it can be found. Its value is the name of the
+	// add-on. It differs from AddonLabel, so that nothing becomes an add-on where a cluster manages itself.
+	FromAddonLabel = "foo.cluster.x-k8s.io/from-addon"
+)
+
+// Moment is when an add-on is applied.
+type Moment string
+
+const (
+	// AfterInitialization is once the control plane of a new Cluster serves.
+	AfterInitialization Moment = "after-initialization"
+	// BeforeUpgrade is before anything of the Cluster is upgraded, with the variant for the version that it gets.
+	BeforeUpgrade Moment = "before-upgrade"
+)
+
+// FieldOwner is the field manager of what is applied.
+const FieldOwner = client.FieldOwner("foo-addons")
+
+var (
+	install = settings.Switch("addons",
+		"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them.")
+	preUpgrade = settings.Switch("preUpgradeAddons",
+		"Applies the add-ons that are meant for it before an upgrade, in the variants for the version that the Cluster gets. The upgrade waits for them.")
+)
+
+// Settings returns the settings that this package reads.
+func Settings() []settings.Doc { return []settings.Doc{install.Doc(), preUpgrade.Doc()} }

@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package addons
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/labels"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/cause"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// Options of the tasks.
+type Options struct {
+	// Client reads Clusters, ConfigMaps and Secrets of the management cluster. It must see those with the label AddonLabel,
+	// which the caches of Foo's manager do not hold.
+	Client client.Reader
+	// Workload returns clients of workload clusters. They must find kinds that were defined after they were made.
+	Workload work.Workload
+}
+
+// Task applies the add-ons of a Cluster that are meant for one moment.
+type Task struct {
+	client   client.Reader
+	workload work.Workload
+	wanted   settings.Key[bool]
+	moment   Moment
+}
+
+var _ work.Task = &Task{}
+
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
+
+// NewInstallation returns the task that applies add-ons once the control plane is initialized, in the variants for the version
+// of the Cluster's topology.
+func NewInstallation(options Options) *Task {
+	return &Task{client: options.Client, workload: options.Workload, wanted: install, moment: AfterInitialization}
+}
+
+// NewPreUpgrade returns the task that applies add-ons before an upgrade, in the variants for the version that the job is to.
+func NewPreUpgrade(options Options) *Task {
+	return &Task{client: options.Client, workload: options.Workload, wanted: preUpgrade, moment: BeforeUpgrade}
+}
+
+// Wanted reports whether the settings ask for the add-ons.
+func (t *Task) Wanted(settings map[string]string) (bool, error) { return t.wanted.Get(settings) }
+
+// Run applies the add-ons. What was applied before is applied again, which changes nothing unless somebody else did.
+func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	wanted, err := t.wanted.Get(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	if !wanted {
+		return work.Outcome{Done: true, Message: fmt.Sprintf("setting %s is off", t.wanted.Doc().Name)}, nil
+	}
+	found, err := t.choose(ctx, job)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to find the add-ons of a Cluster")
+		return work.Outcome{Message: "the add-ons could not be read in the management cluster: " + cause.Of(err)}, nil
+	}
+	var objects []object
+	objects, found.problems = read(found.choice.chosen)
+	if len(objects) == 0 {
+		return found.outcome(), nil
+	}
+	workload, err := t.workload(ctx, job.Cluster)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to reach the workload cluster")
+		return work.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + cause.Of(err)}, nil
+	}
+	found.results = apply(ctx, workload, objects)
+	return found.outcome(), nil
+}
+
+// choose reads what there is and picks what is applied.
+func (t *Task) choose(ctx context.Context, job work.Job) (findings, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := t.client.Get(ctx, job.Cluster, cluster); err != nil {
+		return findings{}, fmt.Errorf("reading the Cluster: %w", err)
+	}
+	sources, err := list(ctx, t.client, job.Cluster.Namespace)
+	if err != nil {
+		return findings{}, err
+	}
+	found := findings{version: cmp.Or(job.To, cluster.Spec.Topology.Version)}
+	version, err := semver.ParseTolerant(found.version)
+	if err != nil {
+		found.choice.problems = []string{fmt.Sprintf("the Cluster's version is %q, want one like v1.36.3", found.version)}
+		return found, nil
+	}
+	found.choice = choose(sources, target{labels: labels.Set(cluster.Labels), version: version, moment: t.moment})
+	return found, nil
+}
