@@ -24,9 +24,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -69,11 +71,15 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
 	looking := checks.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := checks.NewSmoke(looking)
+	adding := addons.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client}
 	return map[string]work.Task{
-		lifecycle.BeforeClusterUpgrade:     work.Sequence(checks.NewUpgrade(looking)),
-		lifecycle.AfterControlPlaneUpgrade: smoke,
-		lifecycle.BeforeWorkersUpgrade:     smoke,
-		lifecycle.AfterWorkersUpgrade:      smoke,
-		lifecycle.AfterClusterUpgrade:      checks.NewConformance(looking),
+		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
+		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
+		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Clusters),
+		lifecycle.AfterControlPlaneUpgrade:     smoke,
+		lifecycle.BeforeWorkersUpgrade:         smoke,
+		lifecycle.AfterWorkersUpgrade:          smoke,
+		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
+		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(mgr.GetClient(), options.Clusters)),
 	}
 }

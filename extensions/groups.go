@@ -17,8 +17,10 @@ limitations under the License.
 package extensions
 
 import (
+	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
@@ -33,6 +35,16 @@ type Group struct {
 // Groups returns all settings that the extension reads.
 func Groups() []Group {
 	return []Group{{
+		Title: "Add-ons",
+		About: "Once the control plane is initialized, and before an upgrade, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
+			"of the Cluster. Their annotation `foo.cluster.x-k8s.io/cluster-selector` says for which Clusters (all without), `foo.cluster.x-k8s.io/kubernetes-versions` for which versions, as in `>=1.35.0 <1.37.0`, " +
+			"and `foo.cluster.x-k8s.io/apply` when: `after-initialization`, which holds without it, `before-upgrade`, or both with a comma between. Objects are applied, and none is ever deleted.",
+		Settings: addons.Settings(),
+	}, {
+		Title:    "Snapshots of etcd",
+		About:    "Before each step of the control plane, and before a deletion. A snapshot is stored under the UID of the Cluster and the version, checked against its hash and the members of etcd, and read back.",
+		Settings: snapshot.Settings(),
+	}, {
 		Title:    "Checks around upgrades",
 		About:    "Before an upgrade, after each of its steps and at its end. The containers of workloads on Foo's own machines are simulated, so there DNS is looked at by its objects only.",
 		Settings: checks.Settings(),
