@@ -17,11 +17,9 @@ limitations under the License.
 package topology
 
 import (
-	"fmt"
-	"slices"
-	"strings"
-
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 )
 
 // mostFindings is how many findings a message names, so that it fits into a condition.
@@ -39,20 +37,12 @@ func (f findings) at(where string) findings {
 	return located
 }
 
-// into makes the response a Failure that names each finding once, in the order of the alphabet: Cluster API keeps the message in a
-// condition, which must not change while nothing else does. Without findings the response is a success.
+// into makes the response a Failure that names each finding once, always in the same order, since Cluster API keeps the message
+// in a condition. Without findings the response is a success.
 func (f findings) into(response runtimehooksv1.ResponseObject) {
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
-	if len(f) == 0 {
-		return
+	if len(f) > 0 {
+		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
+		response.SetMessage(message.List(f, mostFindings))
 	}
-	response.SetStatus(runtimehooksv1.ResponseStatusFailure)
-	sorted := slices.Clone(f)
-	slices.Sort(sorted)
-	sorted = slices.Compact(sorted)
-	more := ""
-	if extra := len(sorted) - mostFindings; extra > 0 {
-		sorted, more = sorted[:mostFindings], fmt.Sprintf("; and %d more", extra)
-	}
-	response.SetMessage(strings.Join(sorted, "; ") + more)
 }

@@ -1,0 +1,156 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package upgradeplan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"sigs.k8s.io/cluster-api/util/version"
+)
+
+// maxSkew is by how many minor versions workers may be older than their control plane.
+const maxSkew = 3
+
+// unordered is what Cluster API's comparison says of versions that differ in builds of which none is newer.
+const unordered = 2
+
+// mostVersions is how many versions a message names.
+const mostVersions = 20
+
+// release is a Kubernetes version, and how it was written.
+type release struct {
+	text string
+	semver.Version
+}
+
+// minor writes the minor version alone.
+func (r release) minor() string { return fmt.Sprintf("v%d.%d", r.Major, r.Minor) }
+
+func parse(text string) (release, error) {
+	parsed, err := semver.ParseTolerant(text)
+	return release{text: text, Version: parsed}, err
+}
+
+// readVersions passes over what is not a version, and sorts the others, the oldest first. Those that differ only in their
+// builds have the order of the builds if there is one, and that of the alphabet otherwise.
+func readVersions(texts []string) []release {
+	read := make([]release, 0, len(texts))
+	for _, text := range texts {
+		if parsed, err := semver.Parse(strings.TrimPrefix(text, "v")); err == nil {
+			read = append(read, release{text: "v" + parsed.String(), Version: parsed})
+		}
+	}
+	slices.SortFunc(read, func(a, b release) int { return cmp.Compare(a.text, b.text) })
+	read = slices.CompactFunc(read, func(a, b release) bool { return a.text == b.text })
+	slices.SortStableFunc(read, func(a, b release) int {
+		order := version.Compare(a.Version, b.Version, version.WithBuildTags())
+		if order == unordered {
+			return 0
+		}
+		return order
+	})
+	return read
+}
+
+// same says whether two are one version, with one build.
+func same(a, b semver.Version) bool { return version.Compare(a, b, version.WithBuildTags()) == 0 }
+
+// upgrade is what is asked for.
+type upgrade struct {
+	from, to release
+}
+
+// readUpgrade refuses what no plan can do.
+func readUpgrade(from, workers, to string) (upgrade, error) {
+	var read upgrade
+	var err error
+	if read.from, err = parse(from); err != nil {
+		return read, fmt.Errorf("the version of the control plane is %q, want a semantic version such as v1.35.4", from)
+	}
+	if read.to, err = parse(to); err != nil {
+		return read, fmt.Errorf("the version to upgrade to is %q, want a semantic version such as v1.36.3", to)
+	}
+	if version.Compare(read.to.Version, read.from.Version, version.WithBuildTags()) < 0 {
+		return read, fmt.Errorf("the version to upgrade to is %s, want at least %s, that of the control plane", to, from)
+	}
+	if read.to.Major != read.from.Major {
+		return read, fmt.Errorf("the version to upgrade to is %s, want one of the major version of the control plane, which has %s", to, from)
+	}
+	return read, read.checkWorkers(workers)
+}
+
+// checkWorkers refuses workers that are too old for their control plane: Cluster API has no step for them, and would leave them
+// where they are without a word.
+func (u upgrade) checkWorkers(text string) error {
+	if text == "" {
+		return nil
+	}
+	oldest, err := parse(text)
+	if err != nil {
+		return fmt.Errorf("the version of the workers is %q, want a semantic version such as v1.35.4", text)
+	}
+	if oldest.Major == u.from.Major && oldest.Minor+maxSkew < u.from.Minor {
+		return fmt.Errorf("the oldest workers have %s, want at most %d minor versions below the control plane, which has %s", text, maxSkew, u.from.text)
+	}
+	return nil
+}
+
+// plan returns the steps of the control plane over the versions that there are, which are sorted. Only the last step may be a
+// pre-release.
+func (u upgrade) plan(there []release) ([]string, error) {
+	if !slices.ContainsFunc(there, func(one release) bool { return same(one.Version, u.to.Version) }) {
+		return nil, fmt.Errorf("there is no %s to upgrade to; there are %s", u.to.text, list(there))
+	}
+	if same(u.from.Version, u.to.Version) {
+		return nil, nil
+	}
+	newest := map[uint64]release{}
+	for _, one := range there {
+		if one.Major == u.from.Major && len(one.Pre) == 0 {
+			newest[one.Minor] = one
+		}
+	}
+	var steps, missing []string
+	for minor := u.from.Minor + 1; minor < u.to.Minor && len(missing) < mostVersions; minor++ {
+		if step, found := newest[minor]; found {
+			steps = append(steps, step.text)
+		} else {
+			missing = append(missing, release{Version: semver.Version{Major: u.from.Major, Minor: minor}}.minor())
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("there is no release of %s, through which an upgrade from %s to %s must go; there are %s",
+			strings.Join(missing, ", "), u.from.text, u.to.text, list(there))
+	}
+	return append(steps, u.to.text), nil
+}
+
+// list names the newest versions.
+func list(there []release) string {
+	if len(there) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, one := range there[max(0, len(there)-mostVersions):] {
+		names = append(names, one.text)
+	}
+	return strings.Join(names, ", ")
+}

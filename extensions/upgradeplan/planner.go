@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package upgradeplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
+
+// Source returns the Kubernetes versions that machines of a cluster can be made of, such as v1.36.3, in any order. What is not a
+// version is passed over.
+type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
+
+var kubernetesVersions = settings.List("kubernetesVersions",
+	"Kubernetes versions that upgrades may go through. Without it they are those that the cloud has images of.",
+	"semantic versions that begin with v, such as v1.35.4,v1.36.3",
+	func(given string) error {
+		digits, found := strings.CutPrefix(given, "v")
+		if !found {
+			return errors.New("does not begin with v")
+		}
+		_, err := semver.Parse(digits)
+		return err
+	})
+
+// Settings returns the settings that GenerateUpgradePlan reads. They stand in the ExtensionConfig: a class has none for it.
+func Settings() []settings.Doc { return []settings.Doc{kubernetesVersions.Doc()} }
+
+// Planner answers the hook GenerateUpgradePlan.
+type Planner struct {
+	source Source
+}
+
+// New returns a planner. The source, which may be nil, is asked where no setting names versions. It must answer within
+// milliseconds: Cached makes such a source of a slow one.
+func New(source Source) Planner { return Planner{source: source} }
+
+// GenerateUpgradePlan plans the steps of the control plane, and leaves those of the workers to Cluster API. It is a Failure that
+// names what is missing if there are not the versions for it.
+func (p Planner) GenerateUpgradePlan(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) {
+	steps, err := p.steps(ctx, request)
+	if err != nil {
+		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
+		response.SetMessage(message.Of(err))
+		return
+	}
+	for _, step := range steps {
+		response.ControlPlaneUpgrades = append(response.ControlPlaneUpgrades, runtimehooksv1.UpgradeStep{Version: step})
+	}
+	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
+}
+
+func (p Planner) steps(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest) ([]string, error) {
+	wanted, err := readUpgrade(request.FromControlPlaneKubernetesVersion, request.FromWorkersKubernetesVersion, request.ToKubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	there, err := p.versions(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	return wanted.plan(readVersions(there))
+}
+
+// versions returns the versions that there are.
+func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest) ([]string, error) {
+	listed, err := kubernetesVersions.Get(request.Settings)
+	if err != nil || len(listed) > 0 {
+		return listed, err
+	}
+	if p.source == nil {
+		return nil, errors.New("nobody says which Kubernetes versions there are: name them in the setting kubernetesVersions of the ExtensionConfig")
+	}
+	there, err := p.source(ctx, client.ObjectKeyFromObject(&request.Cluster))
+	if err != nil {
+		return nil, fmt.Errorf("which Kubernetes versions there are is not known: %w", err)
+	}
+	return there, nil
+}
