@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
@@ -59,18 +60,11 @@ func (f findings) outcome() work.Outcome {
 	if len(problems) == 0 {
 		return work.Outcome{Done: true, Message: f.summary(), Report: f.report()}
 	}
-	outcome := work.Outcome{Message: "add-ons are not applied yet: " + limited(problems), Report: f.report()}
+	outcome := work.Outcome{Message: "add-ons are not applied yet: " + message.List(problems, shown), Report: f.report()}
 	if onlyKinds {
 		outcome.RetryAfter = kindWait
 	}
 	return outcome
-}
-
-func limited(problems []string) string {
-	if len(problems) <= shown {
-		return strings.Join(problems, "; ")
-	}
-	return fmt.Sprintf("%s; and %d more", strings.Join(problems[:shown], "; "), len(problems)-shown)
 }
 
 // summary says what was done.

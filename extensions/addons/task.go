@@ -27,7 +27,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/cause"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
@@ -51,7 +51,7 @@ type Task struct {
 
 var _ work.Task = &Task{}
 
-// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 
 // NewInstallation returns the task that applies add-ons once the control plane is initialized, in the variants for the version
@@ -80,7 +80,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	found, err := t.choose(ctx, job)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to find the add-ons of a Cluster")
-		return work.Outcome{Message: "the add-ons could not be read in the management cluster: " + cause.Of(err)}, nil
+		return work.Outcome{Message: "add-ons are not applied yet: " + message.Of(err)}, nil
 	}
 	var objects []object
 	objects, found.problems = read(found.choice.chosen)
@@ -90,7 +90,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	workload, err := t.workload(ctx, job.Cluster)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to reach the workload cluster")
-		return work.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + cause.Of(err)}, nil
+		return work.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + message.Of(err)}, nil
 	}
 	found.results = apply(ctx, workload, objects)
 	return found.outcome(), nil
@@ -106,12 +106,11 @@ func (t *Task) choose(ctx context.Context, job work.Job) (findings, error) {
 	if err != nil {
 		return findings{}, err
 	}
-	found := findings{version: cmp.Or(job.To, cluster.Spec.Topology.Version)}
-	version, err := semver.ParseTolerant(found.version)
+	name := cmp.Or(job.To, cluster.Spec.Topology.Version)
+	version, err := semver.ParseTolerant(name)
 	if err != nil {
-		found.choice.problems = []string{fmt.Sprintf("the Cluster's version is %q, want one like v1.36.3", found.version)}
-		return found, nil
+		return findings{}, fmt.Errorf("the Cluster's version is %q, want one like v1.36.3: %w", name, err)
 	}
-	found.choice = choose(sources, target{labels: labels.Set(cluster.Labels), version: version, moment: t.moment})
-	return found, nil
+	made := choose(sources, target{labels: labels.Set(cluster.Labels), version: version, moment: t.moment})
+	return findings{choice: made, version: name}, nil
 }

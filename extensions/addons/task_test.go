@@ -20,9 +20,10 @@ package addons
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -238,12 +239,12 @@ var _ = Describe("Add-ons", func() {
 		task = NewInstallation(options())
 		outcome := w.run(ctx, task, "")
 		Expect(outcome.Done).To(BeFalse())
-		Expect(outcome.Message).To(Equal("add-ons are not applied yet: ConfigMap words, key all.yaml: document 1 is not an object; " +
-			"ConfigMap cni, key all.yaml: Service " + w.namespace + ": Invalid: Service \"" + w.namespace + "\" is invalid: " +
+		Expect(outcome.Message).To(Equal("add-ons are not applied yet: ConfigMap cni, key all.yaml: Service " + w.namespace + ": Invalid: Service \"" + w.namespace + "\" is invalid: " +
 			"[spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive, " +
 			"spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive]; " +
+			"ConfigMap pools, key all.yaml: Pool p: the cluster does not know the kind in " + w.namespace + ".example.com/v1 yet; " +
 			"ConfigMap typo, key all.yaml: Deployment typo: does not match the schema of its kind: failed to create typed patch object (default/typo; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema; " +
-			"ConfigMap pools, key all.yaml: Pool p: the cluster does not know the kind in " + w.namespace + ".example.com/v1 yet"))
+			"ConfigMap words, key all.yaml: document 1 is not an object"))
 		Expect(outcome.Report).To(ContainSubstring("ConfigMap " + w.namespace + "/fine-made: applied\n"))
 		for range 5 {
 			Expect(w.run(ctx, task, "")).To(Equal(outcome))
@@ -295,12 +296,12 @@ var _ = Describe("Add-ons", func() {
 			return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "c-kubeconfig")
 		}
 		Expect(w.run(ctx, NewInstallation(unreachable), "").Message).
-			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: NotFound"))
+			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: the API server answered NotFound for secrets \"c-kubeconfig\""))
 		unreachable.Workload = func(context.Context, client.ObjectKey) (client.Client, error) {
-			return nil, errors.New("read 10.0.0.1:34567")
+			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
 		}
 		Expect(w.run(ctx, NewInstallation(unreachable), "").Message).
-			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: an error that the log describes"))
+			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: connection refused"))
 	})
 
 	It("are nothing that is wanted unless a setting says so", func(ctx SpecContext) {
