@@ -21,8 +21,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	goruntime "runtime"
+	"slices"
 
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +64,7 @@ import (
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/definitions"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -226,6 +229,10 @@ func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Opti
 }
 
 func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	kinds := slices.Collect(maps.Keys(controlplanekinds.Kinds()))
+	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
+		return err
+	}
 	secrets, err := cachedSecretClient(mgr)
 	if err != nil {
 		return err
@@ -257,6 +264,11 @@ func controlPlaneInitialized(cluster *clusterv1.Cluster) bool {
 }
 
 func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	// The identity has had one version only, so there is nothing to migrate.
+	kinds := slices.AppendSeq([]client.Object{&infrav1.FooClusterIdentity{}}, maps.Keys(infrakinds.Kinds()))
+	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
+		return err
+	}
 	foocloud, err := cloudclient.NewClient(cloudclient.Options{
 		Endpoint: opts.CloudEndpoint, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
 	})

@@ -1,0 +1,110 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package definitions looks, before a manager begins its work, whether it can work with the CustomResourceDefinitions that
+// are installed. They are those of another release when somebody has applied CRDs by hand, or has gone back to an older
+// manager: then the manager would find no kind to watch, or its conversion webhook be asked for a version that it does not
+// know, and neither would say why.
+//
+// Limits: it looks once, and at versions only. Fields that a manager does not know are no harm: it writes patches of what
+// it does know.
+package definitions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/cluster-api/util/contract"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+)
+
+// Error says which definitions a manager can not work with, and what to do.
+type Error struct {
+	// Problems has a sentence for each.
+	Problems []string
+}
+
+// Error returns all problems in one line.
+func (e *Error) Error() string {
+	return strings.Join(e.Problems, "; ") + ": install the CRDs and the manager of one release, " +
+		"with clusterctl init or clusterctl upgrade apply; objects that are there stay as they are meanwhile"
+}
+
+// Check returns an *Error unless the kinds of all objects are installed, serve the version that the object is of, and are
+// stored only in versions that the scheme knows. Any other error is one of the API server.
+func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, objects ...client.Object) error {
+	var problems []string
+	for _, object := range objects {
+		kind, err := apiutil.GVKForObject(object, scheme)
+		if err != nil {
+			return err
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		name := contract.CalculateCRDName(kind.Group, kind.Kind)
+		err = reader.Get(ctx, client.ObjectKey{Name: name}, crd)
+		if apierrors.IsNotFound(err) {
+			problems = append(problems, "CRD "+name+" is not installed")
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("look at the versions of CRD %s: %w", name, err)
+		}
+		known := scheme.VersionsForGroupKind(kind.GroupKind())
+		names := make([]string, 0, len(known))
+		for _, version := range known {
+			names = append(names, version.Version)
+		}
+		slices.Sort(names)
+		problems = append(problems, problemsOf(crd, kind.Version, names)...)
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	slices.Sort(problems)
+	return &Error{Problems: problems}
+}
+
+// problemsOf returns why a manager that speaks a version of a kind, and can convert the known ones, can not work with it.
+func problemsOf(crd *apiextensionsv1.CustomResourceDefinition, speaks string, known []string) []string {
+	var served, problems []string
+	stored := slices.Clone(crd.Status.StoredVersions)
+	for _, version := range crd.Spec.Versions {
+		if version.Served {
+			served = append(served, version.Name)
+		}
+		if version.Storage {
+			stored = append(stored, version.Name)
+		}
+	}
+	if !slices.Contains(served, speaks) {
+		problems = append(problems, fmt.Sprintf("CRD %s does not serve %s, which this manager speaks, but only %s",
+			crd.Name, speaks, strings.Join(served, ", ")))
+	}
+	slices.Sort(stored)
+	for _, version := range slices.Compact(stored) {
+		if !slices.Contains(known, version) {
+			problems = append(problems, fmt.Sprintf("CRD %s stores objects as %s, which this manager can not convert: it knows only %s",
+				crd.Name, version, strings.Join(known, ", ")))
+		}
+	}
+	return problems
+}

@@ -1,0 +1,61 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package definitions
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestProblems(t *testing.T) {
+	served := func(name string) apiextensionsv1.CustomResourceDefinitionVersion {
+		return apiextensionsv1.CustomResourceDefinitionVersion{Name: name, Served: true}
+	}
+	storage := apiextensionsv1.CustomResourceDefinitionVersion{Name: "v1beta2", Served: true, Storage: true}
+	for _, test := range []struct {
+		name     string
+		versions []apiextensionsv1.CustomResourceDefinitionVersion
+		stored   []string
+		want     []string
+	}{
+		{"of its own release", []apiextensionsv1.CustomResourceDefinitionVersion{served("v1beta1"), storage}, []string{"v1beta2"}, nil},
+		{"with a newer version besides", []apiextensionsv1.CustomResourceDefinitionVersion{storage, served("v1")}, []string{"v1beta1", "v1beta2"}, nil},
+		{"older", []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1beta1", Served: true, Storage: true}}, []string{"v1beta1"},
+			[]string{"CRD things.example.org does not serve v1beta2, which this manager speaks, but only v1beta1"}},
+		{"without what it speaks", []apiextensionsv1.CustomResourceDefinitionVersion{{Name: "v1beta2", Storage: true}, served("v1beta1"), served("v1")}, nil,
+			[]string{"CRD things.example.org does not serve v1beta2, which this manager speaks, but only v1beta1, v1"}},
+		{"newer", []apiextensionsv1.CustomResourceDefinitionVersion{served("v1beta2"), {Name: "v1", Served: true, Storage: true}}, []string{"v1beta2", "v1"},
+			[]string{"CRD things.example.org stores objects as v1, which this manager can not convert: it knows only v1beta1, v1beta2"}},
+		{"brought back, with objects of a newer one", []apiextensionsv1.CustomResourceDefinitionVersion{storage, {Name: "v1"}}, []string{"v1beta2", "v1"},
+			[]string{"CRD things.example.org stores objects as v1, which this manager can not convert: it knows only v1beta1, v1beta2"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "things.example.org"}}
+			crd.Spec.Versions, crd.Status.StoredVersions = test.versions, test.stored
+			NewWithT(t).Expect(problemsOf(crd, "v1beta2", []string{"v1beta1", "v1beta2"})).To(Equal(test.want))
+		})
+	}
+}
+
+func TestErrorSaysWhatToDo(t *testing.T) {
+	err := &Error{Problems: []string{"CRD a is not installed", "CRD b is not installed"}}
+	NewWithT(t).Expect(err).To(MatchError("CRD a is not installed; CRD b is not installed: install the CRDs and the manager of one release, " +
+		"with clusterctl init or clusterctl upgrade apply; objects that are there stay as they are meanwhile"))
+}
