@@ -20,10 +20,15 @@ package e2e
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -44,19 +49,108 @@ func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *clus
 func (c *clusterctl) move(ctx context.Context, from, to *pods, moved *cluster) {
 	GinkgoHelper()
 	c.run(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
-	Expect(from.clusters(moved.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
-	moved.management = to.management
-	moved.available(ctx)
+	moved.arrived(ctx, from.management, to.management)
+}
+
+// arrived waits until the cluster is as well where it has been moved as it was before.
+func (c *cluster) arrived(ctx context.Context, from, to *management) {
+	GinkgoHelper()
+	Expect(from.clusters(c.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
+	c.management = to
+	c.available(ctx)
 	Eventually(func(g Gomega) {
 		var now clusterv1.Cluster
-		g.Expect(moved.Get(ctx, moved.key, &now)).To(Succeed())
+		g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
 		for _, kind := range []string{clusterv1.ClusterRemoteConnectionProbeCondition, clusterv1.ClusterControlPlaneAvailableCondition, clusterv1.ClusterWorkersAvailableCondition} {
 			expectCondition(g, now.Status.Conditions, kind, metav1.ConditionTrue)
 		}
 		expectCondition(g, now.Status.Conditions, clusterv1.ClusterRollingOutCondition, metav1.ConditionFalse)
-		g.Expect(moved.anyControlPlane(g, ctx).GetGeneration()).To(BeNumerically(">", 0))
-		moved.expectSettledStatus(g, ctx, 1, currentVersion)
+		g.Expect(c.anyControlPlane(g, ctx).GetGeneration()).To(BeNumerically(">", 0))
+		c.expectSettledStatus(g, ctx, 1, currentVersion)
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not go on where it has been moved")
+}
+
+// killMove kills a move once it is half-way. An API server that refuses the next step keeps it there: it tries for minutes.
+func (c *clusterctl) killMove(ctx context.Context, from, to *pods, moved *cluster, halfway func(g Gomega)) {
+	GinkgoHelper()
+	cmd := c.command(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
+	move := start(cmd)
+	Eventually(func(g Gomega) {
+		if move.ended() {
+			StopTrying("the move has ended: " + string(move.said.Contents())).Now()
+		}
+		halfway(g)
+	}).WithContext(ctx).Should(Succeed(), "the move does not come as far as it should: %s", move.said.Contents())
+	Expect(cmd.Process.Kill()).To(Succeed())
+	Eventually(ctx, move.done).Should(BeClosed())
+	Expect(cmd.ProcessState.ExitCode()).To(Equal(-1), "the move has ended by itself: %s", move.said.Contents())
+}
+
+// refuse has the API server refuse an operation on a kind until the returned function is called. Try is such an operation,
+// which shows when it does.
+func (m *management) refuse(ctx context.Context, operation admissionregistrationv1.OperationType, resource schema.GroupResource, try func() error) func() {
+	GinkgoHelper()
+	const message = "not while the story goes on"
+	meta := metav1.ObjectMeta{Name: "refuse-" + resource.Resource}
+	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+			RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+				Operations: []admissionregistrationv1.OperationType{operation},
+				Rule:       admissionregistrationv1.Rule{APIGroups: []string{resource.Group}, APIVersions: []string{"*"}, Resources: []string{resource.Resource}},
+			},
+		}}},
+		Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: message}},
+	}}
+	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
+		PolicyName: policy.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
+	}}
+	Expect(m.Create(ctx, policy)).To(Succeed())
+	Expect(m.Create(ctx, binding)).To(Succeed())
+	answer := func() string { return fmt.Sprint(try()) }
+	Eventually(answer).WithContext(ctx).Should(ContainSubstring(message), "the API server does not refuse it")
+	return func() {
+		GinkgoHelper()
+		Expect(m.Delete(ctx, binding)).To(Succeed())
+		Expect(m.Delete(ctx, policy)).To(Succeed())
+		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(message), "the API server goes on to refuse it")
+	}
+}
+
+// pausedIn reports whether a management cluster has the cluster paused.
+func (c *cluster) pausedIn(g Gomega, ctx context.Context, m *management) bool {
+	var now clusterv1.Cluster
+	g.Expect(m.Get(ctx, c.key, &now)).To(Succeed())
+	return ptr.Deref(now.Spec.Paused, false)
+}
+
+// resume does what docs/troubleshooting.md says to end a pause.
+func (c *cluster) resume(ctx context.Context, m *management) {
+	GinkgoHelper()
+	m.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "cluster", c.key.Name, "--type=merge", `--patch={"spec":{"paused":null}}`)
+}
+
+// names lists what a move takes with it, as docs/troubleshooting.md says.
+func (c *cluster) names(ctx context.Context, m *management) []string {
+	GinkgoHelper()
+	// kubectl remembers for minutes what an API server has.
+	fresh := "--cache-dir=" + GinkgoT().TempDir()
+	objects := strings.Fields(m.kubectl(ctx, fresh, "--namespace="+c.key.Namespace, "get", "cluster-api", "--output=name"))
+	secrets := m.kubectl(ctx, "--namespace="+c.key.Namespace, "get", "secrets", "--selector="+clusterv1.ClusterNameLabel+"="+c.key.Name, "--output=name")
+	return append(objects, strings.Fields(secrets)...)
+}
+
+// forget does what docs/troubleshooting.md says of what an interrupted move has left at its source. The Cluster goes last:
+// while it is there and paused, no controller acts on what is being deleted.
+func (c *cluster) forget(ctx context.Context, m *management) {
+	GinkgoHelper()
+	isCluster := func(name string) bool { return strings.HasPrefix(name, "cluster.cluster.x-k8s.io/") }
+	left := slices.DeleteFunc(c.names(ctx, m), isCluster)
+	for _, object := range append(left, "cluster/"+c.key.Name) {
+		m.kubectl(ctx, "--namespace="+c.key.Namespace, "delete", object, "--wait=false", "--ignore-not-found")
+		got := end(command(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "--namespace="+c.key.Namespace,
+			"patch", object, "--type=merge", `--patch={"metadata":{"finalizers":null}}`))
+		Expect(got.code == 0 || strings.Contains(got.stderr, "NotFound")).To(BeTrue(), got.stderr)
+	}
 }
 
 // footprint is what a cluster is made of outside of its management cluster.

@@ -23,13 +23,23 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // capiVersion is the version that the components of Cluster API in bin/manifests are installed as.
@@ -93,10 +103,15 @@ func newClusterctl(m *management) *clusterctl {
 // on runs clusterctl for a management cluster.
 func (c *clusterctl) on(ctx context.Context, m *management, args ...string) outcome {
 	GinkgoHelper()
+	return end(c.command(ctx, m, args...))
+}
+
+// command returns clusterctl for a management cluster.
+func (c *clusterctl) command(ctx context.Context, m *management, args ...string) *exec.Cmd {
 	cmd := command(ctx, "tools/clusterctl", append(slices.Clone(args), "--config="+c.config, "--kubeconfig="+m.kubeconfig)...)
 	// Whatever asks the network fails at once.
 	cmd.Env = append(append(cmd.Env, "HTTPS_PROXY=http://127.0.0.1:1"), c.env...)
-	return end(cmd)
+	return cmd
 }
 
 // run is on for what must succeed; it returns what clusterctl prints.
@@ -200,22 +215,121 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
 		source.expectDefinitions(ctx, nextRelease)
 		c.scaleWorkers(ctx, 2)
-		c.nodesReady(ctx, 1, 2) // the new managers do their work
-		c.scaleWorkers(ctx, 1)
-		Expect(c.footprint(ctx, source.management).members).To(Equal(before.members))
+		nodes := c.nodesReady(ctx, 1, 2) // the new managers do their work
+		Expect(c.healthyMembers(ctx, controlPlanesOf(nodes))).To(ConsistOf(sets.List(before.members)))
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
 		c.expectSettledStatus(Default, ctx, 1, currentVersion)
 		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(3*clusterUp))
 
-	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+	It("goes on with CRDs that are newer than its managers, and takes nothing from them", func(ctx SpecContext) {
+		const crd, field = "foomachinepools.infrastructure.cluster.x-k8s.io", "fromTheFuture"
+		source.changeSpecs(ctx, crd, func(fields map[string]any) { fields[field] = map[string]any{"type": "string"} })
+		pool := []string{"--namespace=" + namespace, "patch", "foomachinepool", key.Name + "-workers", "--type=merge", "--patch"}
+		kept := func() string {
+			GinkgoHelper()
+			return source.kubectl(ctx, "--namespace="+namespace, "get", pool[2], pool[3], "--output=jsonpath={.spec."+field+"}")
+		}
+		Eventually(func() string {
+			source.kubectl(ctx, append(slices.Clone(pool), `{"spec":{"`+field+`":"kept"}}`)...)
+			return kept()
+		}).WithContext(ctx).Should(Equal("kept"), "the API server does not know the new field")
+		c.scaleWorkers(ctx, 1)
+		c.nodesReady(ctx, 1, 1)
+		Eventually(func(g Gomega) {
+			g.Expect(c.pool(g, ctx).Spec.ProviderIDList).To(HaveLen(1), "the manager has written the object")
+		}).WithContext(ctx).Should(Succeed())
+		Expect(kept()).To(Equal("kept"))
+		source.kubectl(ctx, append(slices.Clone(pool), `{"spec":{"`+field+`":null}}`)...)
+		source.changeSpecs(ctx, crd, func(fields map[string]any) { delete(fields, field) })
+	}, NodeTimeout(2*clusterUp))
+
+	It("tells of a right that a role misses", func(ctx SpecContext) {
+		give := source.takeRight(ctx, "infrastructure-foo-manager", "patch", "fooclusters")
+		source.kubectl(ctx, "--namespace="+namespace, "patch", "foocluster", key.Name, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+		Eventually(source.refused).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager: "),
+			ContainSubstring(`cannot patch resource \"fooclusters\"`))), "a right is missing, and no story would notice")
+		give()
+		Eventually(func(g Gomega) {
+			var fooCluster infrav1.FooCluster
+			g.Expect(source.Get(ctx, key, &fooCluster)).To(Succeed())
+			g.Expect(fooCluster.Finalizers).NotTo(BeEmpty())
+		}).WithContext(ctx).Should(Succeed(), "the manager does not go on with its right")
+		source.stop(ctx, "infrastructure-foo-") // what it has said is known
+		source.run(ctx)
+	}, NodeTimeout(clusterUp))
+
+	It("does not move a cluster to where Foo is not", func(ctx SpecContext) {
 		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
-		ctl.init(ctx, target, nextRelease)
+		target.prepare(ctx)
+		ctl.run(ctx, target.management, "init", "--core=cluster-api:"+capiVersion, "--bootstrap=kubeadm:"+capiVersion, "--control-plane=-")
+		ctl.refuseMove(ctx, source, target, c, "provider control-plane-foo not found in the target cluster")
+		ctl.refuseMove(ctx, source, target, c, "provider infrastructure-foo not found in the target cluster")
+		// clusterctl tries cert-manager each time, in a namespace that must be gone by then.
+		probe := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cert-manager-test"}}
+		Eventually(ctx, target.gone(probe)).Should(BeTrue())
+		ctl.run(ctx, target.management, "init", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
+		target.run(ctx)
+	}, NodeTimeout(clusterUp))
+
+	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
 		ctl.move(ctx, target, source, c)
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move back has changed the cluster")
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+	}, NodeTimeout(4*clusterUp))
+
+	It("moves a live cluster though the first move is killed before all is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+		before, objects := c.footprint(ctx, source.management), c.names(ctx, source.management)
+		allow := target.refuse(ctx, admissionregistrationv1.Create, schema.GroupResource{Group: infrav1.GroupVersion.Group, Resource: "foomachines"}, func() error {
+			return target.Create(ctx, &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}, client.DryRunAll)
+		})
+		ctl.killMove(ctx, source, target, c, func(g Gomega) {
+			machines := &clusterv1.MachineList{}
+			g.Expect(target.List(ctx, machines, client.InNamespace(namespace))).To(Succeed())
+			g.Expect(machines.Items).NotTo(BeEmpty())
+		})
+		allow()
+		Expect(c.names(ctx, source.management)).To(ConsistOf(objects), "the source has lost something")
+		Expect(c.names(ctx, target.management)).NotTo(ContainElement(ContainSubstring("foomachine.infra")))
+		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
+		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the cluster has changed while both have it paused")
+
+		By("moving it again")
+		got := ctl.on(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
+		Expect(got.code).NotTo(BeZero())
+		Expect(got.stderr).To(ContainSubstring("cannot start operation while the following Clusters are paused: fleet/mover"))
+		c.resume(ctx, source.management)
+		ctl.move(ctx, source, target, c)
+		Expect(c.names(ctx, target.management)).To(ContainElements(objects), "something has been lost")
+		Expect(c.names(ctx, source.management)).To(BeEmpty())
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
+	}, NodeTimeout(4*clusterUp))
+
+	It("ends a move by hand that is killed after all is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+		before, objects := c.footprint(ctx, source.management), c.names(ctx, target.management)
+		controlPlane := c.controlPlane(Default, ctx)
+		allow := target.refuse(ctx, admissionregistrationv1.Delete, schema.GroupResource{Group: controlplanev1.GroupVersion.Group, Resource: "foocontrolplanes"}, func() error {
+			return target.Delete(ctx, controlPlane.DeepCopy(), client.DryRunAll)
+		})
+		ctl.killMove(ctx, target, source, c, func(g Gomega) {
+			machines := &clusterv1.MachineList{}
+			g.Expect(target.List(ctx, machines, client.InNamespace(namespace))).To(Succeed())
+			g.Expect(machines.Items).To(BeEmpty())
+		})
+		allow()
+		Expect(c.names(ctx, source.management)).To(ContainElements(objects), "something has been lost")
+		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
+		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
+
+		c.forget(ctx, target.management)
+		c.resume(ctx, source.management)
+		c.arrived(ctx, target.management, source.management)
+		Expect(c.names(ctx, target.management)).To(BeEmpty())
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
 		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(4*clusterUp))
 

@@ -40,7 +40,7 @@ func (m *management) expectDefinitions(ctx context.Context, release string) {
 	GinkgoHelper()
 	files, err := filepath.Glob(filepath.Join(bin, "release/*-foo", release, "*-components.yaml"))
 	Expect(err).NotTo(HaveOccurred())
-	Expect(files).To(HaveLen(2))
+	Expect(files).NotTo(BeEmpty())
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		Expect(err).NotTo(HaveOccurred())
@@ -109,4 +109,22 @@ func undescribe(value any) {
 			undescribe(inner)
 		}
 	}
+}
+
+// changeSpecs changes the fields that a CRD has below spec, in each version.
+func (m *management) changeSpecs(ctx context.Context, name string, change func(fields map[string]any)) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) { // the managers write to it as well
+		crd := m.definition(g, ctx, name)
+		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, version := range versions {
+			fields, found, err := unstructured.NestedFieldNoCopy(version.(map[string]any), "schema", "openAPIV3Schema", "properties", "spec", "properties")
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(found).To(BeTrue())
+			change(fields.(map[string]any))
+		}
+		g.Expect(unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions")).To(Succeed())
+		g.Expect(m.Update(ctx, crd)).To(Succeed())
+	}).WithContext(ctx).Should(Succeed())
 }

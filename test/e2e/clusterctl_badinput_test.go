@@ -1,0 +1,102 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"strings"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// variables are those of a template.
+type variables map[string]string
+
+// rightVariables are enough for the default flavor.
+var rightVariables = variables{"KUBERNETES_VERSION": currentVersion, "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "1"}
+
+// Variables come from the environment here, where clusterctl looks at few of them. What it lets pass is told when the cluster
+// is applied, and nothing of that is made; what only the cloud can know, its instance types and versions, by the conditions of
+// the machines.
+var _ = Describe("A template with wrong variables", Label("clusterctl", "bad-input"), func() {
+	const namespace = "wrong-variables"
+
+	DescribeTable("is not generated", func(ctx SpecContext, flavor string, changes variables, says ...string) {
+		got := generateFrom(ctx, namespace, flavor, changes)
+		Expect(got.code).NotTo(BeZero(), got.stdout)
+		Expect(got.stdout).To(BeEmpty())
+		Expect(got.stderr).To(containAll(says))
+	},
+		Entry("no version", NodeTimeout(soon), "", variables{"KUBERNETES_VERSION": ""}, "KUBERNETES_VERSION", "is not set"),
+		Entry("a count that is no number", NodeTimeout(soon), "", variables{"CONTROL_PLANE_MACHINE_COUNT": "two"}, "invalid value for CONTROL_PLANE_MACHINE_COUNT"),
+		Entry("a count below zero", NodeTimeout(soon), "", variables{"WORKER_MACHINE_COUNT": "-1"}, "invalid WorkerMachineCount", "greater than or equal to 0"),
+		Entry("no control plane machine", NodeTimeout(soon), "", variables{"CONTROL_PLANE_MACHINE_COUNT": "0"}, "invalid ControlPlaneMachineCount", "greater than or equal to 1"),
+		Entry("no etcd for the flavor that needs one", NodeTimeout(soon), "external-etcd", nil, "FOO_ETCD_ENDPOINTS", "is not set"),
+		Entry("a value that is no YAML", NodeTimeout(soon), "ha", variables{"FOO_WORKER_FAILURE_DOMAINS": "[zone-a"}, "yaml"),
+		Entry("a flavor that is not there", NodeTimeout(soon), "nope", nil, "cluster-template-nope.yaml", "no such file"),
+	)
+
+	DescribeTable("is not applied", func(ctx SpecContext, flavor string, changes variables, says ...string) {
+		generated := generateFrom(ctx, namespace, flavor, changes)
+		Expect(generated.code).To(BeZero(), generated.stderr)
+		m := sharedManagement(ctx)
+		m.ensureNamespace(ctx, namespace)
+		cmd := command(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "apply", "--dry-run=server", "--filename=-")
+		cmd.Stdin = strings.NewReader(generated.stdout)
+		got := end(cmd)
+		Expect(got.code).NotTo(BeZero(), got.stdout)
+		Expect(got.stderr).To(containAll(says))
+	},
+		Entry("a version without numbers", NodeTimeout(clusterUp), "", variables{"KUBERNETES_VERSION": "latest"}, "FooControlPlane", "spec.version", "latest"),
+		Entry("a version without its patch", NodeTimeout(clusterUp), "", variables{"KUBERNETES_VERSION": "v1.36"}, "FooControlPlane", "spec.version", "v1.36"),
+		Entry("two etcd members", NodeTimeout(clusterUp), "", variables{"CONTROL_PLANE_MACHINE_COUNT": "2"}, "FooControlPlane", "spec.replicas"),
+		Entry("a network without its size", NodeTimeout(clusterUp), "", variables{"FOO_POD_CIDR": "10.244.0.0"}, "Cluster", "10.244.0.0"),
+		Entry("an instance type that is none", NodeTimeout(clusterUp), "", variables{"FOO_WORKER_INSTANCE_TYPE": strings.Repeat("huge", 20)}, "FooMachinePool", "instanceType"),
+		Entry("a zone instead of a list of them", NodeTimeout(clusterUp), "ha", variables{"FOO_WORKER_FAILURE_DOMAINS": "zone-a"}, "MachinePool", "failureDomains"),
+		Entry("an endpoint instead of a list of them", NodeTimeout(clusterUp), "external-etcd", variables{"FOO_ETCD_ENDPOINTS": "https://192.0.2.1:2379"}, "FooControlPlane", "endpoints"),
+	)
+})
+
+// generateFrom lets clusterctl generate a flavor of the sources with the right variables, but for the changes.
+func generateFrom(ctx context.Context, namespace, flavor string, changes variables) outcome {
+	GinkgoHelper()
+	cmd := command(ctx, "tools/clusterctl", "generate", "cluster", "wrong", "--config="+filepath.Join(bin, "release/clusterctl.yaml"),
+		"--infrastructure=foo:"+nextRelease, "--flavor="+flavor, "--target-namespace="+namespace)
+	all := maps.Clone(rightVariables)
+	maps.Copy(all, changes)
+	for name, value := range all {
+		if value != "" {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	return end(cmd)
+}
+
+// ensureNamespace makes a namespace if it is not there. Nothing is made in it.
+func (m *management) ensureNamespace(ctx context.Context, name string) {
+	GinkgoHelper()
+	err := m.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+	Expect(client.IgnoreAlreadyExists(err)).To(Succeed())
+}
