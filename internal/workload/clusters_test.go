@@ -71,6 +71,9 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 	g.Expect(nodes.Items).To(HaveLen(1))
 	g.Expect(first.Scheme().Recognizes(appsv1.SchemeGroupVersion.WithKind("StatefulSet"))).To(BeTrue())
 	g.Expect(clusters.Client(ctx, testCluster)).To(BeIdenticalTo(first), "it is kept")
+	config, err := clusters.Config(ctx, testCluster)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(config.Host).To(Equal(server.URL))
 
 	kubeconfig.Data = kubeconfigFor(g, server.URL+"/")
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
@@ -80,6 +83,8 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 
 	g.Expect(secrets.Delete(ctx, kubeconfig)).To(Succeed())
 	_, err = clusters.Client(ctx, testCluster)
+	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
+	_, err = clusters.Config(ctx, testCluster)
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
 	g.Expect(clusters.direct.clients).To(BeEmpty(), "nothing is kept of a cluster whose secret is gone")
 }
