@@ -1,0 +1,117 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// promised is a Cluster that was let go, and what it asks for.
+type promised struct {
+	demand
+
+	cluster types.NamespacedName
+}
+
+// claims returns the Clusters among others that may make instances in an account.
+func (t *task) claims(ctx context.Context, topologies *topologies, others map[types.UID]*clusterv1.Cluster, account string) ([]promised, error) {
+	done, err := t.letGo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var claims []promised
+	for uid, cluster := range others {
+		letGo := started(cluster) || done[uid] || t.granted[uid]
+		if !letGo || !growing(cluster) {
+			continue
+		}
+		asked, err := t.demandOfOther(ctx, topologies, cluster)
+		if err != nil {
+			return nil, err
+		}
+		shared, err := t.shares(ctx, asked, account)
+		if err != nil {
+			return nil, err
+		}
+		if shared {
+			claims = append(claims, promised{demand: asked, cluster: client.ObjectKeyFromObject(cluster)})
+		}
+	}
+	return claims, nil
+}
+
+// demandOfOther computes what a Cluster asks for that was let go. What can not be computed can not be made either until it is
+// mended, when nobody asks here again, so it counts as much as it can be.
+func (t *task) demandOfOther(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
+	asked, err := t.demand(ctx, topologies, cluster)
+	switch {
+	case err == nil:
+		return asked, nil
+	case passing(ctx, err):
+		return demand{}, fmt.Errorf("computing what Cluster %s asks for: %w", client.ObjectKeyFromObject(cluster), err)
+	default:
+		return unknown(cluster), nil
+	}
+}
+
+// shares reports whether what is asked for may be ordered from an account.
+func (t *task) shares(ctx context.Context, asked demand, account string) (bool, error) {
+	if !asked.isFoo() {
+		return false, nil
+	}
+	theirs, err := t.accountOf(ctx, asked)
+	return theirs == account || theirs == anyAccount, err
+}
+
+// started reports whether the topology controller has begun to make a Cluster's objects.
+func started(cluster *clusterv1.Cluster) bool {
+	return cluster.Spec.InfrastructureRef.IsDefined() || cluster.Spec.ControlPlaneRef.IsDefined()
+}
+
+// growing reports whether instances may still be made for a Cluster's topology.
+func growing(cluster *clusterv1.Cluster) bool {
+	return cluster.Spec.Topology.IsDefined() && cluster.DeletionTimestamp.IsZero()
+}
+
+// letGo returns the UIDs of the Clusters whose job of this hook is done.
+func (t *task) letGo(ctx context.Context) (map[types.UID]bool, error) {
+	list := &corev1.ConfigMapList{}
+	err := t.Client.List(ctx, list, client.InNamespace(t.Namespace), client.MatchingLabels{work.HookLabel: lifecycle.BeforeClusterCreate})
+	if err != nil {
+		return nil, fmt.Errorf("listing the jobs of %s: %w", lifecycle.BeforeClusterCreate, err)
+	}
+	done := map[types.UID]bool{}
+	for i := range list.Items {
+		if work.State(list.Items[i].Data[work.StateKey]) != work.Done {
+			continue
+		}
+		for _, owner := range list.Items[i].OwnerReferences {
+			done[owner.UID] = true
+		}
+	}
+	return done, nil
+}

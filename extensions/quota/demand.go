@@ -1,0 +1,154 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/exp/topology/scope"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// Kinds of Foo's infrastructure.
+const (
+	clusterKind     = "FooCluster"
+	templateKind    = "FooMachineTemplate"
+	machinePoolKind = "FooMachinePool"
+)
+
+// demand is what a Cluster asks for.
+type demand struct {
+	// kind of the infrastructure, with its group.
+	kind schema.GroupKind
+	// fooCluster that the Cluster gets, if it is Foo's.
+	fooCluster *infrav1.FooCluster
+	// machines by instance type. The empty type is one that nobody knows.
+	machines map[string]int
+	// uncertain says that the instance types may turn out to be others.
+	uncertain bool
+}
+
+// isFoo reports whether the infrastructure is Foo's, which is what a demand that nobody could compute is taken for.
+func (d demand) isFoo() bool {
+	return d.kind.Empty() || d.kind == schema.GroupKind{Group: infrav1.GroupVersion.Group, Kind: clusterKind}
+}
+
+// demandOf computes what a Cluster asks for.
+func (t *topologies) demandOf(ctx context.Context, cluster *clusterv1.Cluster, plan *blueprint) (demand, error) {
+	state, err := t.desired(ctx, cluster, plan)
+	if err != nil {
+		return demand{}, err
+	}
+	result := demand{kind: state.InfrastructureCluster.GroupVersionKind().GroupKind(), machines: map[string]int{}, uncertain: plan.external}
+	if !result.isFoo() {
+		return result, nil
+	}
+	result.fooCluster = &infrav1.FooCluster{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(state.InfrastructureCluster.Object, result.fooCluster); err != nil {
+		return demand{}, fmt.Errorf("the FooCluster of the topology: %w", err)
+	}
+	return result, result.addMachines(state)
+}
+
+func (d *demand) addMachines(state *scope.ClusterState) error {
+	controlPlane, err := controlPlaneReplicas(state.ControlPlane.Object)
+	if err != nil {
+		return err
+	}
+	if err := d.add(state.ControlPlane.InfrastructureMachineTemplate, controlPlane, "spec", "template", "spec", "instanceType"); err != nil {
+		return err
+	}
+	for _, workers := range state.MachineDeployments {
+		replicas := replicas(workers.Object.Spec.Replicas, workers.Object.Annotations)
+		if err := d.add(workers.InfrastructureMachineTemplate, replicas, "spec", "template", "spec", "instanceType"); err != nil {
+			return err
+		}
+	}
+	for _, workers := range state.MachinePools {
+		replicas := replicas(workers.Object.Spec.Replicas, workers.Object.Annotations)
+		if err := d.add(workers.InfrastructureMachinePoolObject, replicas, "spec", "template", "instanceType"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds machines of the instance type that an object of Foo's names. Others do not come from the cloud.
+func (d *demand) add(object *unstructured.Unstructured, replicas int, path ...string) error {
+	if object == nil {
+		return nil
+	}
+	kind := object.GroupVersionKind()
+	if kind.Group != infrav1.GroupVersion.Group || (kind.Kind != templateKind && kind.Kind != machinePoolKind) {
+		return nil
+	}
+	instanceType, _, err := unstructured.NestedString(object.Object, path...)
+	if err != nil {
+		return fmt.Errorf("the instance type of a %s of the topology: %w", kind.Kind, err)
+	}
+	if instanceType == "" {
+		instanceType = infrav1.DefaultInstanceType
+	}
+	d.machines[instanceType] += replicas
+	return nil
+}
+
+// controlPlaneReplicas is what a control plane asks for; one, if it says nothing.
+func controlPlaneReplicas(controlPlane *unstructured.Unstructured) (int, error) {
+	count, found, err := unstructured.NestedInt64(controlPlane.Object, "spec", "replicas")
+	if err != nil {
+		return 0, fmt.Errorf("the replicas of the topology's %s: %w", controlPlane.GetKind(), err)
+	}
+	if !found {
+		return 1, nil
+	}
+	return int(count), nil
+}
+
+// replicas is how many machines a set of workers begins with. Where that is left to an autoscaler, Cluster API begins with its least.
+func replicas(wanted *int32, annotations map[string]string) int {
+	if wanted != nil {
+		return int(*wanted)
+	}
+	least, err := strconv.Atoi(annotations[clusterv1.AutoscalerMinSizeAnnotation])
+	if err != nil {
+		return 1
+	}
+	return max(least, 1)
+}
+
+// unknown is what a Cluster asks for of which only the number of its machines is known.
+func unknown(cluster *clusterv1.Cluster) demand {
+	topology := cluster.Spec.Topology
+	machines := int(ptr.Deref(topology.ControlPlane.Replicas, 1))
+	for _, workers := range topology.Workers.MachineDeployments {
+		machines += replicas(workers.Replicas, workers.Metadata.Annotations)
+	}
+	for _, workers := range topology.Workers.MachinePools {
+		machines += replicas(workers.Replicas, workers.Metadata.Annotations)
+	}
+	return demand{machines: map[string]int{"": machines}, uncertain: true}
+}

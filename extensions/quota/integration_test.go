@@ -1,0 +1,211 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota_test
+
+import (
+	"context"
+	"sync"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+func newTask(of clouds) work.Task {
+	return quota.New(quota.Options{Client: env.Client, Clouds: of})
+}
+
+var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster-create"), func() {
+	It("waits with the numbers until the quota has room for what its topology asks for", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		cluster := newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"})
+		// Three small and three large ones: 30 CPUs and 108Gi.
+		full := fake.New(fake.Options{Limits: cloud.Resources{Instances: 6, CPUs: 31, MemoryBytes: 108 * gib, LoadBalancers: 1}})
+		makeInstances(ctx, full, 1, nil)
+		task := newTask(clouds{"": full})
+		held := run(ctx, task, cluster)
+		Expect(held.Done).To(BeFalse())
+		Expect(held.Message).To(Equal("waiting for room in the quota: instances: wants 6, 1 of 6 used, 0 reserved for other Clusters; " +
+			"CPUs: wants 30, 2 of 31 used, 0 reserved for other Clusters; memory: wants 108Gi, 4Gi of 108Gi used, 0 reserved for other Clusters"))
+
+		all, err := full.ListInstances(ctx, cloud.InstanceFilter{})
+		Expect(err).NotTo(HaveOccurred())
+		Expect(full.DeleteInstance(ctx, all[0].ID)).To(Succeed())
+		Expect(run(ctx, task, cluster)).To(Equal(work.Outcome{
+			Done: true, Message: "the quota has room for the cluster",
+			Report: "wanted: instances 6, CPUs 30, memory 108Gi, load balancers 1\nreserved for other Clusters: nothing\n",
+		}))
+	})
+
+	It("does not get what was promised to another one, however they race and whoever restarts", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		both := []*clusterv1.Cluster{newCluster(ctx, namespace, "a", 1, 1, 1, nil), newCluster(ctx, namespace, "b", 1, 1, 1, nil)}
+		five := limited(5)
+		task := newTask(clouds{"": five})
+		winner, loser := race(ctx, task, both)
+		const promised = "waiting for room in the quota: instances: wants 3, 0 of 5 used, 3 reserved for other Clusters"
+		Expect(run(ctx, task, loser).Message).To(Equal(promised))
+		Expect(run(ctx, task, winner).Done).To(BeTrue(), "what was promised stays promised")
+
+		record(ctx, winner)
+		restarted := newTask(clouds{"": five})
+		Expect(run(ctx, restarted, loser).Message).To(Equal(promised), "the ledger remembers")
+		makeInstances(ctx, five, 2, winner)
+		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: wants 3, 2 of 5 used, 1 reserved for other Clusters"))
+		makeInstances(ctx, five, 3, winner)
+		Expect(run(ctx, restarted, loser).Message).To(Equal("waiting for room in the quota: instances: wants 3, 3 of 5 used, 0 reserved for other Clusters"))
+
+		all, err := five.ListInstances(ctx, cloud.InstanceFilter{})
+		Expect(err).NotTo(HaveOccurred())
+		for _, instance := range all {
+			Expect(five.DeleteInstance(ctx, instance.ID)).To(Succeed())
+		}
+		Expect(run(ctx, restarted, loser).Message).To(Equal(promised), "they will be made again")
+		Expect(env.Client.Delete(ctx, winner)).To(Succeed())
+		Expect(run(ctx, restarted, loser).Done).To(BeTrue(), "a promise ends with its Cluster")
+	})
+
+	It("takes into account what clusters are still to make that never were checked", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		running := newCluster(ctx, namespace, "running", 3, 0, 0, nil)
+		running.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{APIGroup: infrav1.GroupVersion.Group, Kind: "FooCluster", Name: "running"}
+		Expect(env.Client.Update(ctx, running)).To(Succeed())
+		four := limited(4)
+		makeInstances(ctx, four, 1, running)
+		task := newTask(clouds{"": four})
+		Expect(run(ctx, task, newCluster(ctx, namespace, "two", 1, 1, 0, nil)).Message).
+			To(Equal("waiting for room in the quota: instances: wants 2, 1 of 4 used, 2 reserved for other Clusters"))
+		Expect(run(ctx, task, newCluster(ctx, namespace, "one", 1, 0, 0, nil)).Done).To(BeTrue())
+
+		versions := quota.Options{Client: env.Client, Clouds: clouds{"": four}}
+		Expect(versions.Versions(ctx, client.ObjectKeyFromObject(running))).To(HaveExactElements("v1.35.4", "v1.36.3"))
+	})
+
+	It("takes another one whose class is gone for as large as it can be", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		broken := newCluster(ctx, namespace, "broken", 1, 1, 0, nil)
+		record(ctx, broken)
+		Expect(env.Client.Delete(ctx, readClass(ctx, namespace))).To(Succeed())
+		twenty := fake.New(fake.Options{Limits: cloud.Resources{CPUs: 20}})
+		Expect(run(ctx, newTask(clouds{"": twenty}), newCluster(ctx, class(ctx, nil), "c", 3, 0, 0, nil)).Message).
+			To(Equal("waiting for room in the quota: CPUs: wants 6, 0 of 20 used, 16 reserved for other Clusters"))
+	})
+
+	It("has the account of its identity to itself", func(ctx SpecContext) {
+		for _, tenant := range []string{"one", "two"} {
+			identity := &infrav1.FooClusterIdentity{Spec: infrav1.FooClusterIdentitySpec{
+				Endpoint: "https://cloud.example:443", Tenant: tenant,
+				CredentialsRef: infrav1.FooClusterIdentitySecretReference{Namespace: "default", Name: "s"},
+			}}
+			identity.Name = tenant
+			Expect(env.Client.Create(ctx, identity)).To(Succeed())
+		}
+		with := func(identity string) *clusterv1.Cluster {
+			namespace := class(ctx, func(object *unstructured.Unstructured) {
+				if object.GetKind() == "FooClusterTemplate" {
+					Expect(unstructured.SetNestedField(object.Object, identity, "spec", "template", "spec", "identityRef", "name")).To(Succeed())
+				}
+			})
+			return newCluster(ctx, namespace, "c", 1, 1, 1, nil)
+		}
+		task := newTask(clouds{"one": limited(3), "two": limited(3)})
+		Expect(run(ctx, task, with("one")).Done).To(BeTrue())
+		Expect(run(ctx, task, with("two")).Done).To(BeTrue(), "another tenant")
+		Expect(run(ctx, task, with("one")).Message).To(Equal("waiting for room in the quota: instances: wants 3, 0 of 3 used, 3 reserved for other Clusters"))
+	})
+
+	It("counts as the largest type what external patches may choose, and says so", func(ctx SpecContext) {
+		namespace := class(ctx, func(object *unstructured.Unstructured) {
+			if object.GetKind() != "ClusterClass" {
+				return
+			}
+			patches, _, err := unstructured.NestedSlice(object.Object, "spec", "patches")
+			Expect(err).NotTo(HaveOccurred())
+			patches = append(patches, map[string]any{"name": "x", "external": map[string]any{"generatePatchesExtension": "x.y"}})
+			Expect(unstructured.SetNestedSlice(object.Object, patches, "spec", "patches")).To(Succeed())
+		})
+		cluster := newCluster(ctx, namespace, "c", 1, 0, 0, nil)
+		Expect(run(ctx, newTask(clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 7}})}), cluster).Message).
+			To(Equal("waiting for room in the quota: CPUs: wants 8, 0 of 7 used, 0 reserved for other Clusters " +
+				"(all machines counted as the largest instance type, since external patches may choose it)"))
+	})
+
+	It("is told which instance types there are", func(ctx SpecContext) {
+		cluster := newCluster(ctx, class(ctx, nil), "c", 1, 1, 0, map[string]string{"workerInstanceType": "huge"})
+		outcome := run(ctx, newTask(clouds{"": limited(9)}), cluster)
+		Expect(outcome.Done).To(BeFalse())
+		Expect(outcome.Message).To(Equal("the cloud has no instance type huge, it has: large, small"))
+	})
+
+	It("is let go on another infrastructure, or when it is gone", func(ctx SpecContext) {
+		namespace := class(ctx, func(object *unstructured.Unstructured) {
+			if object.GetKind() == "ClusterClass" {
+				Expect(unstructured.SetNestedMap(object.Object, map[string]any{
+					"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "FooControlPlaneTemplate", "name": "foo",
+				}, "spec", "infrastructure", "templateRef")).To(Succeed())
+			}
+		})
+		cluster := newCluster(ctx, namespace, "c", 9, 9, 9, nil)
+		task := newTask(clouds{"": limited(1)})
+		outcome := run(ctx, task, cluster)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Report).To(Equal("not checked: the infrastructure is a FooControlPlane.controlplane.cluster.x-k8s.io, and only the quota of Foo's cloud is known"))
+		Expect(env.Client.Delete(ctx, cluster)).To(Succeed())
+		Expect(run(ctx, task, cluster).Done).To(BeTrue())
+	})
+
+	It("waits for a class and a cloud that can be read", func(ctx SpecContext) {
+		namespace := class(ctx, nil)
+		cluster := newCluster(ctx, namespace, "c", 1, 0, 0, nil)
+		down := limited(9)
+		down.Fail(fake.CallQuota, &cloud.UnavailableError{Message: "dial tcp 192.0.2.1:443: odd"})
+		_, err := newTask(clouds{"": down}).Run(ctx, jobOf(cluster))
+		Expect(err).To(MatchError("the quota check: reading the cloud's quota and what is used of it: cloud unavailable: dial tcp <address>: odd"))
+		Expect(env.Client.Delete(ctx, readClass(ctx, namespace))).To(Succeed())
+		_, err = newTask(clouds{"": down}).Run(ctx, jobOf(cluster))
+		Expect(err).To(MatchError(`the quota check: reading the ClusterClass: the API server answered NotFound for clusterclasses.cluster.x-k8s.io "foo"`))
+	})
+})
+
+// race asks for both Clusters at once, and returns the one that was let go and the other.
+func race(ctx context.Context, task work.Task, both []*clusterv1.Cluster) (winner, loser *clusterv1.Cluster) {
+	GinkgoHelper()
+	outcomes := make([]work.Outcome, len(both))
+	errs := make([]error, len(both))
+	var group sync.WaitGroup
+	for i, cluster := range both {
+		group.Go(func() { outcomes[i], errs[i] = task.Run(ctx, jobOf(cluster)) })
+	}
+	group.Wait()
+	Expect(errs).To(HaveEach(Succeed()))
+	Expect([]bool{outcomes[0].Done, outcomes[1].Done}).To(ConsistOf(true, false), "there is room for one only")
+	if outcomes[0].Done {
+		return both[0], both[1]
+	}
+	return both[1], both[0]
+}

@@ -1,0 +1,192 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/yaml"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+)
+
+const (
+	className = "foo"
+	gib       = 1 << 30
+)
+
+var env *envtestenv.Environment
+
+func TestQuota(t *testing.T) {
+	RegisterFailHandler(Fail)
+	BeforeSuite(func(ctx SpecContext) {
+		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
+		started, err := envtestenv.Start(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		env = started
+		DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	})
+	RunSpecs(t, "Quota")
+}
+
+// clouds gives each cluster the cloud of its identity's name; without one that of the empty name.
+type clouds map[string]cloud.Cloud
+
+func (c clouds) OfFooCluster(_ context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud {
+	return c[fooCluster.Spec.IdentityRef.Name]
+}
+
+func (c clouds) OfCluster(context.Context, *clusterv1.Cluster) cloud.Cloud { return c[""] }
+
+func limited(instances int) *fake.Cloud {
+	return fake.New(fake.Options{Limits: cloud.Resources{Instances: instances}})
+}
+
+// class installs the ClusterClass that a release publishes, with its templates, as Cluster API's controller leaves it.
+func class(ctx context.Context, change func(object *unstructured.Unstructured)) string {
+	GinkgoHelper()
+	namespace, err := env.CreateNamespace(ctx, "quota")
+	Expect(err).NotTo(HaveOccurred())
+	all, err := flavors.Build("../../templates")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(all.Classes).To(ContainElement(HaveField("Name", className)))
+	for _, template := range all.Classes {
+		if template.Name != className {
+			continue
+		}
+		objects, err := yaml.ToUnstructured(template.Content)
+		Expect(err).NotTo(HaveOccurred())
+		for i := range objects {
+			objects[i].SetNamespace(namespace)
+			if change != nil {
+				change(&objects[i])
+			}
+			Expect(env.Client.Create(ctx, &objects[i])).To(Succeed(), objects[i].GetKind())
+		}
+	}
+	installed := readClass(ctx, namespace)
+	for _, variable := range installed.Spec.Variables {
+		installed.Status.Variables = append(installed.Status.Variables, clusterv1.ClusterClassStatusVariable{
+			Name: variable.Name, DefinitionsConflict: ptr.To(false), Definitions: []clusterv1.ClusterClassStatusVariableDefinition{{
+				From: clusterv1.VariableDefinitionFromInline, Required: variable.Required, Schema: variable.Schema,
+			}},
+		})
+	}
+	Expect(env.Client.Status().Update(ctx, installed)).To(Succeed())
+	return namespace
+}
+
+func readClass(ctx context.Context, namespace string) *clusterv1.ClusterClass {
+	GinkgoHelper()
+	installed := &clusterv1.ClusterClass{}
+	Expect(env.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: className}, installed)).To(Succeed())
+	return installed
+}
+
+// newCluster makes a Cluster with so many machines, with the defaults of its variables as Cluster API's webhook sets them.
+func newCluster(ctx context.Context, namespace, name string, controlPlanes, deployed, pooled int32, variables map[string]string) *clusterv1.Cluster {
+	GinkgoHelper()
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	topology := &cluster.Spec.Topology
+	topology.ClassRef.Name, topology.Version = className, "v1.36.3"
+	topology.ControlPlane.Replicas = &controlPlanes
+	topology.Workers.MachineDeployments = []clusterv1.MachineDeploymentTopology{{Class: "default-worker", Name: "md", Replicas: &deployed}}
+	topology.Workers.MachinePools = []clusterv1.MachinePoolTopology{{Class: "default-worker", Name: "mp", Replicas: &pooled}}
+	for _, variable := range readClass(ctx, namespace).Spec.Variables {
+		value := variable.Schema.OpenAPIV3Schema.Default.Raw
+		if given, ok := variables[variable.Name]; ok {
+			encoded, err := json.Marshal(given)
+			Expect(err).NotTo(HaveOccurred())
+			value = encoded
+		}
+		topology.Variables = append(topology.Variables, clusterv1.ClusterVariable{Name: variable.Name, Value: apiextensionsv1.JSON{Raw: value}})
+	}
+	Expect(env.Client.Create(ctx, cluster)).To(Succeed())
+	DeferCleanup(func(ctx context.Context) {
+		Expect(client.IgnoreNotFound(env.Client.Delete(ctx, cluster))).To(Succeed())
+	})
+	return cluster
+}
+
+func jobOf(cluster *clusterv1.Cluster) work.Job {
+	return work.Job{
+		Cluster: client.ObjectKeyFromObject(cluster), UID: cluster.UID, Hook: "BeforeClusterCreate", Settings: map[string]string{"quotaCheck": "Enabled"},
+	}
+}
+
+// run runs the task twice, which must say the same.
+func run(ctx context.Context, task work.Task, cluster *clusterv1.Cluster) work.Outcome {
+	GinkgoHelper()
+	outcome, err := task.Run(ctx, jobOf(cluster))
+	Expect(err).NotTo(HaveOccurred())
+	again, err := task.Run(ctx, jobOf(cluster))
+	Expect(err).NotTo(HaveOccurred())
+	Expect(again).To(Equal(outcome))
+	return outcome
+}
+
+// record writes down that the job of a Cluster is done, as the controller of jobs does.
+func record(ctx context.Context, cluster *clusterv1.Cluster) {
+	GinkgoHelper()
+	Expect(env.Client.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: cluster.Namespace, GenerateName: "job-", Labels: map[string]string{work.HookLabel: "BeforeClusterCreate"},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID}},
+		},
+		Data: map[string]string{work.StateKey: string(work.Done)},
+	})).To(Succeed())
+}
+
+// makeInstances makes instances in a cloud, of a Cluster or of nobody.
+func makeInstances(ctx context.Context, c cloud.Cloud, number int, cluster *clusterv1.Cluster) {
+	GinkgoHelper()
+	tags := cloud.Tags{}
+	name := "other"
+	if cluster != nil {
+		name = cluster.Name
+		tags[ownertags.ClusterKey] = client.ObjectKeyFromObject(cluster).String()
+	}
+	for i := range number {
+		_, err := c.EnsureInstance(ctx, cloud.InstanceSpec{
+			Name: fmt.Sprint(name, i), Hostname: "h", InstanceTemplate: cloud.InstanceTemplate{Type: "small", KubernetesVersion: "v1.36.3", Tags: tags},
+		})
+		Expect(err).NotTo(HaveOccurred())
+	}
+}

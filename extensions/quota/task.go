@@ -1,0 +1,272 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+)
+
+const (
+	// decideTimeout bounds one decision, as others wait for it.
+	decideTimeout = 30 * time.Second
+	// lookAgain is after how long a Cluster that was held back is looked at again.
+	lookAgain = 10 * time.Second
+)
+
+// Options of the task.
+type Options struct {
+	// Client reads the management cluster, from its API server each time: what was let go a moment ago must be seen.
+	Client client.Client
+	// Clouds gives each cluster its cloud.
+	Clouds cloudidentity.Clouds
+	// Namespace is the only one whose Clusters count; all if empty.
+	Namespace string
+}
+
+// task decides about one Cluster after the other.
+type task struct {
+	Options
+
+	mu sync.Mutex
+	// granted are the Clusters that were let go here, until the ledger shows it.
+	granted map[types.UID]bool
+	// computed are the demands of Clusters, for as long as nothing changed that they were computed from.
+	computed map[types.UID]computed
+}
+
+// computed is a demand, and what it was computed from.
+type computed struct {
+	demand
+
+	from string
+}
+
+// +kubebuilder:rbac:groups="",resources=configmaps;namespaces,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
+// +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=get
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusterclasses;clusters,verbs=get;list;watch
+// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanetemplates;kubeadmcontrolplanetemplates,verbs=get
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclustertemplates;foomachinetemplates;foomachinepooltemplates,verbs=get
+
+// New returns the task that holds new Clusters back, for BeforeClusterCreate, until the quota has room for them. Only one
+// process may run it at a time.
+func New(options Options) work.Task {
+	return &task{Options: options, granted: map[types.UID]bool{}, computed: map[types.UID]computed{}}
+}
+
+// Wanted implements work.Task.
+func (*task) Wanted(settings map[string]string) (bool, error) { return quotaCheck.Get(settings) }
+
+// Run implements work.Task.
+func (t *task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	wanted, err := t.Wanted(job.Settings)
+	if err != nil || !wanted {
+		return work.Outcome{Done: err == nil}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, decideTimeout)
+	defer cancel()
+	outcome, err := t.decide(ctx, job)
+	if err != nil {
+		return work.Outcome{}, fmt.Errorf("the quota check: %s", message.Of(err))
+	}
+	if outcome.Done {
+		t.granted[job.UID] = true
+	} else {
+		delete(t.granted, job.UID)
+	}
+	return outcome, nil
+}
+
+func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
+	clusters, err := t.clusters(ctx)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	cluster, ok := clusters[job.UID]
+	if !ok || !cluster.Spec.Topology.IsDefined() {
+		return work.Outcome{Done: true, Report: "not checked: there is no topology any more"}, nil
+	}
+	topologies, err := newTopologies(t.Client)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	asked, err := t.demand(ctx, topologies, cluster)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	if !asked.isFoo() {
+		return work.Outcome{Done: true, Report: fmt.Sprintf("not checked: the infrastructure is a %s, and only the quota of Foo's cloud is known", asked.kind)}, nil
+	}
+	account, err := t.accountOf(ctx, asked)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	delete(clusters, job.UID)
+	claims, err := t.claims(ctx, topologies, clusters, account)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	return t.compare(ctx, asked, claims)
+}
+
+// clusters returns all Clusters by their UIDs, and forgets what is known of others.
+func (t *task) clusters(ctx context.Context) (map[types.UID]*clusterv1.Cluster, error) {
+	list := &clusterv1.ClusterList{}
+	if err := t.Client.List(ctx, list, client.InNamespace(t.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing Clusters: %w", err)
+	}
+	clusters := make(map[types.UID]*clusterv1.Cluster, len(list.Items))
+	for i := range list.Items {
+		clusters[list.Items[i].UID] = &list.Items[i]
+	}
+	maps.DeleteFunc(t.granted, func(uid types.UID, _ bool) bool { return clusters[uid] == nil })
+	maps.DeleteFunc(t.computed, func(uid types.UID, _ computed) bool { return clusters[uid] == nil })
+	return clusters, nil
+}
+
+// demand computes what a Cluster asks for, unless nothing changed since it was.
+func (t *task) demand(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
+	plan, err := topologies.blueprint(ctx, cluster)
+	if err != nil {
+		return demand{}, err
+	}
+	from := fmt.Sprintf("%d %s", cluster.Generation, plan.versions)
+	if known, ok := t.computed[cluster.UID]; ok && known.from == from {
+		return known.demand, nil
+	}
+	asked, err := topologies.demandOf(ctx, cluster, plan)
+	if err != nil {
+		return demand{}, err
+	}
+	t.computed[cluster.UID] = computed{demand: asked, from: from}
+	return asked, nil
+}
+
+// anyAccount stands for the account of a demand that nobody could compute: it counts everywhere.
+const anyAccount = "any"
+
+// accountOf names the account that a demand is ordered from.
+func (t *task) accountOf(ctx context.Context, asked demand) (string, error) {
+	switch {
+	case asked.fooCluster == nil:
+		return anyAccount, nil
+	case !asked.fooCluster.Spec.IdentityRef.IsDefined():
+		return "default", nil
+	}
+	name := asked.fooCluster.Spec.IdentityRef.Name
+	identity := &infrav1.FooClusterIdentity{}
+	err := t.Client.Get(ctx, client.ObjectKey{Name: name}, identity)
+	if apierrors.IsNotFound(err) {
+		return "missing identity " + name, nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("reading FooClusterIdentity %s: %w", name, err)
+	}
+	return "tenant " + identity.Spec.Tenant + " of " + identity.Spec.Endpoint, nil
+}
+
+// compare asks the cloud for what it has, and decides.
+func (t *task) compare(ctx context.Context, asked demand, claims []promised) (work.Outcome, error) {
+	c := t.Clouds.OfFooCluster(ctx, asked.fooCluster)
+	types, err := c.InstanceTypes(ctx)
+	if err != nil {
+		return work.Outcome{}, fmt.Errorf("reading the cloud's instance types: %w", err)
+	}
+	sizes := newSizes(types)
+	if absent := sizes.absent(asked); absent != "" {
+		return work.Outcome{Message: absent, RetryAfter: lookAgain}, nil
+	}
+	now, err := snapshot(ctx, c, sizes)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	claimed := make([]claim, 0, len(claims))
+	for _, promise := range claims {
+		claimed = append(claimed, claim{cluster: promise.cluster, wanted: sizes.amounts(promise.demand)})
+	}
+	return outcome(decide(now, claimed, sizes.amounts(asked)), asked), nil
+}
+
+// snapshot reads what an account has.
+func snapshot(ctx context.Context, c cloud.Cloud, sizes sizes) (account, error) {
+	instances, listing := c.ListInstances(ctx, cloud.InstanceFilter{})
+	loadBalancers, balancing := c.ListLoadBalancers(ctx, nil)
+	quota, limiting := c.Quota(ctx)
+	if err := errors.Join(listing, balancing, limiting); err != nil {
+		return account{}, fmt.Errorf("reading the cloud's quota and what is used of it: %w", err)
+	}
+	return count(instances, loadBalancers, quota, sizes), nil
+}
+
+// absent says which instance types are asked for that the cloud does not have, or is empty. Types that are not certain are not
+// held against a Cluster.
+func (s sizes) absent(asked demand) string {
+	if asked.uncertain {
+		return ""
+	}
+	var names []string
+	for name := range asked.machines {
+		if _, ok := s.known[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	return fmt.Sprintf("the cloud has no instance type %s, it has: %s", strings.Join(names, ", "), strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
+}
+
+// outcome says in words what was decided.
+func outcome(decided verdict, asked demand) work.Outcome {
+	assumed := ""
+	if asked.uncertain {
+		assumed = " (all machines counted as the largest instance type, since external patches may choose it)"
+	}
+	result := work.Outcome{Report: fmt.Sprintf("wanted: %s%s\nreserved for other Clusters: %s\n", describe(decided.wanted), assumed, describe(decided.reserved))}
+	if len(decided.short) == 0 {
+		result.Done = true
+		result.Message = "the quota has room for the cluster"
+		return result
+	}
+	result.Message = "waiting for room in the quota: " + strings.Join(decided.short, "; ") + assumed
+	result.RetryAfter = lookAgain
+	return result
+}

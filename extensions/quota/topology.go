@@ -1,0 +1,169 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/exp/topology/desiredstate"
+	"sigs.k8s.io/cluster-api/exp/topology/scope"
+)
+
+// topologies computes what the topology controller would make of Clusters. A class and its templates are read once.
+type topologies struct {
+	client    client.Client
+	generator desiredstate.Generator
+	known     map[client.ObjectKey]*blueprint
+}
+
+// blueprint is a ClusterClass with its templates, without the patches that only another program could apply.
+type blueprint struct {
+	*scope.ClusterBlueprint
+
+	// external says that there are such patches.
+	external bool
+	// versions names the state of the class and all templates.
+	versions string
+}
+
+func newTopologies(c client.Client) (*topologies, error) {
+	generator, err := desiredstate.NewGenerator(c, unconnected{}, nil, nil, nil)
+	if err != nil {
+		return nil, fmt.Errorf("preparing Cluster API's computation of topologies: %w", err)
+	}
+	return &topologies{client: c, generator: generator, known: map[client.ObjectKey]*blueprint{}}, nil
+}
+
+// desired returns the objects that the topology of a Cluster asks for, as if nothing was there yet.
+func (t *topologies) desired(ctx context.Context, cluster *clusterv1.Cluster, plan *blueprint) (*scope.ClusterState, error) {
+	cluster = cluster.DeepCopy()
+	cluster.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
+	computed := scope.New(cluster)
+	copied := *plan.ClusterBlueprint
+	copied.Topology = cluster.Spec.Topology
+	computed.Blueprint = &copied
+	computed.Current.ControlPlane = &scope.ControlPlaneState{}
+	state, err := t.generator.Generate(ctx, computed)
+	if err != nil {
+		return nil, fmt.Errorf("computing the topology: %w", err)
+	}
+	return state, nil
+}
+
+// blueprint reads the class of a Cluster and its templates.
+func (t *topologies) blueprint(ctx context.Context, cluster *clusterv1.Cluster) (*blueprint, error) {
+	key := cluster.GetClassKey()
+	if known, ok := t.known[key]; ok {
+		return known, nil
+	}
+	class := &clusterv1.ClusterClass{}
+	if err := t.client.Get(ctx, key, class); err != nil {
+		return nil, fmt.Errorf("reading the ClusterClass: %w", err)
+	}
+	made := &blueprint{versions: string(class.UID) + "/" + class.ResourceVersion}
+	made.external = withoutExternalPatches(class)
+	read := &templates{client: t.client, namespace: class.Namespace, blueprint: made}
+	made.ClusterBlueprint = read.all(ctx, class)
+	if read.err != nil {
+		return nil, read.err
+	}
+	t.known[key] = made
+	return made, nil
+}
+
+// withoutExternalPatches takes out of a class what only another program could apply, and reports whether there was any.
+func withoutExternalPatches(class *clusterv1.ClusterClass) bool {
+	var inline []clusterv1.ClusterClassPatch
+	external := false
+	for _, patch := range class.Spec.Patches {
+		if patch.External == nil {
+			inline = append(inline, patch)
+			continue
+		}
+		// One that only validates changes nothing.
+		external = external || patch.External.GeneratePatchesExtension != ""
+	}
+	class.Spec.Patches = inline
+	return external
+}
+
+// templates reads the templates of a class until one can not be read.
+type templates struct {
+	client    client.Client
+	namespace string
+	blueprint *blueprint
+	err       error
+}
+
+func (t *templates) all(ctx context.Context, class *clusterv1.ClusterClass) *scope.ClusterBlueprint {
+	spec := class.Spec
+	result := &scope.ClusterBlueprint{
+		ClusterClass:                  class,
+		InfrastructureClusterTemplate: t.get(ctx, spec.Infrastructure.TemplateRef),
+		ControlPlane:                  &scope.ControlPlaneBlueprint{Template: t.get(ctx, spec.ControlPlane.TemplateRef)},
+		MachineDeployments:            map[string]*scope.MachineDeploymentBlueprint{},
+		MachinePools:                  map[string]*scope.MachinePoolBlueprint{},
+	}
+	if result.HasControlPlaneInfrastructureMachine() {
+		result.ControlPlane.InfrastructureMachineTemplate = t.get(ctx, spec.ControlPlane.MachineInfrastructure.TemplateRef)
+	}
+	for _, workers := range spec.Workers.MachineDeployments {
+		result.MachineDeployments[workers.Class] = &scope.MachineDeploymentBlueprint{
+			Metadata:                      workers.Metadata,
+			BootstrapTemplate:             t.get(ctx, workers.Bootstrap.TemplateRef),
+			InfrastructureMachineTemplate: t.get(ctx, workers.Infrastructure.TemplateRef),
+		}
+	}
+	for _, workers := range spec.Workers.MachinePools {
+		result.MachinePools[workers.Class] = &scope.MachinePoolBlueprint{
+			Metadata:                          workers.Metadata,
+			BootstrapTemplate:                 t.get(ctx, workers.Bootstrap.TemplateRef),
+			InfrastructureMachinePoolTemplate: t.get(ctx, workers.Infrastructure.TemplateRef),
+		}
+	}
+	return result
+}
+
+func (t *templates) get(ctx context.Context, reference clusterv1.ClusterClassTemplateReference) *unstructured.Unstructured {
+	template := &unstructured.Unstructured{}
+	if t.err != nil {
+		return template
+	}
+	template.SetAPIVersion(reference.APIVersion)
+	template.SetKind(reference.Kind)
+	if err := t.client.Get(ctx, client.ObjectKey{Namespace: t.namespace, Name: reference.Name}, template); err != nil {
+		t.err = fmt.Errorf("reading %s %s of the ClusterClass: %w", reference.Kind, reference.Name, err)
+	}
+	t.blueprint.versions += " " + string(template.GetUID()) + "/" + template.GetResourceVersion()
+	return template
+}
+
+// passing reports whether an error may be gone at the next try, and says nothing of the objects that were read.
+func passing(ctx context.Context, err error) bool {
+	var answered apierrors.APIStatus
+	if errors.As(err, &answered) {
+		return !apierrors.IsNotFound(err)
+	}
+	return ctx.Err() != nil
+}
