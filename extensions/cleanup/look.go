@@ -1,0 +1,158 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cleanup
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// world is what a workload cluster has that matters here.
+type world struct {
+	services []corev1.Service
+	claims   []corev1.PersistentVolumeClaim
+	// volumes by name.
+	volumes map[string]corev1.PersistentVolume
+	// pods of the namespaces that have claims to delete.
+	pods []corev1.Pod
+	sets []appsv1.StatefulSet
+	// workloads by UID: whatever may own pods or what owns them.
+	workloads map[types.UID]workload
+}
+
+// workload is an object that makes pods, or makes what makes them.
+type workload struct {
+	ref
+	// owner is the UID of its controller, and empty if it has none.
+	owner types.UID
+}
+
+// ref names an object of the workload cluster.
+type ref struct {
+	kind            schema.GroupVersionKind
+	namespace, name string
+	uid             types.UID
+	// deleting says that somebody has deleted the object, but that it is still there.
+	deleting bool
+}
+
+func refTo(kind schema.GroupVersionKind, object metav1.Object) ref {
+	return ref{
+		kind: kind, namespace: object.GetNamespace(), name: object.GetName(), uid: object.GetUID(),
+		deleting: object.GetDeletionTimestamp() != nil,
+	}
+}
+
+// String names the object for people.
+func (r ref) String() string {
+	if r.namespace == "" {
+		return r.kind.Kind + " " + r.name
+	}
+	return fmt.Sprintf("%s %s/%s", r.kind.Kind, r.namespace, r.name)
+}
+
+// workloadKinds are the kinds of Kubernetes that make pods, or make what makes them.
+func workloadKinds() []schema.GroupVersionKind {
+	return []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
+		appsv1.SchemeGroupVersion.WithKind("DaemonSet"), corev1.SchemeGroupVersion.WithKind("ReplicationController"),
+		batchv1.SchemeGroupVersion.WithKind("Job"), batchv1.SchemeGroupVersion.WithKind("CronJob"),
+	}
+}
+
+// look reads what there is. Pods and workloads are read only if there are claims to delete.
+func look(ctx context.Context, from client.Client) (world, error) {
+	found := world{volumes: map[string]corev1.PersistentVolume{}, workloads: map[types.UID]workload{}}
+	var services corev1.ServiceList
+	var claims corev1.PersistentVolumeClaimList
+	var volumes corev1.PersistentVolumeList
+	// Claims come before volumes: a claim is bound only when its volume is there.
+	for _, list := range []client.ObjectList{&services, &claims, &volumes} {
+		if err := from.List(ctx, list); err != nil {
+			return world{}, fmt.Errorf("listing in the workload cluster: %w", err)
+		}
+	}
+	found.services, found.claims = services.Items, claims.Items
+	for _, volume := range volumes.Items {
+		found.volumes[volume.Name] = volume
+	}
+	namespaces := found.namespaces()
+	if len(namespaces) == 0 {
+		return found, nil
+	}
+	return found, found.lookForUsers(ctx, from, namespaces)
+}
+
+// namespaces returns those that have claims to delete.
+func (w *world) namespaces() []string {
+	seen := map[string]bool{}
+	var list []string
+	for i := range w.claims {
+		claim := &w.claims[i]
+		if w.fate(claim) == deleted && !seen[claim.Namespace] {
+			seen[claim.Namespace] = true
+			list = append(list, claim.Namespace)
+		}
+	}
+	return list
+}
+
+func (w *world) lookForUsers(ctx context.Context, from client.Client, namespaces []string) error {
+	for _, namespace := range namespaces {
+		var pods corev1.PodList
+		if err := from.List(ctx, &pods, client.InNamespace(namespace)); err != nil {
+			return fmt.Errorf("listing in the workload cluster: %w", err)
+		}
+		w.pods = append(w.pods, pods.Items...)
+	}
+	var sets appsv1.StatefulSetList
+	if err := from.List(ctx, &sets); err != nil {
+		return fmt.Errorf("listing in the workload cluster: %w", err)
+	}
+	w.sets = sets.Items
+	for i := range w.sets {
+		w.add(appsv1.SchemeGroupVersion.WithKind("StatefulSet"), &w.sets[i])
+	}
+	for _, kind := range workloadKinds() {
+		// Only names and owners are needed.
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := from.List(ctx, list); err != nil {
+			return fmt.Errorf("listing in the workload cluster: %w", err)
+		}
+		for i := range list.Items {
+			w.add(kind, &list.Items[i])
+		}
+	}
+	return nil
+}
+
+func (w *world) add(kind schema.GroupVersionKind, object metav1.Object) {
+	made := workload{ref: refTo(kind, object)}
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		made.owner = owner.UID
+	}
+	w.workloads[object.GetUID()] = made
+}

@@ -1,0 +1,120 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cleanup
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+const (
+	// shown is how many objects a message names.
+	shown = 10
+	// reported is how many lines a report has, which must be small enough to be stored.
+	reported = 1000
+	// soon is when to look again after something was deleted.
+	soon = time.Second
+	// later is when to look again while others do their part, or for an API server that does not answer.
+	later = 5 * time.Second
+)
+
+// limit is how long the clean-up may still take.
+type limit struct {
+	// given is the whole time, and left what remains of it, which may be less than nothing.
+	given, left time.Duration
+}
+
+func (l limit) over() bool { return l.left <= 0 }
+
+// next bounds a wait by the time that is left, so that the end is not missed.
+func (l limit) next(wait time.Duration) time.Duration {
+	return min(wait, max(l.left, time.Millisecond))
+}
+
+// outcome says how far the clean-up is. Refused are the objects that could not be deleted, with the reason.
+func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
+	if len(p.waits) == 0 && len(refused) == 0 {
+		return work.Outcome{Done: true, Message: p.finished(), Report: report(p.stays)}
+	}
+	remaining := p.remaining(refused)
+	if left.over() {
+		return work.Outcome{
+			Done:    true,
+			Message: fmt.Sprintf("not all was cleaned up within %s, left over in the cloud may be: %s", left.given, message.List(remaining, shown)),
+			Report:  report(prefixed("left over: ", remaining), p.stays),
+		}
+	}
+	wait := later
+	if len(p.remove) > len(refused) {
+		wait = soon
+	}
+	return work.Outcome{
+		Message: "cleaning up until these are gone: " + message.List(remaining, shown),
+		Report:  report(prefixed("waits: ", remaining), p.stays), RetryAfter: left.next(wait),
+	}
+}
+
+func (p plan) finished() string {
+	if len(p.stays) == 0 {
+		return "no load balancer and no volume of the cluster is left"
+	}
+	return "no load balancer and no volume of the cluster is left, but: " + message.List(p.stays, shown)
+}
+
+// remaining returns what must still go, and why it does not, in order.
+func (p plan) remaining(refused map[ref]string) []string {
+	waits := slices.Clone(p.waits)
+	// What is in the way is named only if it cannot be deleted.
+	for _, one := range p.remove {
+		if _, ok := refused[one]; ok && !slices.ContainsFunc(waits, func(wait waiting) bool { return wait.ref == one }) {
+			waits = append(waits, waiting{ref: one})
+		}
+	}
+	list := make([]string, 0, len(waits))
+	for _, one := range waits {
+		if reason, ok := refused[one.ref]; ok {
+			one.because = reason
+		}
+		list = append(list, one.String())
+	}
+	return list
+}
+
+func prefixed(prefix string, items []string) []string {
+	list := make([]string, 0, len(items))
+	for _, item := range items {
+		list = append(list, prefix+item)
+	}
+	return list
+}
+
+// report returns the items as lines, and says how many there are besides if they are too many.
+func report(lists ...[]string) string {
+	var lines []string
+	for _, list := range lists {
+		lines = append(lines, list...)
+	}
+	if len(lines) > reported {
+		lines = append(lines[:reported:reported], fmt.Sprintf("and %d more", len(lines)-reported))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,239 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cleanup
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// plan says what is to be done, and what is there.
+type plan struct {
+	// remove are the objects to delete, in order: what makes others anew comes before them.
+	remove []ref
+	// waits are the objects that must be gone before the Cluster may be deleted, and who is in their way.
+	waits []waiting
+	// stays say what is left in the cloud, and why.
+	stays []string
+}
+
+// waiting is an object that must be gone.
+type waiting struct {
+	ref
+	// because says what keeps it; it may be empty.
+	because string
+}
+
+// String says for people what must be gone, and what keeps it.
+func (w waiting) String() string {
+	if w.because == "" {
+		return w.ref.String()
+	}
+	return fmt.Sprintf("%s (%s)", w.ref, w.because)
+}
+
+// fate is what becomes of a claim.
+type fate int
+
+const (
+	// ignored is a claim whose volume is lost.
+	ignored fate = iota
+	// deleted is a claim that stands for a volume in the cloud, or may yet.
+	deleted
+	// kept is a claim whose volume is to outlive it.
+	kept
+)
+
+// fate returns what becomes of a claim.
+func (w *world) fate(claim *corev1.PersistentVolumeClaim) fate {
+	if claim.Spec.VolumeName == "" {
+		return deleted
+	}
+	volume, ok := w.volumes[claim.Spec.VolumeName]
+	switch {
+	case !ok:
+		return ignored
+	case volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete:
+		return deleted
+	default:
+		return kept
+	}
+}
+
+// decide plans what to delete. It is empty when nothing is left to delete.
+func decide(found *world) plan {
+	var made plan
+	users := found.users()
+	owners, pods := found.inTheWay(users)
+	made.remove = append(owners, pods...)
+	for i := range found.claims {
+		claim := &found.claims[i]
+		if found.fate(claim) != deleted {
+			continue
+		}
+		one := refTo(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), claim)
+		made.remove = append(made.remove, one)
+		wait := waiting{ref: one}
+		if pods := users[keyOf(claim.Namespace, claim.Name)]; len(pods) > 0 {
+			wait.because = "in use by Pod " + pods[0].Name
+		}
+		made.waits = append(made.waits, wait)
+	}
+	made.services(found.services)
+	made.volumes(found.volumes)
+	made.remove = slices.DeleteFunc(made.remove, func(one ref) bool { return one.deleting })
+	slices.SortFunc(made.waits, func(a, b waiting) int { return compare(a.ref, b.ref) })
+	return made
+}
+
+func (p *plan) services(all []corev1.Service) {
+	for i := range all {
+		if all[i].Spec.Type != corev1.ServiceTypeLoadBalancer {
+			continue
+		}
+		one := refTo(corev1.SchemeGroupVersion.WithKind("Service"), &all[i])
+		p.remove = append(p.remove, one)
+		p.waits = append(p.waits, waiting{ref: one})
+	}
+}
+
+// volumes notes those to wait for and those that stay. Nobody deletes a volume here: whoever made it does, after its claim.
+func (p *plan) volumes(all map[string]corev1.PersistentVolume) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		volume := all[name]
+		claim := volume.Spec.ClaimRef
+		// A volume that no claim was bound to was made by hand.
+		if claim == nil || claim.UID == "" {
+			continue
+		}
+		one := refTo(corev1.SchemeGroupVersion.WithKind("PersistentVolume"), &volume)
+		if volume.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimDelete {
+			p.waits = append(p.waits, waiting{ref: one})
+			continue
+		}
+		p.stays = append(p.stays, fmt.Sprintf("%s of PersistentVolumeClaim %s/%s stays: its reclaim policy is %s",
+			one, claim.Namespace, claim.Name, volume.Spec.PersistentVolumeReclaimPolicy))
+	}
+}
+
+// users returns the pods that use claims that are to be deleted, by claim, in the order of their names.
+func (w *world) users() map[types.NamespacedName][]*corev1.Pod {
+	users := map[types.NamespacedName][]*corev1.Pod{}
+	for i := range w.claims {
+		if w.fate(&w.claims[i]) == deleted {
+			users[keyOf(w.claims[i].Namespace, w.claims[i].Name)] = nil
+		}
+	}
+	for i := range w.pods {
+		pod := &w.pods[i]
+		for _, name := range claimsOf(pod) {
+			key := keyOf(pod.Namespace, name)
+			if pods, ok := users[key]; ok {
+				users[key] = append(pods, pod)
+			}
+		}
+	}
+	for _, pods := range users {
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	}
+	return users
+}
+
+// claimsOf returns the names of the claims that a pod uses, those that it has made for itself included.
+func claimsOf(pod *corev1.Pod) []string {
+	var list []string
+	for _, volume := range pod.Spec.Volumes {
+		switch {
+		case volume.PersistentVolumeClaim != nil:
+			list = append(list, volume.PersistentVolumeClaim.ClaimName)
+		case volume.Ephemeral != nil:
+			list = append(list, pod.Name+"-"+volume.Name)
+		}
+	}
+	return list
+}
+
+// inTheWay returns the workloads that use claims or would make them anew, and the pods that use them, each in order.
+func (w *world) inTheWay(users map[types.NamespacedName][]*corev1.Pod) (owners, pods []ref) {
+	uids := map[types.UID]bool{}
+	for _, list := range users {
+		for _, pod := range list {
+			pods = append(pods, refTo(corev1.SchemeGroupVersion.WithKind("Pod"), pod))
+			if owner := metav1.GetControllerOf(pod); owner != nil {
+				uids[w.top(owner.UID)] = true
+			}
+		}
+	}
+	for i := range w.sets {
+		for key := range users {
+			if makes(&w.sets[i], key) {
+				uids[w.top(w.sets[i].UID)] = true
+			}
+		}
+	}
+	for uid := range uids {
+		if owner, ok := w.workloads[uid]; ok {
+			owners = append(owners, owner.ref)
+		}
+	}
+	slices.SortFunc(owners, compare)
+	slices.SortFunc(pods, compare)
+	return owners, slices.Compact(pods)
+}
+
+// top returns the workload that nothing known owns, from one upwards.
+func (w *world) top(uid types.UID) types.UID {
+	// Nothing keeps two objects from naming each other as owner, so each step is taken once.
+	for range w.workloads {
+		above := w.workloads[uid].owner
+		if _, ok := w.workloads[above]; !ok {
+			return uid
+		}
+		uid = above
+	}
+	return uid
+}
+
+// makes reports whether a StatefulSet makes the claim, by the names that it gives to its claims.
+func makes(set *appsv1.StatefulSet, claim types.NamespacedName) bool {
+	if set.Namespace != claim.Namespace {
+		return false
+	}
+	return slices.ContainsFunc(set.Spec.VolumeClaimTemplates, func(template corev1.PersistentVolumeClaim) bool {
+		ordinal, ok := strings.CutPrefix(claim.Name, template.Name+"-"+set.Name+"-")
+		if !ok {
+			return false
+		}
+		_, err := strconv.ParseUint(ordinal, 10, 32)
+		return err == nil
+	})
+}
+
+func keyOf(namespace, name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: namespace, Name: name}
+}
+
+func compare(a, b ref) int { return cmp.Compare(a.String(), b.String()) }

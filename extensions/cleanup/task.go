@@ -1,0 +1,162 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cleanup
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// patience bounds one look at a workload cluster and what is done in it, so that an API server that hangs cannot keep a Cluster.
+const patience = 30 * time.Second
+
+// Options of the task.
+type Options struct {
+	// Client reads Clusters of the management cluster.
+	Client client.Reader
+	// Workload returns clients of workload clusters, which must know the kinds of core, apps and batch.
+	Workload work.Workload
+	// Clock tells the time; nil is the real one.
+	Clock clock.PassiveClock
+}
+
+// Task cleans up before a Cluster is deleted.
+type Task struct {
+	client   client.Reader
+	workload work.Workload
+	clock    clock.PassiveClock
+}
+
+var _ work.Task = &Task{}
+
+// New returns the task.
+func New(options Options) *Task {
+	made := &Task{client: options.Client, workload: options.Workload, clock: options.Clock}
+	if made.clock == nil {
+		made.clock = clock.RealClock{}
+	}
+	return made
+}
+
+// Wanted reports whether the settings ask for the clean-up.
+func (*Task) Wanted(settings map[string]string) (bool, error) {
+	if _, err := timeout.Get(settings); err != nil {
+		return false, err
+	}
+	return cleanUp.Get(settings)
+}
+
+// Run deletes what is to go, and says what is waited for. Only when a look finds nothing more is it done, or when the time is
+// over.
+func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
+	wanted, err := t.Wanted(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	if !wanted {
+		return work.Outcome{Done: true, Message: fmt.Sprintf("setting %s is off", cleanUp.Doc().Name)}, nil
+	}
+	given, err := timeout.Get(job.Settings)
+	if err != nil {
+		return work.Outcome{}, err
+	}
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	planned, refused, err := t.cleanUp(bounded, job.Cluster)
+	if ctx.Err() != nil {
+		// Whoever runs this ends. That says nothing of the cluster.
+		return work.Outcome{}, ctx.Err()
+	}
+	left := limit{given: given, left: job.Since.Add(given).Sub(t.clock.Now())}
+	if err != nil {
+		return t.unreached(ctx, job, left, err), nil
+	}
+	return planned.outcome(left, refused), nil
+}
+
+// cleanUp does what can be done now.
+func (t *Task) cleanUp(ctx context.Context, cluster client.ObjectKey) (plan, map[ref]string, error) {
+	workload, err := t.workload(ctx, cluster)
+	if err != nil {
+		return plan{}, nil, err
+	}
+	found, err := look(ctx, workload)
+	if err != nil {
+		return plan{}, nil, err
+	}
+	planned := decide(&found)
+	return planned, remove(ctx, workload, planned.remove), nil
+}
+
+// remove deletes objects, and returns why some could not be deleted. What is gone or is another object by now needs nothing.
+func remove(ctx context.Context, from client.Client, objects []ref) map[ref]string {
+	refused := map[ref]string{}
+	for _, one := range objects {
+		object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: one.namespace, Name: one.name}}
+		object.SetGroupVersionKind(one.kind)
+		err := from.Delete(ctx, object, client.Preconditions{UID: &one.uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if ctx.Err() != nil {
+			// There is more to delete than there was time for; the next look goes on.
+			return refused
+		}
+		if client.IgnoreNotFound(err) == nil || apierrors.IsConflict(err) {
+			continue
+		}
+		refused[one] = message.Of(err)
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to delete an object of a workload cluster", "object", one.String())
+	}
+	return refused
+}
+
+// unreached says what becomes of a Cluster whose API server cannot be asked.
+func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err error) work.Outcome {
+	ctrl.LoggerFrom(ctx).Error(err, "Failed to look for what a workload cluster has in the cloud")
+	reason := message.Of(err)
+	if t.neverCameUp(ctx, job.Cluster) {
+		return work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}
+	}
+	if left.over() {
+		return work.Outcome{
+			Done:    true,
+			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it made in the cloud may be left over: %s", left.given, reason),
+			Report:  "left over: unknown, since the workload API server cannot be asked; look in the cloud for load balancers and volumes of the cluster",
+		}
+	}
+	return work.Outcome{Message: "waiting for the workload API server to clean up: " + reason, RetryAfter: left.next(later)}
+}
+
+// neverCameUp reports whether the control plane is known not to have been initialized, so that it cannot have made anything.
+func (t *Task) neverCameUp(ctx context.Context, key client.ObjectKey) bool {
+	cluster := &clusterv1.Cluster{}
+	if err := t.client.Get(ctx, key, cluster); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to read the Cluster that is cleaned up")
+		return false
+	}
+	initialized := cluster.Status.Initialization.ControlPlaneInitialized
+	return initialized == nil || !*initialized
+}

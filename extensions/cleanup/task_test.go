@@ -1,0 +1,344 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cleanup
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// balancerFinalizer is what a cloud controller manager puts on Services whose load balancer it has made.
+const balancerFinalizer = "service.kubernetes.io/load-balancer-cleanup"
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// story is a Cluster, and a namespace of its API server that all else is in.
+type story struct {
+	namespace string
+	cluster   *clusterv1.Cluster
+	clock     *clocktesting.FakePassiveClock
+	task      *Task
+}
+
+func newStory(ctx context.Context, workload work.Workload) *story {
+	GinkgoHelper()
+	namespace, err := environment.CreateNamespace(ctx, "cleanup")
+	Expect(err).NotTo(HaveOccurred())
+	s := &story{namespace: namespace, clock: clocktesting.NewFakePassiveClock(start)}
+	s.cluster = &clusterv1.Cluster{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c"},
+		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.36.3"}},
+	}
+	Expect(environment.Client.Create(ctx, s.cluster)).To(Succeed())
+	s.task = New(Options{Client: environment.Client, Workload: workload, Clock: s.clock})
+	return s
+}
+
+func reachable(context.Context, client.ObjectKey) (client.Client, error) {
+	return environment.Client, nil
+}
+
+// run runs the task once, with settings in pairs besides the one that turns it on.
+func (s *story) run(ctx context.Context, pairs ...string) work.Outcome {
+	GinkgoHelper()
+	given := map[string]string{"cleanUp": "Enabled"}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		given[pairs[i]] = pairs[i+1]
+	}
+	outcome, err := s.task.Run(ctx, work.Job{Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Settings: given, Since: start})
+	Expect(err).NotTo(HaveOccurred())
+	return outcome
+}
+
+func (s *story) create(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	Expect(environment.Client.Create(ctx, object)).To(Succeed())
+	DeferCleanup(func(ctx SpecContext) {
+		// Nothing of one test is left for the next, which looks at the whole API server.
+		key := client.ObjectKeyFromObject(object)
+		err := environment.Client.Get(ctx, key, object)
+		if apierrors.IsNotFound(err) {
+			return
+		}
+		Expect(err).NotTo(HaveOccurred())
+		Expect(environment.Client.Delete(ctx, object, client.GracePeriodSeconds(0))).To(Or(Succeed(), MatchError(apierrors.IsNotFound, "NotFound")))
+		release(ctx, object)
+	})
+}
+
+// release takes all finalizers off an object, as those who put them there do once they have done their part.
+func release(ctx context.Context, object client.Object) {
+	GinkgoHelper()
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	Expect(client.IgnoreNotFound(environment.Client.Patch(ctx, object, patch))).To(Succeed())
+}
+
+func (s *story) service(ctx context.Context, name string, kind corev1.ServiceType) *corev1.Service {
+	GinkgoHelper()
+	made := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec:       corev1.ServiceSpec{Type: kind, Ports: []corev1.ServicePort{{Port: 80}}},
+	}
+	if kind == corev1.ServiceTypeLoadBalancer {
+		made.Finalizers = []string{balancerFinalizer}
+	}
+	s.create(ctx, made)
+	return made
+}
+
+// claim makes a claim that is bound to a volume, as Kubernetes' controllers do.
+func (s *story) claim(ctx context.Context, name string, policy corev1.PersistentVolumeReclaimPolicy) (*corev1.PersistentVolumeClaim, *corev1.PersistentVolume) {
+	GinkgoHelper()
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
+	modes := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	volumeName := s.namespace + "-" + name
+	claim := &corev1.PersistentVolumeClaim{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec:       corev1.PersistentVolumeClaimSpec{VolumeName: volumeName, AccessModes: modes, Resources: corev1.VolumeResourceRequirements{Requests: size}},
+	}
+	s.create(ctx, claim)
+	volume := &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: volumeName},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: size, AccessModes: modes, PersistentVolumeReclaimPolicy: policy,
+			ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: s.namespace, Name: name, UID: claim.UID},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "csi.example.com", VolumeHandle: volumeName}},
+		},
+	}
+	s.create(ctx, volume)
+	return claim, volume
+}
+
+// pod makes a pod on a node, which stays until the kubelet there has ended it.
+func (s *story) pod(ctx context.Context, name, claim string, owner *metav1.OwnerReference) *corev1.Pod {
+	GinkgoHelper()
+	made := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec: corev1.PodSpec{
+			NodeName: "n", Containers: []corev1.Container{{Name: "c", Image: "i"}},
+			Volumes: []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
+			}}},
+		},
+	}
+	if owner != nil {
+		made.OwnerReferences = []metav1.OwnerReference{*owner}
+	}
+	s.create(ctx, made)
+	return made
+}
+
+func (s *story) set(ctx context.Context, name, template string) *appsv1.StatefulSet {
+	GinkgoHelper()
+	labels := map[string]string{"app": name}
+	made := &appsv1.StatefulSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name},
+		Spec: appsv1.StatefulSetSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}},
+			},
+			VolumeClaimTemplates: []corev1.PersistentVolumeClaim{{
+				ObjectMeta: metav1.ObjectMeta{Name: template},
+				Spec: corev1.PersistentVolumeClaimSpec{
+					AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+					Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
+				},
+			}},
+		},
+	}
+	s.create(ctx, made)
+	return made
+}
+
+// present reports whether an object is there, and reads it.
+func present(ctx context.Context, object client.Object) bool {
+	GinkgoHelper()
+	err := environment.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
+	Expect(client.IgnoreNotFound(err)).To(Succeed())
+	return err == nil
+}
+
+// asReader reaches the API server as somebody who may only look.
+func asReader(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
+	name := cluster.Namespace + "-reader"
+	role := &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"*"}, Resources: []string{"*"}, Verbs: []string{"list"}}},
+	}
+	binding := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	}
+	for _, object := range []client.Object{role, binding} {
+		if err := environment.Client.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return nil, err
+		}
+	}
+	config := rest.CopyConfig(environment.Config)
+	config.Impersonate.UserName = name
+	return client.New(config, client.Options{Scheme: environment.Scheme})
+}
+
+var _ = Describe("The clean-up", func() {
+	It("deletes Services and waits for their load balancers, and changes nothing more meanwhile", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		balancer, other := s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer), s.service(ctx, "ip", corev1.ServiceTypeClusterIP)
+		s.run(ctx)
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.DeletionTimestamp).NotTo(BeNil())
+		version := balancer.ResourceVersion
+		want := work.Outcome{
+			Message:    fmt.Sprintf("cleaning up until these are gone: Service %s/lb", s.namespace),
+			Report:     fmt.Sprintf("waits: Service %s/lb", s.namespace),
+			RetryAfter: later,
+		}
+		for range 100 {
+			Expect(s.run(ctx)).To(Equal(want))
+		}
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.ResourceVersion).To(Equal(version))
+		release(ctx, balancer)
+		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "no load balancer and no volume of the cluster is left"}))
+		Expect(present(ctx, other)).To(BeTrue())
+		Expect(other.DeletionTimestamp).To(BeNil())
+	})
+
+	It("deletes volumes with what uses them, and keeps those that are to stay", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		claim, volume := s.claim(ctx, "data-db-0", corev1.PersistentVolumeReclaimDelete)
+		keptClaim, keptVolume := s.claim(ctx, "kept", corev1.PersistentVolumeReclaimRetain)
+		set := s.set(ctx, "db", "data")
+		pod := s.pod(ctx, "db-0", "data-db-0", metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet")))
+		keptPod := s.pod(ctx, "kept", "kept", nil)
+		stays := fmt.Sprintf("PersistentVolume %s-kept of PersistentVolumeClaim %s/kept stays: its reclaim policy is Retain", s.namespace, s.namespace)
+
+		s.run(ctx)
+		Expect(present(ctx, set)).To(BeFalse(), "it would make the claim anew")
+		Expect(present(ctx, pod)).To(BeTrue())
+		Expect(pod.DeletionTimestamp).NotTo(BeNil())
+		Expect(present(ctx, claim)).To(BeTrue(), "it is protected while the pod uses it")
+		Expect(claim.DeletionTimestamp).NotTo(BeNil())
+		outcome := s.run(ctx)
+		Expect(outcome.Message).To(Equal(fmt.Sprintf(
+			"cleaning up until these are gone: PersistentVolume %s-data-db-0; PersistentVolumeClaim %s/data-db-0 (in use by Pod db-0)", s.namespace, s.namespace)))
+		Expect(outcome.Report).To(HaveSuffix("\n" + stays))
+
+		By("the kubelet ending the pod, and the claim being released")
+		Expect(environment.Client.Delete(ctx, pod, client.GracePeriodSeconds(0))).To(Succeed())
+		release(ctx, claim)
+		Expect(s.run(ctx).Message).To(Equal(fmt.Sprintf("cleaning up until these are gone: PersistentVolume %s-data-db-0", s.namespace)))
+
+		By("the volume being deleted in the cloud")
+		Expect(environment.Client.Delete(ctx, volume)).To(Succeed())
+		release(ctx, volume)
+		Expect(s.run(ctx)).To(Equal(work.Outcome{
+			Done: true, Message: "no load balancer and no volume of the cluster is left, but: " + stays, Report: stays,
+		}))
+		for _, object := range []client.Object{keptClaim, keptVolume, keptPod} {
+			Expect(present(ctx, object)).To(BeTrue())
+			Expect(object.GetDeletionTimestamp()).To(BeNil())
+		}
+	})
+
+	It("lets go in the end, and names what is left over", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
+		s.clock.SetTime(start.Add(5*time.Minute - time.Second))
+		Expect(s.run(ctx, "cleanUpTimeout", "5m").Done).To(BeFalse())
+		Expect(s.run(ctx, "cleanUpTimeout", "5m").RetryAfter).To(Equal(time.Second), "the end is not missed")
+		s.clock.SetTime(start.Add(5 * time.Minute))
+		Expect(s.run(ctx, "cleanUpTimeout", "5m")).To(Equal(work.Outcome{
+			Done:    true,
+			Message: fmt.Sprintf("not all was cleaned up within 5m0s, left over in the cloud may be: Service %s/lb", s.namespace),
+			Report:  fmt.Sprintf("left over: Service %s/lb", s.namespace),
+		}))
+		Expect(s.run(ctx).Done).To(BeFalse(), "by default it is longer")
+	})
+
+	It("says what the API server refuses to delete", func(ctx SpecContext) {
+		s := newStory(ctx, asReader)
+		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
+		// The authorizer learns of a role a moment after it was made; until then it refuses to list.
+		Eventually(func() string { return s.run(ctx).Message }).Should(Equal(fmt.Sprintf(
+			"cleaning up until these are gone: Service %s/lb (the API server answered Forbidden for services %q)", s.namespace, "lb")))
+	})
+
+	It("never keeps a Cluster whose API server is gone", func(ctx SpecContext) {
+		s := newStory(ctx, func(context.Context, client.ObjectKey) (client.Client, error) {
+			return nil, fmt.Errorf("asking: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
+		})
+		By("the control plane never having come up")
+		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}))
+
+		By("the control plane having come up")
+		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
+		Expect(s.run(ctx)).To(Equal(work.Outcome{
+			Message: "waiting for the workload API server to clean up: asking: connection refused", RetryAfter: later,
+		}))
+		s.clock.SetTime(start.Add(defaultTimeout))
+		outcome := s.run(ctx)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it made in the cloud may be left over: asking: connection refused"))
+		Expect(outcome.Report).To(HavePrefix("left over: unknown"))
+	})
+
+	It("says nothing of a cluster when it is stopped itself", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		ended, end := context.WithCancel(ctx)
+		end()
+		s.clock.SetTime(start.Add(time.Hour))
+		_, err := s.task.Run(ended, work.Job{Cluster: client.ObjectKeyFromObject(s.cluster), Settings: map[string]string{"cleanUp": "Enabled"}, Since: start})
+		Expect(err).To(MatchError(context.Canceled))
+	})
+
+	It("does nothing unless a setting says so", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		balancer := s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
+		Expect(s.task.Wanted(nil)).To(BeFalse())
+		Expect(s.task.Wanted(map[string]string{"cleanUp": "Enabled", "cleanUpTimeout": "1h"})).To(BeTrue())
+		_, err := s.task.Wanted(map[string]string{"cleanUp": "Enabled", "cleanUpTimeout": "long"})
+		Expect(err).To(MatchError(ContainSubstring("setting cleanUpTimeout")))
+		Expect(s.run(ctx, "cleanUp", "Disabled")).To(Equal(work.Outcome{Done: true, Message: "setting cleanUp is off"}))
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.DeletionTimestamp).To(BeNil())
+	})
+})
