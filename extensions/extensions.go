@@ -26,6 +26,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
@@ -72,6 +73,7 @@ func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
 	looking := checks.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := checks.NewSmoke(looking)
 	adding := addons.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client}
+	cleaning := cleanup.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client}
 	return map[string]work.Task{
 		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
 		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
@@ -80,6 +82,6 @@ func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
 		lifecycle.BeforeWorkersUpgrade:         smoke,
 		lifecycle.AfterWorkersUpgrade:          smoke,
 		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
-		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(mgr.GetClient(), options.Clusters)),
+		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(mgr.GetClient(), options.Clusters), cleanup.New(cleaning)),
 	}
 }

@@ -19,6 +19,7 @@ package extensions
 import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
@@ -48,6 +49,11 @@ func Groups() []Group {
 		Title:    "Checks around upgrades",
 		About:    "Before an upgrade, after each of its steps and at its end. The containers of workloads on Foo's own machines are simulated, so there DNS is looked at by its objects only.",
 		Settings: checks.Settings(),
+	}, {
+		Title: "Clean-up before a deletion",
+		About: "Deletes load balancers and volumes that the cluster has made in a cloud, by way of its own API server. Pods that use such volumes are deleted, with what would make them anew; " +
+			"volumes with the reclaim policy Retain stay. A Cluster whose API server is gone is let go when the time is over.",
+		Settings: cleanup.Settings(),
 	}, {
 		Title:    "Topologies of the ClusterClass foo-extension",
 		About:    "The class has the variables and the patches of the class foo, but asks the extension for them.",
