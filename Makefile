@@ -102,7 +102,8 @@ verify: generate ## Fail if a generated file was not current
 .PHONY: release
 release: prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	@for architecture in amd64 arm64; do GOARCH=$$architecture GOOS=linux $(GO_BUILD) -o $(BIN)/programs/$$architecture/manager .; done
+	@for architecture in amd64 arm64; do export GOARCH=$$architecture GOOS=linux; \
+		$(GO_BUILD) -o $(BIN)/programs/$$architecture/manager .; $(GO_BUILD) -o $(BIN)/programs/$$architecture/runtime-extension ./cmd/runtime-extension; done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs
 
 .PHONY: clean
@@ -116,7 +117,7 @@ prerequisites:
 	@hack/prerequisites.sh
 
 .PHONY: programs
-programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/quickstart capi ## Build all programs
+programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
 
 # What is built from modules alone is stale only when its module file is; asking Go would take seconds each time.
 NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh
@@ -130,7 +131,7 @@ $(BIN)/foonode: FORCE
 $(BIN)/manager: FORCE
 	@$(GO_BUILD) -o $@ .
 
-$(BIN)/foocloud $(BIN)/quickstart: FORCE
+$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: capi

@@ -19,38 +19,20 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
-	goruntime "runtime"
 	"slices"
 
-	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	logsv1 "k8s.io/component-base/logs/api/v1"
-	"k8s.io/klog/v2"
-	"k8s.io/utils/ptr"
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/feature"
-	"sigs.k8s.io/cluster-api/util/apiwarnings"
-	capiflags "sigs.k8s.io/cluster-api/util/flags"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
-	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
-	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	identitycontroller "github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
@@ -65,6 +47,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/definitions"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -74,42 +57,18 @@ import (
 // name of the manager in user agents, logs and the leader election.
 const name = "foo-manager"
 
-func main() {
-	opts, err := options.Parse(os.Args[1:], feature.MutableGates)
-	if errors.Is(err, pflag.ErrHelp) {
-		fmt.Print(opts.Usage())
-		return
-	}
-	if err == nil {
-		err = run(ctrl.SetupSignalHandler(), opts)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "manager:", err)
-		os.Exit(1)
-	}
+// program is Foo's controllers and webhooks.
+var program = manager.Program{
+	Name: name, Command: "manager", Roles: []options.Provider{options.ControlPlane, options.Infrastructure}, Setup: setup,
 }
 
-func run(ctx context.Context, opts *options.Options) error {
-	if err := opts.Validate(); err != nil {
-		return err
-	}
-	if err := logsv1.ValidateAndApply(opts.Logs, nil); err != nil {
-		return err
-	}
-	ctrl.SetLogger(klog.Background())
-	opts.Print()
+func main() { os.Exit(program.Main(os.Args[1:])) }
 
-	mgr, err := newManager(opts)
-	if err != nil {
-		return err
-	}
+func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 	if err := setupRoles(ctx, mgr, opts); err != nil {
 		return err
 	}
-	if err := setupWebhooks(mgr, opts); err != nil {
-		return err
-	}
-	return mgr.Start(ctx)
+	return setupWebhooks(mgr, opts)
 }
 
 // setupRoles adds the controllers of each role.
@@ -126,14 +85,6 @@ func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *options.Options) er
 		if err := setupInfrastructure(ctx, mgr, opts); err != nil {
 			return err
 		}
-	}
-	if opts.Runs(options.RuntimeExtension) {
-		if err := setupRuntimeExtension(ctx, mgr, opts); err != nil {
-			return err
-		}
-	}
-	if len(stored) == 0 {
-		return nil
 	}
 	return crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...)
 }
@@ -157,83 +108,12 @@ func setupWebhooks(mgr ctrl.Manager, opts *options.Options) error {
 	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())
 }
 
-func newScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
-		controlplanev1.AddToScheme, controlplanev1beta1.AddToScheme, infrav1.AddToScheme, infrav1beta1.AddToScheme,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("scheme: %w", err)
-		}
-	}
-	return scheme, nil
-}
-
-func newManager(opts *options.Options) (ctrl.Manager, error) {
-	scheme, err := newScheme()
-	if err != nil {
-		return nil, err
-	}
-	restConfig, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("management cluster: %w", err)
-	}
-	restConfig.QPS, restConfig.Burst, restConfig.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, name
-	restConfig.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
-	managerOptions, err := newManagerOptions(scheme, opts)
-	if err != nil {
-		return nil, err
-	}
-	mgr, err := ctrl.NewManager(restConfig, managerOptions)
-	if err != nil {
-		return nil, fmt.Errorf("manager: %w", err)
-	}
-	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
-		return nil, err
-	}
-	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
-}
-
-func newManagerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Options, error) {
-	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
-	if err != nil {
-		return ctrl.Options{}, err
-	}
-	server, err := webhookServer(opts, tls)
-	if err != nil {
-		return ctrl.Options{}, err
-	}
-	if opts.ContentionProfiling {
-		goruntime.SetBlockProfileRate(1)
-	}
-	return ctrl.Options{
-		Scheme:                     scheme,
-		Controller:                 config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
-		Cache:                      cacheOptions(opts),
-		Client:                     clientOptions(),
-		Metrics:                    *metrics,
-		WebhookServer:              server,
-		HealthProbeBindAddress:     opts.HealthAddress,
-		PprofBindAddress:           opts.ProfilerAddress,
-		LeaderElection:             opts.LeaderElect,
-		LeaderElectionID:           opts.LeaderElectName,
-		LeaderElectionNamespace:    opts.LeaderElectNamespace,
-		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
-		// The process ends as soon as the manager has stopped, so nothing is done after the Lease is given back.
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &opts.LeaseDuration,
-		RenewDeadline:                 &opts.RenewDeadline,
-		RetryPeriod:                   &opts.RetryPeriod,
-	}, nil
-}
-
 func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 	kinds := slices.Collect(maps.Keys(controlplanekinds.Kinds()))
 	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
-	secrets, err := cachedSecretClient(mgr)
+	secrets, err := manager.CachedSecretClient(mgr)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 				"--kubeconfig=" + config, "--providers=control-plane", "--health-addr=0", "--diagnostics-address=0", "--webhook-port=0",
 			}, feature.MutableGates.DeepCopy())
 			Expect(err).NotTo(HaveOccurred())
-			mgr, err := newManager(opts)
+			mgr, err := program.New(opts)
 			Expect(err).NotTo(HaveOccurred())
 			return setupControlPlane(ctx, mgr, opts)
 		}

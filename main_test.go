@@ -72,7 +72,7 @@ var _ = Describe("A manager", func() {
 		Expect(err).NotTo(HaveOccurred())
 		running, stop := context.WithCancel(context.Background())
 		stopped := make(chan error, 1)
-		go func() { stopped <- run(running, opts) }()
+		go func() { stopped <- program.Run(running, opts) }()
 		DeferCleanup(stop)
 
 		Eventually(func() (int, error) { return status(ctx, "http://"+health+"/readyz") }).Should(Equal(http.StatusOK))

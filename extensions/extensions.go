@@ -20,6 +20,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -31,14 +32,19 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // Options of the extension.
 type Options struct {
+	// Live reads and writes the management cluster without a cache.
+	Live client.Client
 	// Clusters reaches workload clusters.
 	Clusters *workload.Clusters
+	// Quota checks before a Cluster is made whether its cloud has room; it alone knows a cloud.
+	Quota work.Task
 	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 	// Controller options of the jobs. Its workers are how many are done at once.
@@ -51,7 +57,7 @@ type Options struct {
 // SetupWithManager adds the handlers to the webhook server of a manager, which server.New must have made, and the controller
 // that does their jobs.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	tasks := tasks(mgr, options)
+	tasks := tasks(options)
 	variables, err := topology.NewVariables()
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
@@ -61,6 +67,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 			Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
 		}),
 		Variables: variables,
+		Planner:   upgradeplan.New(source(options)),
 	})
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
@@ -69,12 +76,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 }
 
 // tasks returns what is done for each hook.
-func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
-	looking := checks.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
+func tasks(options Options) map[string]work.Task {
+	// The ledger's ConfigMaps are the only ones in the cache.
+	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := checks.NewSmoke(looking)
-	adding := addons.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client}
-	cleaning := cleanup.Options{Client: mgr.GetAPIReader(), Workload: options.Clusters.Client}
+	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
+	cleaning := cleanup.Options{Client: options.Live, Workload: options.Clusters.Client}
 	return map[string]work.Task{
+		lifecycle.BeforeClusterCreate:          options.Quota,
 		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
 		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
 		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Clusters),
@@ -82,6 +91,14 @@ func tasks(mgr ctrl.Manager, options Options) map[string]work.Task {
 		lifecycle.BeforeWorkersUpgrade:         smoke,
 		lifecycle.AfterWorkersUpgrade:          smoke,
 		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
-		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(mgr.GetClient(), options.Clusters), cleanup.New(cleaning)),
+		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(options.Live, options.Clusters), cleanup.New(cleaning)),
 	}
+}
+
+// source returns where versions are known from besides the settings, or nil.
+func source(options Options) upgradeplan.Source {
+	if options.Versions == nil {
+		return nil
+	}
+	return upgradeplan.Cached(options.Versions, clock.RealClock{})
 }

@@ -20,9 +20,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
 // Group are settings that belong together.
@@ -36,6 +38,11 @@ type Group struct {
 // Groups returns all settings that the extension reads.
 func Groups() []Group {
 	return []Group{{
+		Title: "Quota",
+		About: "Before the objects of a cluster are made. What its topology asks for must fit into what the tenant of the Foo cloud has left, besides what clusters that were let go before still have to order. " +
+			"Clusters on other infrastructure are let go.",
+		Settings: quota.Settings(),
+	}, {
 		Title: "Add-ons",
 		About: "Once the control plane is initialized, and before an upgrade, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
 			"of the Cluster. Their annotation `foo.cluster.x-k8s.io/cluster-selector` says for which Clusters (all without), `foo.cluster.x-k8s.io/kubernetes-versions` for which versions, as in `>=1.35.0 <1.37.0`, " +
@@ -58,6 +65,10 @@ func Groups() []Group {
 		Title:    "Topologies of the ClusterClass foo-extension",
 		About:    "The class has the variables and the patches of the class foo, but asks the extension for them.",
 		Settings: topology.Settings(),
+	}, {
+		Title:    "Upgrade plans",
+		About:    "For a ClusterClass with `spec.upgrade.external.generateUpgradePlanExtension: generate-upgrade-plan.foo`: over which versions an upgrade goes, a minor version at a time for the control plane.",
+		Settings: upgradeplan.Settings(),
 	}}
 }
 

@@ -50,7 +50,7 @@ const (
 type Options struct {
 	// Client reads the management cluster, from its API server each time: what was let go a moment ago must be seen.
 	Client client.Client
-	// Clouds gives each cluster its cloud.
+	// Clouds gives each cluster its cloud; nil if there is none to ask, with which a Cluster on Foo's infrastructure waits.
 	Clouds cloudidentity.Clouds
 	// Namespace is the only one whose Clusters count; all if empty.
 	Namespace string
@@ -114,6 +114,9 @@ func (t *task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return outcome, nil
 }
 
+// noCloud is what a Cluster waits for whose quota nobody can be asked for.
+const noCloud = "the quota check is on, but the runtime extension has no cloud to ask: start it with --cloud-endpoint (FOO_CLOUD_ENDPOINT), or turn the check off"
+
 func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
 	clusters, err := t.clusters(ctx)
 	if err != nil {
@@ -133,6 +136,9 @@ func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
 	}
 	if !asked.isFoo() {
 		return work.Outcome{Done: true, Report: fmt.Sprintf("not checked: the infrastructure is a %s, and only the quota of Foo's cloud is known", asked.kind)}, nil
+	}
+	if t.Clouds == nil {
+		return work.Outcome{Message: noCloud, RetryAfter: lookAgain}, nil
 	}
 	account, err := t.accountOf(ctx, asked)
 	if err != nil {

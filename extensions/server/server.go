@@ -28,6 +28,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
 // timeoutSeconds is how long Cluster API is to wait for an answer. Handlers need milliseconds; the rest is for an API server
@@ -71,6 +72,8 @@ type Handlers struct {
 	Patches    topology.Patches
 	Validation topology.Validation
 	Variables  topology.Variables
+	// Planner plans upgrades.
+	Planner upgradeplan.Planner
 }
 
 // Register adds the handlers to the webhook server of a manager, which New must have made, and has it started with the manager.
@@ -108,5 +111,6 @@ func (h Handlers) list() []runtimeserver.ExtensionHandler {
 		{Hook: runtimehooksv1.GeneratePatches, Name: "generate-patches", HandlerFunc: h.Patches.GeneratePatches},
 		{Hook: runtimehooksv1.ValidateTopology, Name: "validate-topology", HandlerFunc: h.Validation.ValidateTopology},
 		{Hook: runtimehooksv1.DiscoverVariables, Name: "discover-variables", HandlerFunc: h.Variables.DiscoverVariables},
+		{Hook: runtimehooksv1.GenerateUpgradePlan, Name: "generate-upgrade-plan", HandlerFunc: h.Planner.GenerateUpgradePlan},
 	}
 }

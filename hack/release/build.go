@@ -44,6 +44,8 @@ type provider struct {
 	kind clusterctlv1.ProviderType
 	// title names the provider in a sentence.
 	title string
+	// image says which image its components run, and the variable by which a mirror of it can be named.
+	image imageOf
 	// kustomization is the folder, among the sources, that its components are built from.
 	kustomization string
 	// templates says whether it publishes the cluster templates and ClusterClasses.
@@ -60,14 +62,30 @@ const (
 	extensionConfigFile = "extensionconfig.yaml"
 )
 
+// imageOf is an image of a release.
+type imageOf struct{ program, variable string }
+
+var (
+	managerImage   = imageOf{program: managerProgram, variable: "FOO_MANAGER_IMAGE"}
+	extensionImage = imageOf{program: extensionProgram, variable: "FOO_RUNTIME_EXTENSION_IMAGE"}
+)
+
+// unreleased is the image's name in config/.
+func (i imageOf) unreleased() string { return "foo-" + i.program + ":unreleased" }
+
+// released is what a release has instead: a variable, so that a mirror can be named, with the published image.
+func (i imageOf) released(version string) string {
+	return fmt.Sprintf("${%s:=%s%s:%s}", i.variable, imageRepository, i.program, version)
+}
+
 var providers = []provider{{
-	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
+	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", image: managerImage, kustomization: "config/control-plane",
 }, {
-	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
+	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", image: managerImage, kustomization: "config/infrastructure",
 	// clusterctl looks for both in the repository of the infrastructure provider only.
 	templates: true,
 }, {
-	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
+	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", image: extensionImage, kustomization: "config/runtime-extension",
 	extensionConfig: true,
 }}
 
@@ -78,13 +96,6 @@ func (p provider) at(version string) repository.Provider {
 // header stands at the top of the components, where whoever is about to install them reads it.
 const header = `# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.
 `
-
-const (
-	// unreleasedImage is the manager's image in config/manager.
-	unreleasedImage = "foo-manager:unreleased"
-	// managerImage is what a release has instead: a variable, so that a mirror can be named, with the published image.
-	managerImage = "${FOO_MANAGER_IMAGE:=" + imageRepository + "manager:%s}"
-)
 
 // build returns what a release publishes, from the sources in a folder: for each provider its components, its metadata
 // and its templates.
@@ -131,10 +142,11 @@ func components(sources string, provider provider, version string) ([]byte, erro
 	if err != nil {
 		return nil, fmt.Errorf("%s (run it in the root folder of the sources): %w", provider.title, err)
 	}
-	if found := bytes.Count(objects, []byte(unreleasedImage)); found != 1 {
-		return nil, fmt.Errorf("%s: the image %s is there %d times, want once", provider.title, unreleasedImage, found)
+	image := []byte(provider.image.unreleased())
+	if found := bytes.Count(objects, image); found != 1 {
+		return nil, fmt.Errorf("%s: the image %s is there %d times, want once", provider.title, image, found)
 	}
-	objects = bytes.ReplaceAll(objects, []byte(unreleasedImage), fmt.Appendf(nil, managerImage, version))
+	objects = bytes.ReplaceAll(objects, image, []byte(provider.image.released(version)))
 	return append(fmt.Appendf(nil, header, version, provider.title), objects...), nil
 }
 

@@ -35,8 +35,13 @@ const (
 // architectures that images are made for, as Go names them.
 var architectures = []string{"amd64", "arm64"}
 
-// imaged are the programs that are released as an image each.
-var imaged = []string{"manager"}
+// Programs that are released as an image each.
+const (
+	managerProgram   = "manager"
+	extensionProgram = "runtime-extension"
+)
+
+var imaged = []string{managerProgram, extensionProgram}
 
 // built is a program for one architecture.
 type built struct {

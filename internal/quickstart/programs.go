@@ -163,7 +163,8 @@ func (c Config) providers() []management.Provider {
 // cloudArgs tell a manager with the infrastructure provider in it where the cloud is.
 // extension is Foo's runtime extension, which is a process of its own with rights of its own, as in a release.
 func (c Config) extension() management.Provider {
-	provider := c.fooProvider(extensionProcess, fooExtensionComponents, append(c.cloudArgs(), "--providers=runtime-extension")...)
+	provider := c.fooProvider(extensionProcess, fooExtensionComponents, c.cloudArgs()...)
+	provider.Program = c.program(extensionProcess)
 	provider.ExtensionConfig, provider.Settings = c.manifest(fooExtensionConfig), c.ExtensionSettings
 	return provider
 }

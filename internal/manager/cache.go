@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package main
+package manager
 
 import (
 	"fmt"
@@ -62,8 +62,8 @@ func clientOptions() client.Options {
 	}}
 }
 
-// cachedSecretClient reads the Secrets of Clusters from the cache.
-func cachedSecretClient(mgr ctrl.Manager) (client.Client, error) {
+// CachedSecretClient returns a client that reads the Secrets of Clusters from the cache.
+func CachedSecretClient(mgr ctrl.Manager) (client.Client, error) {
 	secrets, err := client.New(mgr.GetConfig(), client.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		Cache: &client.CacheOptions{Reader: mgr.GetCache()},

@@ -1,0 +1,84 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command runtime-extension is Foo's runtime extension: the role runtime-extension of the manager, in a program of its own. It has
+// the libraries of object stores, which no controller needs: they would cost each manager 20 MiB, and give it code that talks to
+// clouds.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"os"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+var program = manager.Program{
+	Name: "foo-runtime-extension", Command: "runtime-extension", Roles: []options.Provider{options.RuntimeExtension},
+	WebhookServer: newServer, Setup: setup,
+}
+
+func main() {
+	// The role is the only one; the flag is there since all of Foo's programs have the same.
+	os.Exit(program.Main(append([]string{"--providers=" + string(options.RuntimeExtension)}, os.Args[1:]...)))
+}
+
+func newServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+	return server.New(server.Options{
+		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
+		ClientCAName: opts.ClientCAName, TLS: tlsOptions,
+	})
+}
+
+func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+	// Nothing keeps Secrets in memory: they are read when a job is done.
+	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
+	if err != nil {
+		return err
+	}
+	// What was let go a moment ago must be seen, and one look in a while costs less than a cache of all that is looked at.
+	live, err := client.New(mgr.GetConfig(), client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return fmt.Errorf("client of the management cluster: %w", err)
+	}
+	setup := extensions.Options{
+		Live: live, Clusters: clusters, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
+	}
+	checked := quota.Options{Client: live, Namespace: opts.Namespace}
+	if opts.CloudEndpoint != "" {
+		if checked.Clouds, err = newClouds(live, opts); err != nil {
+			return err
+		}
+		setup.Versions = checked.Versions
+	}
+	setup.Quota = quota.New(checked)
+	if err := extensions.SetupWithManager(ctx, mgr, setup); err != nil {
+		return err
+	}
+	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())
+}

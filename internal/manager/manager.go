@@ -1,0 +1,206 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package manager is what Foo's programs have in common: flags, logs, health, metrics, leader election, the kinds that they
+// know and what they keep in memory of them.
+//
+// Limits: the package chooses no cloud and has no controller: each program says with Setup what it runs.
+package manager
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"os"
+	goruntime "runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	logsv1 "k8s.io/component-base/logs/api/v1"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
+	"sigs.k8s.io/cluster-api/util/apiwarnings"
+	capiflags "sigs.k8s.io/cluster-api/util/flags"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+
+	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
+	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+)
+
+// Program is one of Foo's programs.
+type Program struct {
+	// Name of the program in user agents.
+	Name string
+	// Command is what the program is called by, for messages.
+	Command string
+	// Roles that the program has; --providers names some of them.
+	Roles []options.Provider
+	// WebhookServer makes the server of the webhooks; controller-runtime's if nil.
+	WebhookServer func(opts *options.Options, tls []func(*tls.Config)) (webhook.Server, error)
+	// Setup adds what the program runs to its manager.
+	Setup func(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error
+}
+
+// Main runs the program with the arguments of its command line until it is told to end, and returns its exit code.
+func (p Program) Main(args []string) int {
+	opts, err := options.Parse(args, feature.MutableGates)
+	if errors.Is(err, pflag.ErrHelp) {
+		fmt.Print(opts.Usage())
+		return 0
+	}
+	if err == nil {
+		err = p.Run(ctrl.SetupSignalHandler(), opts)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, p.Command+":", err)
+		return 1
+	}
+	return 0
+}
+
+// Run runs the program until the context ends. The error says what is wrong with the options, or what went wrong.
+func (p Program) Run(ctx context.Context, opts *options.Options) error {
+	if err := opts.Validate(); err != nil {
+		return err
+	}
+	if err := p.checkRoles(opts); err != nil {
+		return err
+	}
+	if err := logsv1.ValidateAndApply(opts.Logs, nil); err != nil {
+		return err
+	}
+	ctrl.SetLogger(klog.Background())
+	opts.Print()
+
+	mgr, err := p.New(opts)
+	if err != nil {
+		return err
+	}
+	if err := p.Setup(ctx, mgr, opts); err != nil {
+		return err
+	}
+	return mgr.Start(ctx)
+}
+
+// checkRoles refuses roles that another program has.
+func (p Program) checkRoles(opts *options.Options) error {
+	names := make([]string, 0, len(p.Roles))
+	for _, role := range p.Roles {
+		names = append(names, string(role))
+	}
+	for _, given := range opts.Providers {
+		if !slices.Contains(names, given) {
+			return fmt.Errorf("--providers has %q, want only %s: another of Foo's programs has this role", given, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
+		controlplanev1.AddToScheme, controlplanev1beta1.AddToScheme, infrav1.AddToScheme, infrav1beta1.AddToScheme,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// New returns the manager that the options describe, without anything that it runs.
+func (p Program) New(opts *options.Options) (ctrl.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	restConfig, err := ctrl.GetConfig()
+	if err != nil {
+		return nil, fmt.Errorf("management cluster: %w", err)
+	}
+	restConfig.QPS, restConfig.Burst, restConfig.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
+	restConfig.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
+	managerOptions, err := p.managerOptions(scheme, opts)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(restConfig, managerOptions)
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
+}
+
+func (p Program) managerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Options, error) {
+	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	server, err := p.webhookServer(opts, tls)
+	if err != nil {
+		return ctrl.Options{}, err
+	}
+	if opts.ContentionProfiling {
+		goruntime.SetBlockProfileRate(1)
+	}
+	return ctrl.Options{
+		Scheme:                     scheme,
+		Controller:                 config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
+		Cache:                      cacheOptions(opts),
+		Client:                     clientOptions(),
+		Metrics:                    *metrics,
+		WebhookServer:              server,
+		HealthProbeBindAddress:     opts.HealthAddress,
+		PprofBindAddress:           opts.ProfilerAddress,
+		LeaderElection:             opts.LeaderElect,
+		LeaderElectionID:           opts.LeaderElectName,
+		LeaderElectionNamespace:    opts.LeaderElectNamespace,
+		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
+		// The process ends as soon as the manager has stopped, so nothing is done after the Lease is given back.
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &opts.LeaseDuration,
+		RenewDeadline:                 &opts.RenewDeadline,
+		RetryPeriod:                   &opts.RetryPeriod,
+	}, nil
+}
+
+func (p Program) webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+	if p.WebhookServer != nil {
+		return p.WebhookServer(opts, tlsOptions)
+	}
+	return webhook.NewServer(webhook.Options{
+		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName, TLSOpts: tlsOptions,
+	}), nil
+}
