@@ -21,6 +21,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -39,11 +40,15 @@ const (
 // Patches answers the hook GeneratePatches.
 type Patches struct{}
 
-// GeneratePatches returns a JSON merge patch for each template that a variable changes, in the order of the UIDs. A merge patch
-// adds what a template has nothing of, and leaves everything else alone without looking at it. A variable that does not follow
-// its schema is a Failure; one that is missing leaves the templates as they are. It reads no settings.
+// GeneratePatches returns a JSON merge patch for each template that does not have what the variables say, in the order of the
+// UIDs. A merge patch adds what a template has nothing of, and leaves everything else alone. A variable that is missing, or does
+// not follow its schema, is a Failure. It reads no settings.
+//
+//contract:topology-mutation/generate-patches
+//contract:topology-mutation/patch-guidelines
 func (Patches) GeneratePatches(_ context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
 	shared, wrong := readCommon(request.Variables)
+	wrong = append(wrong, missing(request.Variables)...)
 	items := make([]runtimehooksv1.GeneratePatchesResponseItem, 0, len(request.Items))
 	for i := range request.Items {
 		item := &request.Items[i]
@@ -69,14 +74,25 @@ func (Patches) GeneratePatches(_ context.Context, request *runtimehooksv1.Genera
 	wrong.into(response)
 }
 
-// patch returns the merge patch of a template, or nil if no variable changes it.
+// patch returns the merge patch of a template, or nil if it has already what the variables say.
 func (t *template) patch() ([]byte, error) {
-	changes, err := t.changes()
-	if err != nil || len(changes) == 0 {
+	changed, err := t.change()
+	if err != nil {
 		return nil, err
 	}
 	// The keys of a map are sorted: the same changes are the same bytes.
-	return json.Marshal(tree{"spec": tree{"template": tree{"spec": changes}}})
+	content, err := json.Marshal(tree{"spec": tree{"template": tree{"spec": changed}}})
+	if err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	var patch map[string]any
+	if err := json.Unmarshal(content, &patch); err != nil {
+		return nil, fmt.Errorf("patch: %w", err)
+	}
+	if len(changed) == 0 || !changes(patch, t.object) {
+		return nil, nil
+	}
+	return content, nil
 }
 
 // use is a kind of template and who uses it.
@@ -95,44 +111,44 @@ var changers = map[use]func(*template, tree) error{
 	{bootstrapKind, pool}:            (*template).changeBootstrap,
 }
 
-// changes returns what the variables change below spec.template.spec.
-func (t *template) changes() (tree, error) {
-	changes := tree{}
+// change returns what the variables say of a template below spec.template.spec.
+func (t *template) change() (tree, error) {
+	said := tree{}
 	change, known := changers[use{t.kind, t.user}]
 	if !known || t.version != v1beta1 && t.version != v1beta2 || t.ofOtherWorkers() {
-		return changes, nil
+		return said, nil
 	}
-	return changes, change(t, changes)
+	return said, change(t, said)
 }
 
-func (t *template) changeControlPlaneMachines(changes tree) error {
-	changes.setText(t.values.controlPlaneInstanceType, "instanceType")
+func (t *template) changeControlPlaneMachines(said tree) error {
+	said.setText(t.values.controlPlaneInstanceType, "instanceType")
 	return nil
 }
 
-func (t *template) changeDeployment(changes tree) error {
-	changes.setText(t.values.workerInstanceType, "instanceType")
+func (t *template) changeDeployment(said tree) error {
+	said.setText(t.values.workerInstanceType, "instanceType")
 	return nil
 }
 
-func (t *template) changePool(changes tree) error {
-	changes.setText(t.values.workerInstanceType, "template", "instanceType")
+func (t *template) changePool(said tree) error {
+	said.setText(t.values.workerInstanceType, "template", "instanceType")
 	if t.values.poolStrategy != (infrav1.FooMachinePoolStrategy{}) {
-		changes.set(t.values.poolStrategy, "strategy")
+		said.set(t.values.poolStrategy, "strategy")
 	}
 	return nil
 }
 
-func (t *template) changeBootstrap(changes tree) error {
-	return t.arguments(changes, t.values.kubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
+func (t *template) changeBootstrap(said tree) error {
+	return t.arguments(said, t.values.kubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
 }
 
 // changeControlPlane changes the kubeadm configuration of the control plane. An external etcd takes the place of members on
 // the machines, and of what is said of those.
-func (t *template) changeControlPlane(changes tree) error {
+func (t *template) changeControlPlane(said tree) error {
 	const config, components = "kubeadmConfigSpec", "clusterConfiguration"
 	if len(t.values.certificateSANs) > 0 {
-		changes.set(t.values.certificateSANs, config, components, "apiServer", "certSANs")
+		said.set(t.values.certificateSANs, config, components, "apiServer", "certSANs")
 	}
 	for _, one := range []struct {
 		list []argument
@@ -145,12 +161,12 @@ func (t *template) changeControlPlane(changes tree) error {
 		{t.values.kubeletExtraArgs, []string{config, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
 		{t.values.etcdExtraArgs, []string{config, components, "etcd", "local", "extraArgs"}},
 	} {
-		if err := t.arguments(changes, one.list, one.path...); err != nil {
+		if err := t.arguments(said, one.list, one.path...); err != nil {
 			return err
 		}
 	}
 	if len(t.values.externalEtcdEndpoints) > 0 {
-		changes.set(tree{
+		said.set(tree{
 			"local":    nil,
 			"external": tree{"endpoints": t.values.externalEtcdEndpoints, "caFile": etcdCAFile, "certFile": etcdCertFile, "keyFile": etcdKeyFile},
 		}, config, components, "etcd")

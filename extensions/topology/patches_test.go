@@ -19,6 +19,7 @@ package topology_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,11 +77,21 @@ func given(name, value string) runtimehooksv1.Variable {
 	return runtimehooksv1.Variable(variable(name, value))
 }
 
+// silent adds the variables that are not given, with nothing to say.
+func silent(t testing.TB, variables ...runtimehooksv1.Variable) []runtimehooksv1.Variable {
+	t.Helper()
+	all := []runtimehooksv1.Variable{}
+	for _, definition := range discovered(t, &runtimehooksv1.DiscoverVariablesRequest{}).Variables {
+		all = append(all, given(definition.Name, "null"))
+	}
+	return append(all, variables...)
+}
+
 // patched returns a template as it is after its patch.
 func patched(t testing.TB, item runtimehooksv1.GeneratePatchesRequestItem, variables ...runtimehooksv1.Variable) string {
 	t.Helper()
 	g := NewWithT(t)
-	response := patchesOf(t, &runtimehooksv1.GeneratePatchesRequest{Variables: variables, Items: []runtimehooksv1.GeneratePatchesRequestItem{item}})
+	response := patchesOf(t, &runtimehooksv1.GeneratePatchesRequest{Variables: silent(t, variables...), Items: []runtimehooksv1.GeneratePatchesRequestItem{item}})
 	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess), response.Message)
 	g.Expect(response.Items).To(HaveLen(1))
 	g.Expect(response.Items[0].UID).To(Equal(item.UID))
@@ -106,6 +117,8 @@ var (
 	inDeployment = given("builtin", `{"machineDeployment":{"class":"default-worker","topologyName":"deployment"}}`)
 )
 
+//contract:topology-mutation/patch-guidelines
+//contract:topology-mutation/generate-patches
 func TestPatchesAreTheSameBytesInWhateverOrder(t *testing.T) {
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 3)
 	want := jsonOf(patchesOf(t, request))
@@ -118,39 +131,48 @@ func TestPatchesAreTheSameBytesInWhateverOrder(t *testing.T) {
 	})
 }
 
-func TestPatchedTemplatesStayAsTheyAre(t *testing.T) {
+//contract:topology-mutation/patch-guidelines
+func TestPatchedTemplatesAreNotPatchedAgain(t *testing.T) {
 	g := NewWithT(t)
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
 	before := request.DeepCopy()
-	first := patchesOf(t, request)
+	response := patchesOf(t, request)
 	g.Expect(request).To(Equal(before), "the request is only read")
-	changed := map[string]string{}
+	g.Expect(response.Items).To(HaveLen(6), "templates of the control plane, its machines, and two of a deployment and of a pool")
 	for i := range request.Items {
-		for _, patch := range first.Items {
+		for _, patch := range response.Items {
 			if patch.UID != request.Items[i].UID {
 				continue
 			}
 			content, err := jsonpatch.MergePatch(request.Items[i].Object.Raw, patch.Patch)
 			g.Expect(err).NotTo(HaveOccurred())
 			request.Items[i].Object.Raw = content
-			changed[string(patch.UID)] = string(content)
 		}
 	}
-	g.Expect(changed).To(HaveLen(6), "templates of the control plane, its machines, and two of a deployment and of a pool")
-	second := patchesOf(t, request)
-	g.Expect(jsonOf(second)).To(Equal(jsonOf(first)))
-	for _, patch := range second.Items {
-		content, err := jsonpatch.MergePatch([]byte(changed[string(patch.UID)]), patch.Patch)
-		g.Expect(err).NotTo(HaveOccurred())
-		g.Expect(string(content)).To(MatchJSON(changed[string(patch.UID)]))
-	}
+	response = patchesOf(t, request)
+	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+	g.Expect(response.Items).To(BeEmpty())
+}
+
+//contract:topology-mutation/patch-guidelines
+func TestVariablesThatAreNotGivenAreNamed(t *testing.T) {
+	g := NewWithT(t)
+	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
+	request.Variables = slices.DeleteFunc(request.Variables, func(variable runtimehooksv1.Variable) bool {
+		return variable.Name == "poolStrategy" || variable.Name == "etcdExtraArgs"
+	})
+	response := patchesOf(t, request)
+	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
+	g.Expect(response.Message).To(Equal(
+		"spec.topology.variables: the variable etcdExtraArgs is missing: let the patch of the ClusterClass name this extension as its discoverVariablesExtension too; " +
+			"spec.topology.variables: the variable poolStrategy is missing: let the patch of the ClusterClass name this extension as its discoverVariablesExtension too"))
 }
 
 func TestTemplatesThatAreNotOfThisClassAreLeftAlone(t *testing.T) {
 	g := NewWithT(t)
 	other := given("builtin", `{"machinePool":{"class":"other"}}`)
 	request := &runtimehooksv1.GeneratePatchesRequest{
-		Variables: []runtimehooksv1.Variable{given("workerInstanceType", `"medium"`), given("controlPlaneInstanceType", `"medium"`), given("kubeletExtraArgs", `[{"name":"v","value":"4"}]`)},
+		Variables: silent(t, given("workerInstanceType", `"medium"`), given("controlPlaneInstanceType", `"medium"`), given("kubeletExtraArgs", `[{"name":"v","value":"4"}]`)),
 		Items: []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", "spec.infrastructureRef", `{"apiVersion":"infrastructure.cluster.x-k8s.io/v1beta2","kind":"FooClusterTemplate"}`),
 			item("Cluster", controlPlanePath, `{"apiVersion":"controlplane.cluster.x-k8s.io/v1beta2","kind":"KubeadmControlPlaneTemplate"}`),
@@ -187,6 +209,7 @@ func TestPatchesNeedNothingOfATemplate(t *testing.T) {
 			"certFile":"/etc/kubernetes/pki/apiserver-etcd-client.crt","keyFile":"/etc/kubernetes/pki/apiserver-etcd-client.key"}}}}`)))
 }
 
+//contract:topology-mutation/version-bumps
 func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 	arguments := given("controllerManagerExtraArgs", `[{"name":"v","value":"2"},{"name":"kube-api-burst","value":"9"}]`)
 	for name, test := range map[string]struct {
@@ -217,6 +240,7 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 	}
 }
 
+//contract:topology-mutation/patch-guidelines
 func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 	template := fmt.Sprintf(machineTemplate, "v1beta2", "")
 	for name, test := range map[string]struct {
@@ -257,7 +281,7 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			good := item("FooControlPlane", machinesPath, template, given("controlPlaneInstanceType", `"large"`))
-			request := &runtimehooksv1.GeneratePatchesRequest{Variables: test.variables, Items: append(test.items, good)}
+			request := &runtimehooksv1.GeneratePatchesRequest{Variables: silent(t, test.variables...), Items: append(test.items, good)}
 			response := patchesOf(t, request)
 			g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 			g.Expect(response.Message).To(Equal(test.want))
@@ -268,7 +292,7 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 
 func TestAMessageFitsIntoACondition(t *testing.T) {
 	g := NewWithT(t)
-	request := &runtimehooksv1.GeneratePatchesRequest{}
+	request := &runtimehooksv1.GeneratePatchesRequest{Variables: silent(t)}
 	for i := range 1000 {
 		builtin := given("builtin", fmt.Sprintf(`{"machinePool":{"topologyName":"%s%04d"}}`, strings.Repeat("p", 59), i))
 		request.Items = append(request.Items, item("MachinePool", infrastructurePath, `{}`, builtin))

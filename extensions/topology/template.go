@@ -20,6 +20,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
@@ -32,6 +33,8 @@ import (
 const workerClass = "default-worker"
 
 // Versions of the templates.
+//
+//contract:topology-mutation/version-bumps
 const (
 	v1beta1 = "v1beta1"
 	v1beta2 = "v1beta2"
@@ -68,8 +71,10 @@ type template struct {
 	kind    schema.GroupKind
 	version string
 	user    user
-	raw     []byte
-	values  values
+	// raw is the template as JSON, and object what was read of it.
+	raw    []byte
+	object map[string]any
+	values values
 	// builtins are what Cluster API says of the user.
 	builtins runtimehooksv1.Builtins
 }
@@ -85,16 +90,14 @@ func readCommon(variables []runtimehooksv1.Variable) (common, findings) {
 func (c *common) read(holder runtimehooksv1.HolderReference, raw []byte, variables []runtimehooksv1.Variable) (template, findings) {
 	read := template{raw: raw, values: c.values, user: userOf(holder)}
 	wrong := read.values.read(variables, &read.builtins)
-	var object struct {
-		APIVersion string `json:"apiVersion"`
-		Kind       string `json:"kind"`
-	}
-	err := json.Unmarshal(raw, &object)
-	group, parseErr := schema.ParseGroupVersion(object.APIVersion)
-	if err != nil || parseErr != nil || object.Kind == "" || group.Version == "" {
+	err := json.Unmarshal(raw, &read.object)
+	kind, _ := read.object["kind"].(string)
+	apiVersion, _ := read.object["apiVersion"].(string)
+	group, parseErr := schema.ParseGroupVersion(apiVersion)
+	if err != nil || parseErr != nil || kind == "" || group.Version == "" {
 		wrong = append(wrong, fmt.Sprintf("the template of %s is not an object with an apiVersion and a kind", holder.FieldPath))
 	}
-	read.kind, read.version = group.WithKind(object.Kind).GroupKind(), group.Version
+	read.kind, read.version = group.WithKind(kind).GroupKind(), group.Version
 	return read, wrong.at(read.where())
 }
 
@@ -114,6 +117,12 @@ func userOf(holder runtimehooksv1.HolderReference) user {
 	default:
 		return nobody
 	}
+}
+
+// text returns the text at a path of the template; it is empty if there is none.
+func (t *template) text(path ...string) string {
+	text, _, _ := unstructured.NestedString(t.object, path...)
+	return text
 }
 
 // where is where the user stands in a Cluster. Objects are not named, since Cluster API may give them random names.

@@ -17,8 +17,8 @@ limitations under the License.
 package topology
 
 import (
-	"encoding/json"
 	"fmt"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -50,15 +50,31 @@ func (t tree) setText(text string, path ...string) {
 	}
 }
 
+// changes says whether a merge patch, as it was read from JSON, changes a value.
+func changes(patch, value any) bool {
+	fields, isObject := patch.(map[string]any)
+	if !isObject {
+		return !reflect.DeepEqual(patch, value)
+	}
+	object, isObject := value.(map[string]any)
+	for name, change := range fields {
+		before, there := object[name]
+		if change == nil && there || change != nil && (!there || changes(change, before)) {
+			return true
+		}
+	}
+	return !isObject
+}
+
 // arguments replaces all arguments at a path below spec.template.spec, unless there are none to replace them with. In v1beta2
 // they are a list. In v1beta1 they are the keys of an object, so those that the template has must be taken away one by one, and
 // none can be there twice.
-func (t *template) arguments(changes tree, list []argument, path ...string) error {
+func (t *template) arguments(said tree, list []argument, path ...string) error {
 	if len(list) == 0 {
 		return nil
 	}
 	if t.version == v1beta2 {
-		changes.set(list, path...)
+		said.set(list, path...)
 		return nil
 	}
 	named := tree{}
@@ -72,17 +88,13 @@ func (t *template) arguments(changes tree, list []argument, path ...string) erro
 		}
 		named[one.Name] = value
 	}
-	var object map[string]any
-	if err := json.Unmarshal(t.raw, &object); err != nil {
-		return fmt.Errorf("template: %w", err)
-	}
 	// Where there is no object, there is nothing to take away.
-	before, _, _ := unstructured.NestedMap(object, append([]string{"spec", "template", "spec"}, path...)...)
+	before, _, _ := unstructured.NestedMap(t.object, append([]string{"spec", "template", "spec"}, path...)...)
 	for name := range before {
 		if _, stays := named[name]; !stays {
 			named[name] = nil
 		}
 	}
-	changes.set(named, path...)
+	said.set(named, path...)
 	return nil
 }

@@ -18,7 +18,6 @@ package topology
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,6 +49,8 @@ type Validation struct{}
 // ValidateTopology refuses what the schemas of the variables cannot tell: what Foo's webhooks would refuse of the objects that
 // are made of the templates, and what would fail later on a machine. All findings are in one message. Each says where, what was
 // given, and what is allowed.
+//
+//contract:topology-mutation/validate-topology
 func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
 	types, err := instanceTypes.Get(request.Settings)
 	if err != nil {
@@ -100,25 +101,11 @@ func (t *topology) checkInstanceType(one *template) findings {
 	if len(t.instanceTypes) == 0 || one.kind != machineKind && one.kind != poolKind {
 		return nil
 	}
-	var object struct {
-		Spec struct {
-			Template struct {
-				Spec struct {
-					InstanceType string `json:"instanceType"`
-					Template     struct {
-						InstanceType string `json:"instanceType"`
-					} `json:"template"`
-				} `json:"spec"`
-			} `json:"template"`
-		} `json:"spec"`
-	}
-	if err := json.Unmarshal(one.raw, &object); err != nil {
-		return findings{unlikeKind(one, err)}
-	}
-	given := object.Spec.Template.Spec.InstanceType
+	path := []string{"spec", "template", "spec", "instanceType"}
 	if one.kind == poolKind {
-		given = object.Spec.Template.Spec.Template.InstanceType
+		path = []string{"spec", "template", "spec", "template", "instanceType"}
 	}
+	given := one.text(path...)
 	if given == "" || slices.Contains(t.instanceTypes, given) {
 		return nil
 	}

@@ -40,6 +40,8 @@ const (
 )
 
 // Cluster API itself computes these topologies and has them checked.
+//
+//contract:topology-mutation/validate-topology
 func TestTopologiesAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		change   func(*clusterv1.Topology)

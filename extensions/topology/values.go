@@ -88,6 +88,23 @@ func (v *values) read(variables []runtimehooksv1.Variable, builtins *runtimehook
 	return wrong
 }
 
+// missing names the variables that are not given at all. Each has a default, so Cluster API gives all of them where it has
+// discovered them.
+func missing(variables []runtimehooksv1.Variable) findings {
+	given := map[string]bool{}
+	for _, variable := range variables {
+		given[variable.Name] = true
+	}
+	var wrong findings
+	for name := range readers {
+		if !given[name] {
+			wrong = append(wrong, fmt.Sprintf("spec.topology.variables: the variable %s is missing: let the patch of the ClusterClass name this extension as its "+
+				"discoverVariablesExtension too", name))
+		}
+	}
+	return wrong
+}
+
 // unlike says how a variable differs from its schema, without its value.
 func unlike(err error) string {
 	var wrong *json.UnmarshalTypeError

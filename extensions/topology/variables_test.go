@@ -37,6 +37,8 @@ func discovered(t testing.TB, request *runtimehooksv1.DiscoverVariablesRequest) 
 }
 
 // The class that is compared with is the one that the release publishes, as kustomize makes it.
+//
+//contract:topology-mutation/discover-variables
 func TestVariablesAreThoseOfTheInlineClass(t *testing.T) {
 	g := NewWithT(t)
 	inline, external := both(t)
@@ -72,6 +74,9 @@ func TestTheClassesDifferInNothingElse(t *testing.T) {
 }
 
 // Cluster API's own webhook looks at the classes, and at the variables of the extension as if they were inline.
+//
+//contract:topology-mutation/variable-discovery
+//contract:topology-mutation/discovery-guidelines
 func TestTheClassesAreAdmitted(t *testing.T) {
 	inline, external := both(t)
 	discovering := external.object.DeepCopy()

@@ -60,6 +60,8 @@ func New(source Source) Planner { return Planner{source: source} }
 
 // GenerateUpgradePlan plans the steps of the control plane, and leaves those of the workers to Cluster API. It is a Failure that
 // names what is missing if there are not the versions for it.
+//
+//contract:upgrade-plan/generate-upgrade-plan
 func (p Planner) GenerateUpgradePlan(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) {
 	steps, err := p.steps(ctx, request)
 	if err != nil {

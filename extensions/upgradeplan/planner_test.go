@@ -64,6 +64,7 @@ func steps(response *runtimehooksv1.GenerateUpgradePlanResponse) []string {
 	return versions
 }
 
+//contract:upgrade-plan/generate-upgrade-plan
 func TestPlans(t *testing.T) {
 	for name, test := range map[string]struct {
 		there             []string
@@ -203,6 +204,8 @@ func TestTheSourceIsAskedForTheCluster(t *testing.T) {
 }
 
 // Whatever there is, Cluster API takes each plan, and the workers are rolled as seldom as can be.
+//
+//contract:upgrade-plan/generate-upgrade-plan
 func TestEveryPlanIsTaken(t *testing.T) {
 	release := rapid.Custom(func(t *rapid.T) string {
 		text := fmt.Sprintf("v1.%d.%d", rapid.IntRange(20, 28).Draw(t, "minor"), rapid.IntRange(0, 12).Draw(t, "patch"))
