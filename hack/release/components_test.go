@@ -80,7 +80,8 @@ func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 			g.Expect(pod.Spec.Containers).To(HaveLen(1))
 			container := pod.Spec.Containers[0]
 			g.Expect(container.Name).To(Equal("manager"), "clusterctl looks for this name")
-			g.Expect(container.Image).To(Equal("ghcr.io/capfoo/cluster-api-provider-foo/manager:" + version))
+			g.Expect(container.Image).To(Equal("ghcr.io/capfoo/cluster-api-provider-foo/" + provider.image.program + ":" + version))
+			g.Expect(container.Command).To(Equal([]string{"/" + provider.image.program}))
 			g.Expect(container.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
 			g.Expect(container.LivenessProbe).NotTo(BeNil())
 			g.Expect(container.ReadinessProbe).NotTo(BeNil())

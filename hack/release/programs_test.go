@@ -26,7 +26,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Any program of Go can stand for the manager: here it is this test.
+// Any program of Go can stand for those of a release: here it is this test.
 func programsFolder(t *testing.T) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -36,9 +36,11 @@ func programsFolder(t *testing.T) string {
 	g.Expect(err).NotTo(HaveOccurred())
 	folder := t.TempDir()
 	for _, architecture := range architectures {
-		path := filepath.Join(folder, architecture, "manager")
-		g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
-		g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+		for _, program := range imaged {
+			path := filepath.Join(folder, architecture, program)
+			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
+			g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+		}
 	}
 	return folder
 }
@@ -50,7 +52,8 @@ func TestReleaseWithImages(t *testing.T) {
 	g.Expect(run(release{sources: sources, version: version, output: first, programs: folder})).To(Succeed())
 	g.Expect(run(release{sources: sources, version: version, output: second, programs: folder})).To(Succeed())
 	one, other := contents(g, first), contents(g, second)
-	for _, name := range []string{"images/manager-v0.1.0.tar", "sbom/manager-v0.1.0-amd64.cdx.json", "sbom/manager-v0.1.0-arm64.cdx.json"} {
+	for _, name := range []string{"images/manager-v0.1.0.tar", "sbom/manager-v0.1.0-amd64.cdx.json", "sbom/manager-v0.1.0-arm64.cdx.json",
+		"images/runtime-extension-v0.1.0.tar", "sbom/runtime-extension-v0.1.0-amd64.cdx.json"} {
 		g.Expect(one).To(HaveKey(name))
 		g.Expect(bytes.Equal(one[name], other[name])).To(BeTrue(), name)
 		g.Expect(string(one[sumsFile])).To(ContainSubstring(name))
