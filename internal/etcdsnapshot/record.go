@@ -89,7 +89,8 @@ type Snapshot struct {
 	Keys     int    `json:"keys"`
 	// Members of etcd by their IDs in hexadecimal, sorted.
 	Members []string `json:"members"`
-	// EtcdVersion is the version of the member that it was taken from; empty before etcd 3.6.
+	// EtcdVersion is the version of etcd that the database is laid out for, and empty before etcd 3.6. An etcd of this
+	// version or a later one can be restored from it.
 	EtcdVersion string `json:"etcdVersion,omitempty"`
 }
 
