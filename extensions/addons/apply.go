@@ -101,13 +101,13 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 	status, answered := statusOf(err)
 	if !answered {
 		logged(ctx, one, err)
-		return unanswered, message.Of(err)
+		return unanswered, message.Cause(err)
 	}
 	reason, judged := verdict(status)
 	switch {
 	case !judged:
 		logged(ctx, one, err)
-		return refused, message.Of(err)
+		return refused, message.Cause(err)
 	case one.secret():
 		return refused, withDetail(reason, fields(status))
 	default:
@@ -119,7 +119,7 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 func logged(ctx context.Context, one object, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
 	if one.secret() {
-		log.Info("The workload API server did not take an object of an add-on", "problem", message.Of(err))
+		log.Info("The workload API server did not take an object of an add-on", "problem", message.Cause(err))
 		return
 	}
 	log.Error(err, "The workload API server did not take an object of an add-on")

@@ -27,7 +27,7 @@ import (
 
 const (
 	// shown is how many problems a message names.
-	shown = 10
+	shown = 5
 	// kindWait is when to look again for a kind that is not known: its definition is served soon after it was applied.
 	kindWait = time.Second
 )

@@ -90,7 +90,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	workload, err := t.workload(ctx, job.Cluster)
 	if err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to reach the workload cluster")
-		return work.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + message.Of(err)}, nil
+		return work.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + message.Cause(err)}, nil
 	}
 	found.results = apply(ctx, workload, objects)
 	return found.outcome(), nil

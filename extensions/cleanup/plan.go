@@ -88,7 +88,7 @@ func decide(found *world) plan {
 	var made plan
 	users := found.users()
 	owners, pods := found.inTheWay(users)
-	made.remove = append(owners, pods...)
+	made.remove = slices.Concat(owners, pods)
 	for i := range found.claims {
 		claim := &found.claims[i]
 		if found.fate(claim) != deleted {

@@ -293,7 +293,7 @@ func TestDecideProperties(t *testing.T) {
 			g.Expect(slices.Contains(removed, "Pod a/"+name)).To(Equal(inTheWay))
 		}
 		g.Expect(slices.Contains(removed, "StatefulSet a/db")).To(Equal(needed), "it would make its claims anew")
-		g.Expect(len(slices.Compact(slices.Sorted(slices.Values(removed))))).To(Equal(len(removed)), "nothing is deleted twice")
+		g.Expect(slices.Compact(slices.Sorted(slices.Values(removed)))).To(HaveLen(len(removed)), "nothing is deleted twice")
 
 		other := *found
 		other.pods = rapid.Permutation(found.pods).Draw(t, "pods in another order")

@@ -127,7 +127,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 		if client.IgnoreNotFound(err) == nil || apierrors.IsConflict(err) {
 			continue
 		}
-		refused[one] = message.Of(err)
+		refused[one] = message.Cause(err)
 		ctrl.LoggerFrom(ctx).Error(err, "Failed to delete an object of a workload cluster", "object", one.String())
 	}
 	return refused
@@ -136,7 +136,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 // unreached says what becomes of a Cluster whose API server cannot be asked.
 func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err error) work.Outcome {
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to look for what a workload cluster has in the cloud")
-	reason := message.Of(err)
+	reason := message.Cause(err)
 	if t.neverCameUp(ctx, job.Cluster) {
 		return work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}
 	}

@@ -22,7 +22,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -195,6 +194,21 @@ func present(ctx context.Context, object client.Object) bool {
 	return err == nil
 }
 
+// atClosedPort reaches an API server that has ended.
+func atClosedPort(ctx context.Context, _ client.ObjectKey) (client.Client, error) {
+	var listening net.ListenConfig
+	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	if err := listener.Close(); err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(environment.Config)
+	config.Host = listener.Addr().String()
+	return client.New(config, client.Options{Scheme: environment.Scheme})
+}
+
 // asReader reaches the API server as somebody who may only look.
 func asReader(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
 	name := cluster.Namespace + "-reader"
@@ -302,9 +316,7 @@ var _ = Describe("The clean-up", func() {
 	})
 
 	It("never keeps a Cluster whose API server is gone", func(ctx SpecContext) {
-		s := newStory(ctx, func(context.Context, client.ObjectKey) (client.Client, error) {
-			return nil, fmt.Errorf("asking: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED})
-		})
+		s := newStory(ctx, atClosedPort)
 		By("the control plane never having come up")
 		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}))
 
@@ -312,12 +324,12 @@ var _ = Describe("The clean-up", func() {
 		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
 		Expect(s.run(ctx)).To(Equal(work.Outcome{
-			Message: "waiting for the workload API server to clean up: asking: connection refused", RetryAfter: later,
+			Message: "waiting for the workload API server to clean up: connection refused", RetryAfter: later,
 		}))
 		s.clock.SetTime(start.Add(defaultTimeout))
 		outcome := s.run(ctx)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it made in the cloud may be left over: asking: connection refused"))
+		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it made in the cloud may be left over: connection refused"))
 		Expect(outcome.Report).To(HavePrefix("left over: unknown"))
 	})
 

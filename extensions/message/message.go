@@ -61,6 +61,16 @@ func Of(err error) string {
 	return tidy(text)
 }
 
+// Cause returns the text of an error without what the callers of a request added in front of it. It is for requests of which
+// the first must find out how to ask, so that callers add something else the next time.
+func Cause(err error) string {
+	text, cause := explain(err)
+	if cause == nil {
+		return Of(err)
+	}
+	return tidy(text)
+}
+
 // tidy puts a text on one line and bounds it.
 func tidy(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })

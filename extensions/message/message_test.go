@@ -26,6 +26,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -115,6 +116,23 @@ func TestOf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(message.Of(test.err)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestCause(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"none":         {nil, ""},
+		"first asked":  {fmt.Errorf("listing: failed to get server groups: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), "connection refused"},
+		"asked again":  {fmt.Errorf("listing: %w", &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), "connection refused"},
+		"answered":     {fmt.Errorf("listing: %w", apierrors.NewUnauthorized("no")), "the API server answered Unauthorized"},
+		"unknown type": {errors.New("odd: at 10.0.0.1:6443"), "odd: at <address>"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(message.Cause(test.err)).To(Equal(test.want))
 		})
 	}
 }
