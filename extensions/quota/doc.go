@@ -18,7 +18,7 @@ limitations under the License.
 // topology asks for.
 //
 // What a topology asks for is computed by Cluster API's own code, as the topology controller will compute it: the templates of
-// the ClusterClass, with its variables and inline patches applied. The instance types of the cloud say what that needs.
+// the ClusterClass, with its variables and patches applied. The instance types of the cloud say what that needs.
 //
 // What was promised to a Cluster is written down nowhere. It follows from what is there: each Cluster that was let go, or that
 // has its objects already, may still make what its topology asks for and the cloud does not show under its name. So a promise
@@ -26,8 +26,8 @@ limitations under the License.
 // other, and remembers whom it let go until the ledger of jobs shows it.
 //
 // Limits:
-//   - What external patches do is not known. Machines of a class that has any count as the largest instance type of the cloud,
-//     and the outcome says so. The same holds for another Cluster whose class can not be read.
+//   - What the external patches of another program do is not known. Machines of a class that has any count as the largest
+//     instance type of the cloud, and the outcome says so. The same holds for another Cluster whose class can not be read.
 //   - What a Cluster needs for a moment while it rolls out, or later when it is scaled, is not kept free.
 //   - Clusters without a topology count by the instances that they have.
 //   - Two accounts are the same if they name the same endpoint and tenant. The account that the manager is set up with is taken

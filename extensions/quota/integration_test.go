@@ -31,6 +31,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
@@ -153,6 +154,22 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 		Expect(run(ctx, newTask(clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 7}})}), cluster).Message).
 			To(Equal("waiting for room in the quota: CPUs: wants 8, 0 of 7 used, 0 reserved for other Clusters " +
 				"(all machines counted as the largest instance type, since external patches may choose it)"))
+	})
+
+	It("is computed with the external patches that this process has itself", func(ctx SpecContext) {
+		variables := map[string]string{"controlPlaneInstanceType": "large"}
+		namespace := class(ctx, func(object *unstructured.Unstructured) {
+			if object.GetKind() == "ClusterClass" {
+				Expect(unstructured.SetNestedSlice(object.Object, []any{map[string]any{"name": "inline", "external": map[string]any{
+					"generatePatchesExtension": "generate-patches.foo", "validateTopologyExtension": "validate-topology.foo",
+				}}}, "spec", "patches")).To(Succeed())
+			}
+		})
+		task := quota.New(quota.Options{
+			Client: env.Client, Clouds: clouds{"": limited(9)}, Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
+		})
+		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
+			To(Equal("wanted: instances 3, CPUs 12, memory 40Gi, load balancers 1\nreserved for other Clusters: nothing\n"), "one large and two small")
 	})
 
 	It("is told which instance types there are", func(ctx SpecContext) {

@@ -36,6 +36,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/cluster-api/util/yaml"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -58,6 +59,7 @@ func TestQuota(t *testing.T) {
 	RegisterFailHandler(Fail)
 	BeforeSuite(func(ctx SpecContext) {
 		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
+		Expect(feature.MutableGates.Set("RuntimeSDK=true")).To(Succeed())
 		started, err := envtestenv.Start(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		env = started

@@ -52,6 +52,9 @@ type Options struct {
 	Client client.Client
 	// Clouds gives each cluster its cloud; nil if there is none to ask, with which a Cluster on Foo's infrastructure waits.
 	Clouds cloudidentity.Clouds
+	// Patches are the external patches that this process can compute itself, by the names that ClusterClasses give them, such
+	// as generate-patches.foo. They count only with Cluster API's feature gate RuntimeSDK.
+	Patches map[string]Patch
 	// Namespace is the only one whose Clusters count; all if empty.
 	Namespace string
 }
@@ -126,7 +129,7 @@ func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
 	if !ok || !cluster.Spec.Topology.IsDefined() {
 		return work.Outcome{Done: true, Report: "not checked: there is no topology any more"}, nil
 	}
-	topologies, err := newTopologies(t.Client)
+	topologies, err := newTopologies(t.Client, t.Patches)
 	if err != nil {
 		return work.Outcome{}, err
 	}

@@ -33,11 +33,12 @@ import (
 // topologies computes what the topology controller would make of Clusters. A class and its templates are read once.
 type topologies struct {
 	client    client.Client
+	patches   patches
 	generator desiredstate.Generator
 	known     map[client.ObjectKey]*blueprint
 }
 
-// blueprint is a ClusterClass with its templates, without the patches that only another program could apply.
+// blueprint is a ClusterClass with its templates, without the patches that can not be computed here.
 type blueprint struct {
 	*scope.ClusterBlueprint
 
@@ -47,12 +48,12 @@ type blueprint struct {
 	versions string
 }
 
-func newTopologies(c client.Client) (*topologies, error) {
-	generator, err := desiredstate.NewGenerator(c, unconnected{}, nil, nil, nil)
+func newTopologies(c client.Client, patches patches) (*topologies, error) {
+	generator, err := desiredstate.NewGenerator(c, unconnected{}, patches, nil, nil)
 	if err != nil {
 		return nil, fmt.Errorf("preparing Cluster API's computation of topologies: %w", err)
 	}
-	return &topologies{client: c, generator: generator, known: map[client.ObjectKey]*blueprint{}}, nil
+	return &topologies{client: c, patches: patches, generator: generator, known: map[client.ObjectKey]*blueprint{}}, nil
 }
 
 // desired returns the objects that the topology of a Cluster asks for, as if nothing was there yet.
@@ -82,7 +83,7 @@ func (t *topologies) blueprint(ctx context.Context, cluster *clusterv1.Cluster) 
 		return nil, fmt.Errorf("reading the ClusterClass: %w", err)
 	}
 	made := &blueprint{versions: string(class.UID) + "/" + class.ResourceVersion}
-	made.external = withoutExternalPatches(class)
+	made.external = t.patches.computable(class)
 	read := &templates{client: t.client, namespace: class.Namespace, blueprint: made}
 	made.ClusterBlueprint = read.all(ctx, class)
 	if read.err != nil {
@@ -90,22 +91,6 @@ func (t *topologies) blueprint(ctx context.Context, cluster *clusterv1.Cluster) 
 	}
 	t.known[key] = made
 	return made, nil
-}
-
-// withoutExternalPatches takes out of a class what only another program could apply, and reports whether there was any.
-func withoutExternalPatches(class *clusterv1.ClusterClass) bool {
-	var inline []clusterv1.ClusterClassPatch
-	external := false
-	for _, patch := range class.Spec.Patches {
-		if patch.External == nil {
-			inline = append(inline, patch)
-			continue
-		}
-		// One that only validates changes nothing.
-		external = external || patch.External.GeneratePatchesExtension != ""
-	}
-	class.Spec.Patches = inline
-	return external
 }
 
 // templates reads the templates of a class until one can not be read.

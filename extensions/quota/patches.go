@@ -1,0 +1,104 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package quota
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	runtimeclient "sigs.k8s.io/cluster-api/exp/runtime/client"
+	"sigs.k8s.io/cluster-api/feature"
+)
+
+// Patch answers the hook GeneratePatches.
+type Patch func(context.Context, *runtimehooksv1.GeneratePatchesRequest, *runtimehooksv1.GeneratePatchesResponse)
+
+// patches are the external patches that this process can compute itself, by the names that ClusterClasses give them. To Cluster
+// API's code they look like a client of extensions, which calls nobody.
+type patches map[string]Patch
+
+var _ runtimeclient.Client = patches{}
+
+// errNotHere is the answer to all that only a real client of extensions can do.
+var errNotHere = errors.New("no extension is called to compute what a topology asks for")
+
+// computable leaves in a class what can be computed here, and reports whether it had patches besides. Cluster API's code
+// computes external ones only with the feature gate RuntimeSDK.
+func (p patches) computable(class *clusterv1.ClusterClass) (rest bool) {
+	var kept []clusterv1.ClusterClassPatch
+	for _, patch := range class.Spec.Patches {
+		if patch.External == nil {
+			kept = append(kept, patch)
+			continue
+		}
+		name := patch.External.GeneratePatchesExtension
+		switch {
+		case name == "":
+			// One that only validates changes nothing.
+		case p[name] != nil && feature.Gates.Enabled(feature.RuntimeSDK):
+			patch.External.ValidateTopologyExtension = ""
+			kept = append(kept, patch)
+		default:
+			rest = true
+		}
+	}
+	class.Spec.Patches = kept
+	return rest
+}
+
+// CallExtension computes the patches of one name.
+func (p patches) CallExtension(ctx context.Context, _ runtimecatalog.Hook, _ client.Object, name string,
+	request runtimehooksv1.RequestObject, response runtimehooksv1.ResponseObject, _ ...runtimeclient.CallExtensionOption,
+) error {
+	asked, isPatch := request.(*runtimehooksv1.GeneratePatchesRequest)
+	answer, expected := response.(*runtimehooksv1.GeneratePatchesResponse)
+	if p[name] == nil || !isPatch || !expected {
+		return errNotHere
+	}
+	p[name](ctx, asked, answer)
+	if answer.Status != runtimehooksv1.ResponseStatusSuccess {
+		return fmt.Errorf("patches %s: %s", name, answer.Message)
+	}
+	return nil
+}
+
+func (patches) WarmUp(*runtimev1.ExtensionConfigList) error { return errNotHere }
+
+func (patches) IsReady() bool { return true }
+
+func (patches) Discover(context.Context, *runtimev1.ExtensionConfig) (*runtimev1.ExtensionConfig, error) {
+	return nil, errNotHere
+}
+
+func (patches) Register(*runtimev1.ExtensionConfig) error { return errNotHere }
+
+func (patches) Unregister(*runtimev1.ExtensionConfig) error { return errNotHere }
+
+func (patches) GetAllExtensions(context.Context, runtimecatalog.Hook, client.Object) ([]string, error) {
+	return nil, errNotHere
+}
+
+func (patches) CallAllExtensions(context.Context, runtimecatalog.Hook, client.Object, runtimehooksv1.RequestObject, runtimehooksv1.ResponseObject) error {
+	return errNotHere
+}
