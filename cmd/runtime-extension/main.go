@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"os"
 
+	"sigs.k8s.io/cluster-api/feature"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -33,6 +34,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -44,6 +46,11 @@ var program = manager.Program{
 }
 
 func main() {
+	// Cluster API's code computes with it what patches of this very program make of a topology. Flags may turn it off.
+	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.RuntimeSDK): true}); err != nil {
+		fmt.Fprintln(os.Stderr, "runtime-extension:", err)
+		os.Exit(1)
+	}
 	// The role is the only one; the flag is there since all of Foo's programs have the same.
 	os.Exit(program.Main(append([]string{"--providers=" + string(options.RuntimeExtension)}, os.Args[1:]...)))
 }
@@ -69,7 +76,9 @@ func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 	setup := extensions.Options{
 		Live: live, Clusters: clusters, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
 	}
-	checked := quota.Options{Client: live, Namespace: opts.Namespace}
+	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
+		"generate-patches.foo": topology.Patches{}.GeneratePatches,
+	}}
 	if opts.CloudEndpoint != "" {
 		if checked.Clouds, err = newClouds(live, opts); err != nil {
 			return err
