@@ -161,14 +161,21 @@ type footprint struct {
 // footprint looks at the cluster itself, and at the cloud that a management cluster has started.
 func (c *cluster) footprint(ctx context.Context, cloud *management) footprint {
 	GinkgoHelper()
-	made := footprint{instances: sets.New[string](), nodes: sets.New[string](), members: sets.New[string]()}
-	for _, one := range foocloud[[]instance](ctx, cloud, "instances") {
-		made.instances.Insert(one.ID)
-	}
+	made := footprint{instances: cloud.instances(ctx), nodes: sets.New[string](), members: sets.New[string]()}
 	nodes := c.nodesReady(ctx, 1, 1)
 	for _, node := range nodes {
 		made.nodes.Insert(node.Name + " " + string(node.UID))
 	}
 	made.members.Insert(c.healthyMembers(ctx, controlPlanesOf(nodes))...)
 	return made
+}
+
+// instances returns the IDs of all instances of the cloud.
+func (m *management) instances(ctx context.Context) sets.Set[string] {
+	GinkgoHelper()
+	ids := sets.New[string]()
+	for _, one := range foocloud[[]instance](ctx, m, "instances") {
+		ids.Insert(one.ID)
+	}
+	return ids
 }

@@ -216,6 +216,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		source.expectDefinitions(ctx, nextRelease)
 		c.scaleWorkers(ctx, 2)
 		nodes := c.nodesReady(ctx, 1, 2) // the new managers do their work
+		Expect(source.instances(ctx).IsSuperset(before.instances)).To(BeTrue(), "the upgrade has replaced instances")
 		Expect(c.healthyMembers(ctx, controlPlanesOf(nodes))).To(ConsistOf(sets.List(before.members)))
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
 		c.expectSettledStatus(Default, ctx, 1, currentVersion)
