@@ -12,6 +12,11 @@ LABELS ?= !slow
 ARGS ?=
 FUZZTIME ?= 10s
 VERSION ?=
+# A release has images for these, and images of nodes for these Kubernetes versions: $(KUBERNETES_VERSIONS) are all, none is allowed.
+ARCHITECTURES ?= amd64 arm64
+NODE_VERSIONS ?= $(KUBERNETES_VERSION)
+# Files in the form of apt's .sources, for Debian packages of nodes: without any, they come from Debian's mirrors and its archive.
+DEBIAN_SOURCES ?=
 
 BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
@@ -59,7 +64,7 @@ fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion
 INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)
 
 .PHONY: test-integration
-test-integration: programs ## Run the tests against a real kube-apiserver and real instances
+test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
 	go test -tags integration,host -p 1 -timeout 20m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
 	cd node/agent && go test -tags integration,host -p 1 -timeout 20m ./...
 
@@ -102,9 +107,13 @@ verify: generate ## Fail if a generated file was not current
 .PHONY: release
 release: prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	@for architecture in amd64 arm64; do export GOARCH=$$architecture GOOS=linux; \
-		$(GO_BUILD) -o $(BIN)/programs/$$architecture/manager .; $(GO_BUILD) -o $(BIN)/programs/$$architecture/runtime-extension ./cmd/runtime-extension; done
-	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs
+	@for architecture in $(ARCHITECTURES); do hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); done
+	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
+		--node-versions '$(NODE_VERSIONS)' --packages $(BIN)/packages --package-sources '$(DEBIAN_SOURCES)'
+
+.PHONY: node-packages
+node-packages: prerequisites ## Record the newest Debian packages that images of nodes are made of
+	go run ./hack/node-packages --sources '$(DEBIAN_SOURCES)'
 
 .PHONY: clean
 clean: ## Delete what was built; the module and build caches of Go stay
@@ -133,6 +142,15 @@ $(BIN)/manager: FORCE
 
 $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
+
+# What the tests of images run: those of this machine's architecture, from the programs that are built anyway.
+NATIVE := $(shell go env GOHOSTARCH)
+
+.PHONY: images
+images: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foonode $(BIN)/kubernetes $(BIN)/native/$(NATIVE)/
+	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
+		--node-versions $(KUBERNETES_VERSION) --packages $(BIN)/packages --package-sources '$(DEBIAN_SOURCES)' --for-test
 
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current

@@ -52,11 +52,11 @@ func (i Image) Archive() ([]byte, error) {
 	defer func() { _ = os.RemoveAll(folder) }()
 	path, err := layout.Write(folder, empty.Index)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", i.Name, err)
+		return nil, fmt.Errorf("image %s: %w", i.Title, err)
 	}
 	names := map[string]string{nameAnnotation: i.Reference, referenceAnnotation: i.Version}
 	if err := path.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
-		return nil, fmt.Errorf("image %s: %w", i.Name, err)
+		return nil, fmt.Errorf("image %s: %w", i.Title, err)
 	}
 	return pack(os.DirFS(folder))
 }
@@ -64,7 +64,7 @@ func (i Image) Archive() ([]byte, error) {
 // index returns the images of all architectures as one.
 func (i Image) index() (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
-	for _, architecture := range slices.Sorted(maps.Keys(i.Programs)) {
+	for _, architecture := range slices.Sorted(maps.Keys(i.Layers)) {
 		image, err := i.build(architecture)
 		if err != nil {
 			return nil, err

@@ -14,17 +14,15 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package image makes container images of one static program each, without a container runtime: the program, certificate
-// authorities, and a user that is not root, on nothing. The same program gives the same bytes on every machine: the
-// certificate authorities are those of a Go module, and no file has a time.
+// Package image makes container images without a container runtime: those of one static program each with
+// certificate authorities (see Program), and those of nodes, which are machines (see Node). The same content gives the same
+// bytes on every machine: the certificate authorities are those of a Go module, and no file has a time.
 //
-// Limits: Linux only; a program gets no shell, no libraries and no time zones.
+// Limits: Linux only. Nothing is run to make an image, so no package's maintainer scripts are.
 package image
 
 import (
-	"archive/tar"
 	"bytes"
-	"encoding/pem"
 	"fmt"
 	"io"
 
@@ -33,29 +31,62 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
-	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
-
-// user is the one that distributions of Kubernetes programs use: not root, and with a number, so that a kubelet can see that.
-const user = "65532:65532"
 
 // Image says what to make.
 type Image struct {
-	// Name of the program, which is the entry point: /<name>.
-	Name string
+	// Title names the image for people, in its labels and in errors.
+	Title string
+	// Description says what it is, in its labels; optional.
+	Description string
 	// Reference is the full name of the image with its tag, which a container runtime that imports it gives it.
 	Reference string
-	// Version of the program, for the image's labels.
+	// Version of what is in it, for the image's labels.
 	Version string
 	// Source is the address of the sources, for the image's labels.
 	Source string
-	// Programs by architecture, as Go names it: what is in the files.
-	Programs map[string][]byte
+	// User and group that it runs as, two numbers, so that a kubelet can see whether that is root.
+	User string
+	// Entrypoint is the program and its arguments.
+	Entrypoint []string
+	// Environment of the program, each as name=value.
+	Environment []string
+	// Layers by architecture, as Go names it; the lowest first. Images with an equal layer share it.
+	Layers map[string][]Layer
 }
 
 // build returns the image of one architecture.
 func (i Image) build(architecture string) (v1.Image, error) {
-	content, err := layer(i.Name, i.Programs[architecture])
+	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
+	for _, layer := range i.Layers[architecture] {
+		var err error
+		if image, err = add(image, layer); err != nil {
+			return nil, fmt.Errorf("image %s, %s: %s: %w", i.Title, architecture, layer.Content, err)
+		}
+	}
+	file, err := image.ConfigFile()
+	if err != nil {
+		return nil, fmt.Errorf("image %s, %s: %w", i.Title, architecture, err)
+	}
+	file = file.DeepCopy()
+	file.OS, file.Architecture = "linux", architecture
+	file.Config = v1.Config{
+		User: i.User, Entrypoint: i.Entrypoint, Env: i.Environment, WorkingDir: "/", StopSignal: "SIGTERM",
+		Labels: map[string]string{
+			"org.opencontainers.image.source":  i.Source,
+			"org.opencontainers.image.title":   i.Title,
+			"org.opencontainers.image.version": i.Version,
+		},
+	}
+	if i.Description != "" {
+		file.Config.Labels["org.opencontainers.image.description"] = i.Description
+	}
+	return mutate.ConfigFile(image, file)
+}
+
+// add puts a layer on an image.
+func add(image v1.Image, layer Layer) (v1.Image, error) {
+	content, err := layer.pack()
 	if err != nil {
 		return nil, err
 	}
@@ -63,72 +94,7 @@ func (i Image) build(architecture string) (v1.Image, error) {
 		return io.NopCloser(bytes.NewReader(content)), nil
 	}, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
-		return nil, fmt.Errorf("image %s, %s: %w", i.Name, architecture, err)
+		return nil, err
 	}
-	base := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	filled, err := mutate.AppendLayers(base, files)
-	if err != nil {
-		return nil, fmt.Errorf("image %s, %s: %w", i.Name, architecture, err)
-	}
-	file, err := filled.ConfigFile()
-	if err != nil {
-		return nil, fmt.Errorf("image %s, %s: %w", i.Name, architecture, err)
-	}
-	file = file.DeepCopy()
-	file.OS, file.Architecture = "linux", architecture
-	file.Config = v1.Config{
-		User: user, Entrypoint: []string{"/" + i.Name}, WorkingDir: "/",
-		Labels: map[string]string{
-			"org.opencontainers.image.source":  i.Source,
-			"org.opencontainers.image.title":   i.Name,
-			"org.opencontainers.image.version": i.Version,
-		},
-	}
-	return mutate.ConfigFile(filled, file)
-}
-
-// layer returns the files of an image.
-func layer(name string, program []byte) ([]byte, error) {
-	var content bytes.Buffer
-	writer := tar.NewWriter(&content)
-	for _, file := range []struct {
-		path string
-		mode int64
-		text []byte
-	}{
-		{"etc/", 0o755, nil},
-		{"etc/group", 0o644, []byte("root:x:0:\nnonroot:x:65532:\n")},
-		{"etc/passwd", 0o644, []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
-		{"etc/ssl/", 0o755, nil},
-		{"etc/ssl/certs/", 0o755, nil},
-		{"etc/ssl/certs/ca-certificates.crt", 0o644, authorities()},
-		{name, 0o755, program},
-		{"tmp/", 0o1777, nil},
-	} {
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: file.path, Mode: file.mode, Size: int64(len(file.text))}
-		if file.text == nil {
-			header.Typeflag = tar.TypeDir
-		}
-		if err := writer.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("image %s: %s: %w", name, file.path, err)
-		}
-		if _, err := writer.Write(file.text); err != nil {
-			return nil, fmt.Errorf("image %s: %s: %w", name, file.path, err)
-		}
-	}
-	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("image %s: %w", name, err)
-	}
-	return content.Bytes(), nil
-}
-
-// authorities returns the certificate authorities that Mozilla trusts, as the module in go.mod has them.
-func authorities() []byte {
-	var content []byte
-	for root := range bundle.Roots() {
-		if root.Constraint == nil {
-			content = append(content, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate})...)
-		}
-	}
-	return content
+	return mutate.Append(image, mutate.Addendum{Layer: files, History: v1.History{CreatedBy: layer.Content}})
 }

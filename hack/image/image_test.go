@@ -23,8 +23,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -32,11 +34,22 @@ import (
 	. "github.com/onsi/gomega"
 )
 
+var published = Release{Repository: "example.com/", Version: "v1.2.3", Source: "https://example.com/sources"}
+
 func manager() Image {
-	return Image{
-		Name: "manager", Reference: "example.com/manager:v1.2.3", Version: "v1.2.3", Source: "https://example.com/sources",
-		Programs: map[string][]byte{"amd64": []byte("for amd64"), "arm64": []byte("for arm64")},
+	return Program(published, "manager", map[string][]byte{"amd64": []byte("for amd64"), "arm64": []byte("for arm64")})
+}
+
+func node(kubernetesVersion string) Image {
+	nodes := map[string]Node{}
+	for _, architecture := range []string{"amd64", "arm64"} {
+		nodes[architecture] = Node{
+			Base:       []File{Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash")},
+			Kubernetes: []byte(kubernetesVersion + " for " + architecture), Names: []string{"kubelet", "kubeadm"},
+			Agent: []byte("for " + architecture),
+		}
 	}
+	return Nodes(published, kubernetesVersion, nodes)
 }
 
 // files returns what is in a tar file, with the headers by name.
@@ -55,8 +68,18 @@ func files(g *WithT, content io.Reader) (map[string]*tar.Header, map[string][]by
 	}
 }
 
-// unpacked returns the images of an archive by architecture, as a container runtime reads them.
-func unpacked(t *testing.T, archive []byte) map[string]v1.Image {
+// unpacked returns the images that an image's archive holds, by architecture.
+func unpacked(t *testing.T, image Image) map[string]v1.Image {
+	g := NewWithT(t)
+	archive, err := image.Archive()
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(nameOf(t, archive)).To(Equal(image.Reference))
+	return imagesOf(t, archive)
+}
+
+// indexOf returns the only entry of an archive, and the index that has it.
+func indexOf(t *testing.T, archive []byte) (v1.ImageIndex, v1.Descriptor) {
+	t.Helper()
 	g := NewWithT(t)
 	folder := t.TempDir()
 	_, contents := files(g, bytes.NewReader(archive))
@@ -70,8 +93,22 @@ func unpacked(t *testing.T, archive []byte) map[string]v1.Image {
 	outer, err := index.IndexManifest()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(outer.Manifests).To(HaveLen(1))
-	g.Expect(outer.Manifests[0].Annotations).To(HaveKeyWithValue(nameAnnotation, "example.com/manager:v1.2.3"))
-	inner, err := index.ImageIndex(outer.Manifests[0].Digest)
+	return index, outer.Manifests[0]
+}
+
+// nameOf returns the name that a container runtime gives what it imports.
+func nameOf(t *testing.T, archive []byte) string {
+	t.Helper()
+	_, entry := indexOf(t, archive)
+	return entry.Annotations[nameAnnotation]
+}
+
+// imagesOf returns the images of an archive by architecture, as a container runtime reads them.
+func imagesOf(t *testing.T, archive []byte) map[string]v1.Image {
+	t.Helper()
+	g := NewWithT(t)
+	index, entry := indexOf(t, archive)
+	inner, err := index.ImageIndex(entry.Digest)
 	g.Expect(err).NotTo(HaveOccurred())
 	manifest, err := inner.IndexManifest()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -83,11 +120,9 @@ func unpacked(t *testing.T, archive []byte) map[string]v1.Image {
 	return images
 }
 
-func TestArchive(t *testing.T) {
+func TestManager(t *testing.T) {
 	g := NewWithT(t)
-	archive, err := manager().Archive()
-	g.Expect(err).NotTo(HaveOccurred())
-	images := unpacked(t, archive)
+	images := unpacked(t, manager())
 	g.Expect(images).To(And(HaveLen(2), HaveKey("amd64"), HaveKey("arm64")))
 	for architecture, image := range images {
 		config, err := image.ConfigFile()
@@ -111,16 +146,92 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-func TestArchiveIsReproducible(t *testing.T) {
+func TestNode(t *testing.T) {
 	g := NewWithT(t)
-	first, err := manager().Archive()
+	images := unpacked(t, node("v1.36.3"))
+	g.Expect(images).To(And(HaveLen(2), HaveKey("amd64"), HaveKey("arm64")))
+	config, err := images["arm64"].ConfigFile()
 	g.Expect(err).NotTo(HaveOccurred())
-	second, err := manager().Archive()
+	g.Expect(config.Config.User).To(Equal("0:0"), "it is a machine")
+	g.Expect(config.Config.Labels).To(HaveKeyWithValue("org.opencontainers.image.description", ContainSubstring("runs as root")))
+	g.Expect(config.Config.Entrypoint).To(Equal([]string{"/opt/foo/bin/foonode", "init"}))
+	g.Expect(config.Config.Env).To(ContainElement(HavePrefix("PATH=/opt/foo/kubernetes:/opt/foo/bin:")))
+	layers, err := images["arm64"].Layers()
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(bytes.Equal(first, second)).To(BeTrue())
-	changed := manager()
-	changed.Programs["arm64"] = []byte("another")
-	third, err := changed.Archive()
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(bytes.Equal(first, third)).To(BeFalse())
+	g.Expect(layers).To(HaveLen(3))
+	headers, contents := map[string]*tar.Header{}, map[string][]byte{}
+	for _, layer := range layers {
+		content, err := layer.Uncompressed()
+		g.Expect(err).NotTo(HaveOccurred())
+		h, c := files(g, content)
+		maps.Copy(headers, h)
+		maps.Copy(contents, c)
+	}
+	g.Expect(contents).To(HaveKeyWithValue("opt/foo/kubernetes/kubernetes", []byte("v1.36.3 for arm64")))
+	g.Expect(contents).To(HaveKeyWithValue("opt/foo/bin/foonode", []byte("for arm64")))
+	for link, target := range map[string]string{
+		"opt/foo/kubernetes/kubeadm": "kubernetes", "opt/foo/bin/systemctl": "foonode", "usr/bin/sh": "dash",
+	} {
+		g.Expect(headers).To(HaveKeyWithValue(link, HaveField("Linkname", target)), link)
+	}
+	for _, folder := range []string{"usr/bin/", "etc/kubernetes/", "var/lib/etcd/"} {
+		g.Expect(headers).To(HaveKey(folder), "a folder that nothing names is made all the same")
+	}
+}
+
+func TestNodesOfSeveralVersionsShareLayers(t *testing.T) {
+	g := NewWithT(t)
+	digests := func(image Image) []v1.Hash {
+		layers, err := unpacked(t, image)["amd64"].Layers()
+		g.Expect(err).NotTo(HaveOccurred())
+		var all []v1.Hash
+		for _, layer := range layers {
+			digest, err := layer.Digest()
+			g.Expect(err).NotTo(HaveOccurred())
+			all = append(all, digest)
+		}
+		return all
+	}
+	one, other := digests(node("v1.36.3")), digests(node("v1.35.4"))
+	g.Expect(one[0]).To(Equal(other[0]), "the operating system")
+	g.Expect(one[1]).NotTo(Equal(other[1]), "Kubernetes")
+	g.Expect(one[2]).To(Equal(other[2]), "the agent")
+}
+
+func TestArchiveIsReproducible(t *testing.T) {
+	for name, image := range map[string]func() Image{"manager": manager, "node": func() Image { return node("v1.36.3") }} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			first, err := image().Archive()
+			g.Expect(err).NotTo(HaveOccurred())
+			shuffled := image()
+			for _, layers := range shuffled.Layers {
+				for _, layer := range layers {
+					slices.Reverse(layer.Files)
+				}
+			}
+			second, err := shuffled.Archive()
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(bytes.Equal(first, second)).To(BeTrue(), "the order of files does not matter")
+			changed := image()
+			changed.Layers["arm64"][0].Files = append(changed.Layers["arm64"][0].Files, Regular("another", 0o644, nil))
+			third, err := changed.Archive()
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(bytes.Equal(first, third)).To(BeFalse())
+		})
+	}
+}
+
+func TestWrongLayersAreRefused(t *testing.T) {
+	for want, files := range map[string][]File{
+		`"/etc" is not one below the root`: {Folder("/etc", 0o755)},
+		`"" is not one below the root`:     {Folder("", 0o755)},
+		`"a/../b" is not one below`:        {Regular("a/../b", 0o644, nil)},
+		"etc/passwd is there twice":        {Regular("etc/passwd", 0o644, nil), Regular("etc/passwd", 0o644, nil)},
+	} {
+		image := manager()
+		image.Layers["amd64"] = []Layer{{Content: "wrong", Files: files}}
+		_, err := image.Archive()
+		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
+	}
 }

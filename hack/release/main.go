@@ -27,24 +27,49 @@ limitations under the License.
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
 
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
 
 func main() {
-	version := flag.String("version", "", "version to release, for example v0.1.0; its release series must be in templates/metadata.yaml")
-	output := flag.String("output", "out", "folder to write to")
-	programs := flag.String("programs", "", "folder with the programs of the images, <architecture>/<name>; without it, no images are made")
-	flag.Parse()
-	if err := run(release{sources: ".", version: *version, output: *output, programs: *programs}); err != nil {
+	if err := releaseByFlags(); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
+}
+
+func releaseByFlags() error {
+	version := flag.String("version", "", "version to release, for example v0.1.0; its release series must be in templates/metadata.yaml")
+	output := flag.String("output", "out", "folder to write to")
+	programs := flag.String("programs", "", "folder with the programs of the images, as hack/build-programs.sh fills it; without it, no images are made")
+	architectures := flag.String("architectures", "amd64 arm64", "architectures of the images, separated by spaces")
+	nodes := flag.String("node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
+	packages := flag.String("packages", "bin/packages", "folder that keeps the Debian packages of nodes")
+	sources := flag.String("package-sources", "", "files that say where Debian packages come from, in the form of apt's .sources; without any, Debian's mirrors and archive")
+	forTest := flag.Bool("for-test", false, "take the newest Debian packages where those that are recorded are not to be had any more")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+	defer stop()
+	fetcher := debian.Fetcher{Folder: *packages, Sources: strings.Fields(*sources)}
+	fetch := fetcher.FetchRecorded
+	if *forTest {
+		fetch = fetcher.FetchForTest
+	}
+	return run(release{sources: ".", version: *version, output: *output, images: images{
+		programs: *programs, architectures: strings.Fields(*architectures), nodes: strings.Fields(*nodes),
+		system: debianSystem(ctx, fetch),
+	}})
 }
 
 // release says what to write where.
@@ -55,8 +80,8 @@ type release struct {
 	version string
 	// output is the folder to write to.
 	output string
-	// programs is the folder with the programs of the images; no images are made if it is empty.
-	programs string
+	// images to make.
+	images images
 }
 
 // run writes a version of the sources. Nothing is written if any of it cannot be made.
@@ -72,8 +97,8 @@ func run(r release) error {
 	if err != nil {
 		return err
 	}
-	if r.programs != "" {
-		if err := addPrograms(published, r.programs, r.version); err != nil {
+	if r.images.programs != "" {
+		if err := r.images.add(published, r.version); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ limitations under the License.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,9 +33,6 @@ const (
 	imageRepository = "ghcr.io/capfoo/cluster-api-provider-foo/"
 )
 
-// architectures that images are made for, as Go names them.
-var architectures = []string{"amd64", "arm64"}
-
 // Programs that are released as an image each.
 const (
 	managerProgram   = "manager"
@@ -43,36 +41,66 @@ const (
 
 var imaged = []string{managerProgram, extensionProgram}
 
-// built is a program for one architecture.
-type built struct {
-	name, architecture string
-	content            []byte
+// images says which images to make, and of what.
+type images struct {
+	// programs is the folder with the programs, which hack/build-programs.sh fills: <architecture>/<name> and
+	// <architecture>/kubernetes/<version>. No images are made if it is empty.
+	programs string
+	// architectures that images are made for, as Go and Debian name them.
+	architectures []string
+	// nodes are the Kubernetes versions that nodes have an image with.
+	nodes []string
+	// system returns the operating system of nodes for an architecture.
+	system func(architecture string) (system, error)
 }
 
-// addPrograms adds the images of the programs in a folder, <folder>/<architecture>/<name>, and what each program is made of.
-func addPrograms(files repository.Files, folder, version string) error {
+// program reads a program of an architecture.
+func (i images) program(architecture string, name ...string) ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(append([]string{i.programs, architecture}, name...)...))
+	if err != nil {
+		return nil, fmt.Errorf("read the program of an image (make release builds it): %w", err)
+	}
+	return content, nil
+}
+
+// add adds all images, and what each is made of.
+func (i images) add(files repository.Files, version string) error {
+	if len(i.architectures) == 0 {
+		return errors.New("images are for no architecture: name some")
+	}
+	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
 	for _, name := range imaged {
-		made := image.Image{
-			Name: name, Reference: imageRepository + name + ":" + version, Version: version, Source: sourceAddress,
-			Programs: map[string][]byte{},
+		if err := i.addProgram(files, name, published); err != nil {
+			return err
 		}
-		for _, architecture := range architectures {
-			content, err := os.ReadFile(filepath.Join(folder, architecture, name))
-			if err != nil {
-				return fmt.Errorf("read the program of an image (make release builds it): %w", err)
-			}
-			made.Programs[architecture] = content
-			bill, err := billOfMaterials(built{name: name, architecture: architecture, content: content}, version)
-			if err != nil {
-				return err
-			}
-			files[fmt.Sprintf("sbom/%s-%s-%s.cdx.json", name, version, architecture)] = bill
-		}
-		archive, err := made.Archive()
+	}
+	return i.addNodes(files, published)
+}
+
+func (i images) addProgram(files repository.Files, name string, published image.Release) error {
+	programs := map[string][]byte{}
+	for _, architecture := range i.architectures {
+		content, err := i.program(architecture, name)
 		if err != nil {
 			return err
 		}
-		files[fmt.Sprintf("images/%s-%s.tar", name, version)] = archive
+		programs[architecture] = content
+		if files[billFile(name, published.Version, architecture)], err = billOfProgram(content, published.Version); err != nil {
+			return err
+		}
 	}
+	return addArchive(files, name+"-"+published.Version, image.Program(published, name, programs))
+}
+
+func addArchive(files repository.Files, name string, made image.Image) error {
+	archive, err := made.Archive()
+	if err != nil {
+		return err
+	}
+	files["images/"+name+".tar"] = archive
 	return nil
+}
+
+func billFile(name, version, architecture string) string {
+	return fmt.Sprintf("sbom/%s-%s-%s.cdx.json", name, version, architecture)
 }

@@ -18,61 +18,161 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-// Any program of Go can stand for those of a release: here it is this test.
+const kubernetesVersion = "v1.36.3"
+
+// programsFolder has any program of Go stand for those of the images: here it is the one that formats sources.
 func programsFolder(t *testing.T) string {
 	t.Helper()
 	g := NewWithT(t)
-	self, err := os.Executable()
+	root, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
 	g.Expect(err).NotTo(HaveOccurred())
-	content, err := os.ReadFile(self)
+	content, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "bin", "gofmt"))
 	g.Expect(err).NotTo(HaveOccurred())
 	folder := t.TempDir()
-	for _, architecture := range architectures {
-		for _, program := range imaged {
-			path := filepath.Join(folder, architecture, program)
+	for _, architecture := range []string{"amd64", "arm64"} {
+		for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes"} {
+			path := filepath.Join(folder, architecture, name)
 			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
 			g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+			if filepath.Base(name) == "kubernetes" {
+				g.Expect(os.Symlink("kubernetes", filepath.Join(filepath.Dir(path), "kubelet"))).To(Succeed())
+			}
 		}
 	}
 	return folder
 }
 
+// smallSystem makes an operating system of one package, which is made here.
+func smallSystem(t *testing.T) func(string) (system, error) {
+	t.Helper()
+	g := NewWithT(t)
+	folder := t.TempDir()
+	return func(architecture string) (system, error) {
+		content := t.TempDir()
+		for name, text := range map[string]string{
+			"DEBIAN/control":       "Package: small\nVersion: 1:2.0+b1\nArchitecture: " + architecture + "\nMaintainer: A <a@example.com>\nDescription: small\n",
+			"usr/bin/small":        "program",
+			"usr/share/man/a.1.gz": "manual",
+		} {
+			path := filepath.Join(content, name)
+			g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+			g.Expect(os.WriteFile(path, []byte(text), 0o600)).To(Succeed())
+		}
+		path := filepath.Join(folder, "small_1%3a2.0+b1_"+architecture+".deb")
+		build := exec.CommandContext(t.Context(), "dpkg-deb", "--root-owner-group", "--build", content, path)
+		build.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=0")
+		out, err := build.CombinedOutput()
+		g.Expect(err).NotTo(HaveOccurred(), string(out))
+		sum, err := exec.CommandContext(t.Context(), "sha256sum", path).Output()
+		g.Expect(err).NotTo(HaveOccurred())
+		pin := debian.Pin{Name: "small", Version: "1:2.0+b1", Architecture: architecture, SHA256: string(bytes.Fields(sum)[0])}
+		return debianSystem(t.Context(), func(context.Context, string) ([]debian.Pin, []string, error) {
+			return []debian.Pin{pin}, []string{path}, nil
+		})(architecture)
+	}
+}
+
 func TestReleaseWithImages(t *testing.T) {
 	g := NewWithT(t)
-	folder := programsFolder(t)
+	made := images{
+		programs: programsFolder(t), architectures: []string{"amd64", "arm64"}, nodes: []string{kubernetesVersion, "v1.35.4"}, system: smallSystem(t),
+	}
 	first, second := t.TempDir(), t.TempDir()
-	g.Expect(run(release{sources: sources, version: version, output: first, programs: folder})).To(Succeed())
-	g.Expect(run(release{sources: sources, version: version, output: second, programs: folder})).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: first, images: made})).To(Succeed())
+	g.Expect(run(release{sources: sources, version: version, output: second, images: made})).To(Succeed())
 	one, other := contents(g, first), contents(g, second)
-	for _, name := range []string{"images/manager-v0.1.0.tar", "sbom/manager-v0.1.0-amd64.cdx.json", "sbom/manager-v0.1.0-arm64.cdx.json",
-		"images/runtime-extension-v0.1.0.tar", "sbom/runtime-extension-v0.1.0-amd64.cdx.json"} {
+	for _, name := range []string{
+		"images/manager-v0.1.0.tar", "sbom/manager-v0.1.0-amd64.cdx.json", "sbom/manager-v0.1.0-arm64.cdx.json",
+		"images/runtime-extension-v0.1.0.tar", "sbom/runtime-extension-v0.1.0-amd64.cdx.json",
+		"images/node-v1.36.3-v0.1.0.tar", "sbom/node-v1.36.3-v0.1.0-amd64.cdx.json", "sbom/node-v1.36.3-v0.1.0-arm64.cdx.json",
+		"images/node-v1.35.4-v0.1.0.tar", "sbom/node-v1.35.4-v0.1.0-amd64.cdx.json", "sbom/node-v1.35.4-v0.1.0-arm64.cdx.json",
+	} {
 		g.Expect(one).To(HaveKey(name))
 		g.Expect(bytes.Equal(one[name], other[name])).To(BeTrue(), name)
 		g.Expect(string(one[sumsFile])).To(ContainSubstring(name))
 	}
-
-	bom := cyclonedx.NewBOM()
-	decoder := cyclonedx.NewBOMDecoder(bytes.NewReader(one["sbom/manager-v0.1.0-amd64.cdx.json"]), cyclonedx.BOMFileFormatJSON)
-	g.Expect(decoder.Decode(bom)).To(Succeed())
-	g.Expect(bom.Metadata.Component.PackageURL).To(Equal("pkg:golang/github.com/capfoo/cluster-api-provider-foo@" + version))
-	g.Expect(bom.Metadata.Timestamp).To(BeEmpty())
-	g.Expect(*bom.Components).To(ContainElements(HaveField("Name", "stdlib"), HaveField("Name", "sigs.k8s.io/cluster-api")))
-
 	g.Expect(run(release{sources: sources, version: version, output: first})).To(Succeed())
-	g.Expect(contents(g, first)).NotTo(HaveKey("images/manager-v0.1.0.tar"), "an image of other sources")
+	g.Expect(contents(g, first)).NotTo(HaveKey(HaveSuffix(".tar")), "images of other sources")
 }
 
-func TestProgramsMustBeBuilt(t *testing.T) {
+func decodeBill(g *WithT, content []byte) *cyclonedx.BOM {
+	bom := cyclonedx.NewBOM()
+	g.Expect(cyclonedx.NewBOMDecoder(bytes.NewReader(content), cyclonedx.BOMFileFormatJSON).Decode(bom)).To(Succeed())
+	g.Expect(bom.Metadata.Timestamp).To(BeEmpty())
+	return bom
+}
+
+// The program is this test.
+func TestBillOfProgram(t *testing.T) {
 	g := NewWithT(t)
-	output := filepath.Join(t.TempDir(), "out")
-	g.Expect(run(release{sources: sources, version: version, output: output, programs: t.TempDir()})).To(MatchError(ContainSubstring("make release builds it")))
-	g.Expect(output).NotTo(BeADirectory())
+	self, err := os.Executable()
+	g.Expect(err).NotTo(HaveOccurred())
+	program, err := os.ReadFile(self)
+	g.Expect(err).NotTo(HaveOccurred())
+	content, err := billOfProgram(program, version)
+	g.Expect(err).NotTo(HaveOccurred())
+	bom := decodeBill(g, content)
+	g.Expect(bom.Metadata.Component.PackageURL).To(Equal("pkg:golang/github.com/capfoo/cluster-api-provider-foo@" + version))
+	g.Expect(*bom.Components).To(ContainElements(HaveField("Name", "stdlib"), HaveField("Name", "sigs.k8s.io/cluster-api")))
+}
+
+func TestBillOfNode(t *testing.T) {
+	g := NewWithT(t)
+	files := repository.Files{}
+	made := images{programs: programsFolder(t), architectures: []string{"arm64"}, nodes: []string{kubernetesVersion}, system: smallSystem(t)}
+	g.Expect(made.add(files, version)).To(Succeed())
+	node := decodeBill(g, files["sbom/node-v1.36.3-v0.1.0-arm64.cdx.json"])
+	const small = "pkg:deb/debian/small@1%3A2.0+b1?arch=arm64&distro=debian-13"
+	subject := node.Metadata.Component
+	g.Expect(subject.Version).To(Equal("v1.36.3-v0.1.0"))
+	g.Expect(*node.Components).To(ContainElement(And(HaveField("PackageURL", small), HaveField("Hashes", HaveValue(HaveLen(1))))))
+	g.Expect(*node.Components).To(ContainElement(HaveField("Name", "stdlib")))
+	references := map[string]bool{}
+	for _, one := range *node.Components {
+		g.Expect(references).NotTo(HaveKey(one.BOMRef), "a component is there once")
+		references[one.BOMRef] = true
+	}
+	g.Expect(*node.Dependencies).To(ContainElement(And(
+		HaveField("Ref", subject.BOMRef), HaveField("Dependencies", HaveValue(ContainElements(Equal(small), HavePrefix("pkg:golang/")))))))
+}
+
+func TestImagesThatCanNotBeMade(t *testing.T) {
+	folder := programsFolder(t)
+	unlinked := programsFolder(t)
+	NewWithT(t).Expect(os.Remove(filepath.Join(unlinked, "amd64/kubernetes/v1.36.3/kubelet"))).To(Succeed())
+	good := images{programs: folder, architectures: []string{"amd64"}, nodes: []string{kubernetesVersion}, system: smallSystem(t)}
+	for name, test := range map[string]struct {
+		spoil func(*images)
+		want  string
+	}{
+		"no manager":      {func(i *images) { i.programs = t.TempDir() }, "make release builds it"},
+		"no Kubernetes":   {func(i *images) { i.nodes = []string{"v1.2.3"} }, "make release builds it"},
+		"no names":        {func(i *images) { i.programs = unlinked }, "has no link to kubernetes"},
+		"no architecture": {func(i *images) { i.architectures = nil }, "for no architecture"},
+		"no system":       {func(i *images) { i.system = func(string) (system, error) { return system{}, errors.New("offline") } }, "offline"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			spoiled := good
+			test.spoil(&spoiled)
+			output := filepath.Join(t.TempDir(), "out")
+			g.Expect(run(release{sources: sources, version: version, output: output, images: spoiled})).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(output).NotTo(BeADirectory())
+		})
+	}
 }

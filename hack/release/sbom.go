@@ -22,20 +22,72 @@ import (
 	"fmt"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
 )
 
-// billOfMaterials returns what a program is made of, in CycloneDX's form, from what Go's linker has noted in it. It holds
-// neither a time nor a number that only this run has.
-func billOfMaterials(program built, version string) ([]byte, error) {
-	info, err := buildinfo.Read(bytes.NewReader(program.content))
-	if err != nil {
-		return nil, fmt.Errorf("what %s is made of: %w", program.name, err)
+// bill says what something that is released is made of, in CycloneDX's form. It holds neither a time nor a number that only
+// this run has.
+type bill struct {
+	subject      cyclonedx.Component
+	components   []cyclonedx.Component
+	dependencies []cyclonedx.Dependency
+	known        map[string]bool
+}
+
+// billOfProgram returns what a program is made of.
+func billOfProgram(content []byte, version string) ([]byte, error) {
+	b := bill{known: map[string]bool{}}
+	var err error
+	if b.subject, err = b.addModules(content, version); err != nil {
+		return nil, err
 	}
-	bom := cyclonedx.NewBOM()
-	subject := component(cyclonedx.ComponentTypeApplication, info.Main.Path, version)
-	bom.Metadata = &cyclonedx.Metadata{Component: &subject}
-	components := []cyclonedx.Component{component(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion)}
-	dependencies := []string{components[0].BOMRef}
+	return b.encode()
+}
+
+// billOfNode returns what the image of a node is made of: Debian packages and programs.
+func billOfNode(subject cyclonedx.Component, pins []debian.Pin, programs [][]byte, version string) ([]byte, error) {
+	b := bill{subject: subject, known: map[string]bool{}}
+	var parts []string
+	for _, pin := range pins {
+		one := cyclonedx.Component{
+			BOMRef: pin.URL(), Type: cyclonedx.ComponentTypeLibrary, Name: pin.Name, Version: pin.Version, PackageURL: pin.URL(),
+			Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: pin.SHA256}},
+		}
+		parts = append(parts, b.add(one))
+	}
+	for _, program := range programs {
+		one, err := b.addModules(program, version)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, b.add(one))
+	}
+	b.depend(subject.BOMRef, parts)
+	return b.encode()
+}
+
+// add adds a component that may be there already, and returns its reference.
+func (b *bill) add(one cyclonedx.Component) string {
+	if !b.known[one.BOMRef] {
+		b.known[one.BOMRef] = true
+		b.components = append(b.components, one)
+	}
+	return one.BOMRef
+}
+
+func (b *bill) depend(on string, parts []string) {
+	b.dependencies = append(b.dependencies, cyclonedx.Dependency{Ref: on, Dependencies: &parts})
+}
+
+// addModules adds what Go's linker has noted in a program, and returns the component that the program itself is.
+func (b *bill) addModules(content []byte, version string) (cyclonedx.Component, error) {
+	info, err := buildinfo.Read(bytes.NewReader(content))
+	if err != nil {
+		return cyclonedx.Component{}, fmt.Errorf("what a program is made of: %w", err)
+	}
+	program := component(cyclonedx.ComponentTypeApplication, info.Main.Path, version)
+	parts := []string{b.add(component(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion))}
 	for _, module := range info.Deps {
 		path, moduleVersion, sum := module.Path, module.Version, module.Sum
 		if module.Replace != nil {
@@ -43,14 +95,19 @@ func billOfMaterials(program built, version string) ([]byte, error) {
 		}
 		one := component(cyclonedx.ComponentTypeLibrary, path, moduleVersion)
 		one.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: sum}}
-		components = append(components, one)
-		dependencies = append(dependencies, one.BOMRef)
+		parts = append(parts, b.add(one))
 	}
-	bom.Components = &components
-	bom.Dependencies = &[]cyclonedx.Dependency{{Ref: subject.BOMRef, Dependencies: &dependencies}}
+	b.depend(program.BOMRef, parts)
+	return program, nil
+}
+
+func (b *bill) encode() ([]byte, error) {
+	bom := cyclonedx.NewBOM()
+	bom.Metadata = &cyclonedx.Metadata{Component: &b.subject}
+	bom.Components, bom.Dependencies = &b.components, &b.dependencies
 	var content bytes.Buffer
 	if err := cyclonedx.NewBOMEncoder(&content, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
-		return nil, fmt.Errorf("what %s is made of: %w", program.name, err)
+		return nil, fmt.Errorf("what %s is made of: %w", b.subject.Name, err)
 	}
 	return content.Bytes(), nil
 }

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Builds the programs of all images for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
+# For each Kubernetes version that is named, those of a node with it are built too.
+set -euo pipefail
+
+architecture=$1
+output=$(realpath -m "$2")
+shift 2
+cd "$(dirname "$0")/.."
+export GOOS=linux GOARCH=$architecture CGO_ENABLED=0
+
+mkdir -p "$output/kubernetes"
+go build -trimpath -ldflags '-s -w' -o "$output/manager" .
+go build -trimpath -ldflags '-s -w' -o "$output/runtime-extension" ./cmd/runtime-extension
+(cd node/agent && go build -trimpath -ldflags '-s -w' -o "$output/foonode" .)
+for version in "$@"; do
+  hack/build-node.sh "$version" "$output/kubernetes/$version"
+done

@@ -1,0 +1,114 @@
+//go:build host
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
+)
+
+// managerArchive is what make images writes.
+const managerArchive = "../../bin/images/images/manager-v0.1.0.tar"
+
+// unpackRoot writes what is in an image to a folder, which is removed with the test.
+func unpackRoot(t *testing.T, image v1.Image) string {
+	t.Helper()
+	g := NewWithT(t)
+	root := filepath.Join(t.TempDir(), "root")
+	g.Expect(os.Mkdir(root, 0o755)).To(Succeed())
+	content := mutate.Extract(image)
+	defer func() { _ = content.Close() }()
+	reader := tar.NewReader(content)
+	for {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return root
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		path := filepath.Join(root, filepath.Clean("/"+header.Name))
+		if header.Typeflag == tar.TypeDir {
+			g.Expect(os.MkdirAll(path, 0o755)).To(Succeed())
+		} else {
+			content, err := io.ReadAll(reader)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+		}
+		g.Expect(os.Chmod(path, header.FileInfo().Mode())).To(Succeed())
+	}
+}
+
+// TestManagerRuns runs the manager as its Pod does: from the image alone, as the image's user, on a root that is read-only.
+func TestManagerRuns(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(os.Getuid()).To(BeZero(), "to change the root, this test needs root")
+	archive, err := os.ReadFile(managerArchive)
+	g.Expect(err).NotTo(HaveOccurred(), "make images writes it")
+	image := imagesOf(t, archive)[runtime.GOARCH]
+	config, err := image.ConfigFile()
+	g.Expect(err).NotTo(HaveOccurred())
+	root := unpackRoot(t, image)
+	g.Expect(unix.Mount(root, root, "", unix.MS_BIND, "")).To(Succeed())
+	t.Cleanup(func() { NewWithT(t).Expect(unix.Unmount(root, unix.MNT_DETACH)).To(Succeed()) })
+	g.Expect(unix.Mount("", root, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")).To(Succeed())
+	g.Expect(os.WriteFile(filepath.Join(root, "tmp", "file"), nil, 0o600)).To(MatchError(unix.EROFS))
+
+	output, err := inside(t, root, config, "--help")
+	g.Expect(err).NotTo(HaveOccurred(), output)
+	g.Expect(output).To(ContainSubstring("--leader-elect"))
+
+	// It comes as far as a Pod without a service account does.
+	output, err = inside(t, root, config, "--providers=control-plane")
+	var exit *exec.ExitError
+	g.Expect(errors.As(err, &exit)).To(BeTrue(), "%v", err)
+	g.Expect(output).To(ContainSubstring("invalid configuration: no configuration has been provided"))
+}
+
+// inside runs the image's entry point in a root, as the image's user and with nothing of this program's environment.
+func inside(t *testing.T, root string, config *v1.ConfigFile, arguments ...string) (string, error) {
+	t.Helper()
+	g := NewWithT(t)
+	user, group, _ := strings.Cut(config.Config.User, ":")
+	uid, err := strconv.ParseUint(user, 10, 32)
+	g.Expect(err).NotTo(HaveOccurred())
+	gid, err := strconv.ParseUint(group, 10, 32)
+	g.Expect(err).NotTo(HaveOccurred())
+	var output bytes.Buffer
+	command := &exec.Cmd{
+		Path: config.Config.Entrypoint[0], Args: append(config.Config.Entrypoint, arguments...), Env: []string{"PATH=/"}, Dir: "/",
+		Stdout: &output, Stderr: &output,
+		SysProcAttr: &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}},
+	}
+	err = command.Run()
+	return output.String(), err
+}

@@ -1,0 +1,51 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package image
+
+// programUser is the one that distributions of Kubernetes programs use: not root.
+const programUser = "65532:65532"
+
+// Release says which release of which sources an image is of.
+type Release struct {
+	// Repository is where images are published, without name and tag and with a slash at the end.
+	Repository string
+	// Version of the release.
+	Version string
+	// Source is the address of the sources.
+	Source string
+}
+
+// Program returns the image of one static program, given for each architecture, with certificate authorities and nothing else. It
+// runs as a user that is not root, on a root that can be read-only. It has no shell, no libraries and no time zones.
+func Program(release Release, name string, programs map[string][]byte) Image {
+	image := Image{
+		Title:     name,
+		Reference: release.Repository + name + ":" + release.Version, Version: release.Version, Source: release.Source,
+		User: programUser, Entrypoint: []string{"/" + name},
+		Layers: map[string][]Layer{},
+	}
+	for architecture, program := range programs {
+		image.Layers[architecture] = []Layer{{Content: name + " and certificate authorities", Files: []File{
+			Regular("etc/group", fileMode, []byte("root:x:0:\nnonroot:x:65532:\n")),
+			Regular("etc/passwd", fileMode, []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")),
+			authorities(),
+			Regular(name, programMode, program),
+			Folder("tmp", 0o1777),
+		}}}
+	}
+	return image
+}
