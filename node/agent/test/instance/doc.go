@@ -15,8 +15,9 @@ limitations under the License.
 */
 
 // Package instance boots real instances with the built programs and looks at what they do. Its tests need root, overlayfs, and
-// bin/foonode and bin/kubernetes/<version> of the repository; they are built with the tag "integration".
+// bin/foonode, bin/kubernetes/<version> and bin/images of the repository; they are built with the tag "integration".
 //
 // Each instance has namespaces and a copy-on-write root of its own, as the local cloud makes them, and nothing is left of it. The
+// root is a view of the host's, or of what is in the image of a node. The
 // network namespace is not connected to any other.
 package instance

@@ -38,18 +38,20 @@ const (
 	// stageEnv tells the test program that it is the first process of new namespaces, and which instance to make of them.
 	stageEnv = "FOO_TEST_INSTANCE"
 
-	version  = "v1.36.3"
-	hostname = "node-1"
-	address  = "10.90.0.10"
-	path     = "/opt/foo/kubernetes:/opt/foo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	version    = "v1.36.3"
+	hostname   = "node-1"
+	address    = "10.90.0.10"
+	searchPath = "/opt/foo/kubernetes:/opt/foo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
 // plan is what an instance is made of: folders of the host.
 type plan struct {
-	State      string // folder of the instance's own files
-	Agent      string // the program foonode
-	Kubernetes string // folder of the Kubernetes programs
-	UserData   string // file
+	State      string   // folder of the instance's own files
+	Root       string   // folder that the instance's root is a view of
+	Agent      string   // the program foonode; empty if the root has it
+	Kubernetes string   // folder of the Kubernetes programs; empty if the root has them
+	First      []string // the first process and its arguments
+	UserData   string   // file
 }
 
 func TestMain(m *testing.M) {
@@ -74,28 +76,42 @@ type machine struct {
 	ended   chan error
 }
 
-// boot starts an instance with user data. It is killed when the test ends.
-func boot(t *testing.T, userData string) *machine {
+// onHost is an instance whose root is a view of the host's, with the built programs.
+func onHost(t *testing.T) plan {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Fatal("instances need root")
-	}
-	bin, err := filepath.Abs("../../../../bin")
-	if err != nil {
-		t.Fatal(err)
-	}
-	state := t.TempDir()
+	bin := bin(t)
 	p := plan{
-		State:      state,
+		Root:       "/",
 		Agent:      filepath.Join(bin, "foonode"),
 		Kubernetes: filepath.Join(bin, "kubernetes", version),
-		UserData:   filepath.Join(state, "user-data"),
+		First:      []string{"/opt/foo/bin/foonode", "init"},
 	}
 	for _, needed := range []string{p.Agent, filepath.Join(p.Kubernetes, "kubelet")} {
 		if _, err := os.Stat(needed); err != nil {
 			t.Fatalf("build the programs first (make node): %s", err)
 		}
 	}
+	return p
+}
+
+// bin is the folder of what is built.
+func bin(t *testing.T) string {
+	t.Helper()
+	bin, err := filepath.Abs("../../../../bin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
+// boot starts an instance with user data. It is killed when the test ends.
+func (p plan) boot(t *testing.T, userData string) *machine {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Fatal("instances need root")
+	}
+	state := t.TempDir()
+	p.State, p.UserData = state, filepath.Join(state, "user-data")
 	if err := os.WriteFile(p.UserData, []byte(userData), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +220,7 @@ func (m *machine) eventually(limit time.Duration, what string, check func() erro
 // in returns a command that runs in the instance.
 func (m *machine) in(args ...string) *exec.Cmd {
 	all := append([]string{"-t", fmt.Sprint(m.command.Process.Pid), "-m", "-p", "-u", "-i", "-n", "env", "-i",
-		"PATH=" + path, "HOME=/root", "KUBECONFIG=/etc/kubernetes/admin.conf"}, args...)
+		"PATH=" + searchPath, "HOME=/root", "KUBECONFIG=/etc/kubernetes/admin.conf"}, args...)
 	return exec.Command("nsenter", all...)
 }
 
@@ -241,7 +257,7 @@ type mount struct {
 // enter makes the instance's root and network and becomes the agent.
 func (p plan) enter() error {
 	root := filepath.Join(p.State, "root")
-	overlay := fmt.Sprintf("lowerdir=/,upperdir=%s/upper,workdir=%s/work", p.State, p.State)
+	overlay := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", p.Root, p.State, p.State)
 	mounts := []mount{
 		{target: "/", flags: unix.MS_REC | unix.MS_PRIVATE},
 		{source: "overlay", target: root, kind: "overlay", options: overlay},
@@ -251,7 +267,9 @@ func (p plan) enter() error {
 		{source: "tmpfs", target: root + "/run", kind: "tmpfs"},
 		{source: "tmpfs", target: root + "/tmp", kind: "tmpfs"},
 		{source: p.State + "/report", target: root + "/run/foo/report", flags: unix.MS_BIND},
-		{source: p.Kubernetes, target: root + "/opt/foo/kubernetes", flags: unix.MS_BIND},
+	}
+	if p.Kubernetes != "" {
+		mounts = append(mounts, mount{source: p.Kubernetes, target: root + "/opt/foo/kubernetes", flags: unix.MS_BIND})
 	}
 	for name, target := range map[string]string{"kubernetes": "/etc/kubernetes", "kubelet": "/var/lib/kubelet", "etcd": "/var/lib/etcd", "log": "/var/log"} {
 		mounts = append(mounts, mount{source: filepath.Join(p.State, name), target: root + target, flags: unix.MS_BIND})
@@ -269,15 +287,11 @@ func (p plan) enter() error {
 			return fmt.Errorf("mount %s: %w", m.target, err)
 		}
 	}
-	return errors.Join(p.fill(root), connect(), enterRoot(root))
+	return errors.Join(p.fill(root), connect(), p.enterRoot(root))
 }
 
 // fill writes what the cloud writes.
 func (p plan) fill(root string) error {
-	agent, err := os.ReadFile(p.Agent)
-	if err != nil {
-		return err
-	}
 	userData, err := os.ReadFile(p.UserData)
 	if err != nil {
 		return err
@@ -285,12 +299,19 @@ func (p plan) fill(root string) error {
 	instance := fmt.Sprintf(`{"id":"i1","name":"one","hostname":%q,"providerID":"foo:///a/i1","zone":"a","type":"small","cpus":2,`+
 		`"memoryBytes":4294967296,"runtime":"process","kubernetesVersion":%q,"address":%q}`, hostname, version, address)
 	files := map[string]string{
-		"/opt/foo/bin/foonode":   string(agent),
 		"/run/foo/user-data":     string(userData),
 		"/run/foo/instance.json": instance,
 		"/etc/hostname":          hostname + "\n",
+		"/etc/machine-id":        "0123456789abcdef0123456789abcdef\n",
 		"/etc/hosts":             "127.0.0.1 localhost\n" + address + " " + hostname + "\n",
 		"/etc/resolv.conf":       "",
+	}
+	if p.Agent != "" {
+		agent, err := os.ReadFile(p.Agent)
+		if err != nil {
+			return err
+		}
+		files["/opt/foo/bin/foonode"] = string(agent)
 	}
 	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(root+name), 0o755); err != nil {
@@ -300,7 +321,10 @@ func (p plan) fill(root string) error {
 			return err
 		}
 	}
-	return errors.Join(os.Symlink("foonode", root+"/opt/foo/bin/systemctl"), unix.Sethostname([]byte(hostname)))
+	if p.Agent != "" {
+		err = os.Symlink("foonode", root+"/opt/foo/bin/systemctl")
+	}
+	return errors.Join(err, unix.Sethostname([]byte(hostname)))
 }
 
 // connect makes a network of one: the address, and a default route that leads nowhere.
@@ -331,7 +355,7 @@ func connect() error {
 }
 
 // enterRoot makes the folder the root and becomes the agent.
-func enterRoot(root string) error {
+func (p plan) enterRoot(root string) error {
 	old := filepath.Join(root, ".old")
 	if err := os.MkdirAll(old, 0o700); err != nil {
 		return err
@@ -342,5 +366,5 @@ func enterRoot(root string) error {
 	if err := errors.Join(os.Chdir("/"), unix.Unmount("/.old", unix.MNT_DETACH)); err != nil {
 		return err
 	}
-	return unix.Exec("/opt/foo/bin/foonode", []string{"foonode", "init"}, []string{"PATH=" + path})
+	return unix.Exec(p.First[0], p.First, []string{"PATH=" + searchPath})
 }

@@ -44,7 +44,13 @@ func testdata(t *testing.T, name string) string {
 }
 
 func TestControlPlaneOfUnmodifiedKubeadm(t *testing.T) {
-	m := boot(t, testdata(t, "kubeadm-init.yaml"))
+	m := onHost(t).boot(t, testdata(t, "kubeadm-init.yaml"))
+	m.controlPlane(t)
+}
+
+// controlPlane looks at all that an instance does from its bootstrap data to its end.
+func (m *machine) controlPlane(t *testing.T) {
+	t.Helper()
 	if s := m.bootstrapped(initLimit); s.Bootstrap.State != "Succeeded" || len(s.Warnings) > 0 {
 		t.Fatalf("report is %+v", s)
 	}
@@ -197,7 +203,7 @@ func TestBootstrapDataThatFails(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := boot(t, c.data)
+			m := onHost(t).boot(t, c.data)
 			s := m.bootstrapped(30 * time.Second)
 			if s.Bootstrap.State != "Failed" || !strings.Contains(s.Bootstrap.Message, c.want) {
 				t.Errorf("report is %+v, want %q", s, c.want)
@@ -211,7 +217,7 @@ func TestBootstrapDataThatFails(t *testing.T) {
 
 // TestHostIsSafe lets bootstrap data write and delete where that would hurt the machine.
 func TestHostIsSafe(t *testing.T) {
-	m := boot(t, "#cloud-config\nruncmd:\n- echo changed > /etc/foo-test-was-here\n- rm /usr/bin/env /etc/passwd\n- [sh, -c, 'test ! -e /etc/passwd']\n")
+	m := onHost(t).boot(t, "#cloud-config\nruncmd:\n- echo changed > /etc/foo-test-was-here\n- rm /usr/bin/env /etc/passwd\n- [sh, -c, 'test ! -e /etc/passwd']\n")
 	if s := m.bootstrapped(30 * time.Second); s.Bootstrap.State != "Succeeded" {
 		t.Errorf("report is %+v", s)
 	}
