@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// Options say which cloud to test.
+type Options struct {
+	// New returns a cloud for one test. Its tenant must have nothing in it, and room for three instances, a pool and a load balancer.
+	New func(*testing.T) cloud.Cloud
+	// Patience is how long an instance may take to run, or anything to go.
+	Patience time.Duration
+}
+
+// suite is one test of a cloud.
+type suite struct {
+	*gomega.GomegaWithT
+	t        *testing.T
+	cloud    cloud.Cloud
+	patience time.Duration
+	// template is an order that the cloud takes.
+	template cloud.InstanceTemplate
+}
+
+// tag marks what the tests make.
+const tag = "conformance"
+
+// userData does nothing.
+const userData = "#cloud-config\nruncmd: []\n"
+
+// Run tests a cloud. Each rule is a subtest on a cloud of its own.
+func Run(t *testing.T, options Options) {
+	t.Helper()
+	for name, test := range map[string]func(*suite){
+		"catalog is sorted":                              (*suite).catalog,
+		"ensuring an instance again makes no other":      (*suite).ensureInstance,
+		"instances are found by name and tags":           (*suite).filters,
+		"an instance is deleted until it is not found":   (*suite).deleteInstance,
+		"what can not be ordered is refused as invalid":  (*suite).invalid,
+		"what is not there is not found":                 (*suite).notFound,
+		"a load balancer has its address from the start": (*suite).loadBalancer,
+		"a load balancer finds its backends by tags":     (*suite).backends,
+		"a pool makes its instances":                     (*suite).poolGrows,
+		"a pool shrinks by deletions only":               (*suite).poolShrinks,
+		"a watch tells of changes after Synced":          (*suite).watch,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience}
+			s.chooseTemplate()
+			test(s)
+		})
+	}
+}
+
+// chooseTemplate takes the first type and the newest image.
+func (s *suite) chooseTemplate() {
+	types, err := s.cloud.InstanceTypes(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(types).NotTo(gomega.BeEmpty())
+	images, err := s.cloud.Images(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(images).NotTo(gomega.BeEmpty())
+	s.template = cloud.InstanceTemplate{
+		Type: types[0].Name, KubernetesVersion: images[len(images)-1].KubernetesVersion, UserData: []byte(userData),
+	}
+}
+
+func (s *suite) catalog() {
+	zones, err := s.cloud.Zones(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(zones).NotTo(gomega.BeEmpty())
+	s.Expect(slices.IsSortedFunc(zones, func(a, b cloud.Zone) int { return strings.Compare(a.Name, b.Name) })).To(gomega.BeTrue(), "%v", zones)
+	types, err := s.cloud.InstanceTypes(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(slices.IsSortedFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })).To(gomega.BeTrue(), "%v", types)
+	s.Expect(s.template.KubernetesVersion).To(gomega.HavePrefix("v"))
+	_, err = s.cloud.Quota(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+func (s *suite) notFound() {
+	ctx := s.t.Context()
+	_, err := s.cloud.GetInstance(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeleteInstance(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DrainInstance(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	_, err = s.cloud.GetPool(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeletePool(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	_, err = s.cloud.GetLoadBalancer(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeleteLoadBalancer(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+}
+
+// eventuallyGone repeats a deletion until there is nothing left to delete, as every caller does.
+func (s *suite) eventuallyGone(remove func() error) {
+	s.t.Helper()
+	s.Expect(remove()).To(gomega.Or(gomega.Succeed(), gomega.MatchError(cloud.IsNotFound, "a NotFoundError")))
+	s.Eventually(remove, s.patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+}
