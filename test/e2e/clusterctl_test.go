@@ -223,6 +223,15 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(3*clusterUp))
 
+	It("installs the runtime extension as a provider of its own, without a cloud", func(ctx SpecContext) {
+		alone := &clusterctl{config: ctl.config, env: slices.DeleteFunc(slices.Clone(ctl.env), func(variable string) bool { return strings.HasPrefix(variable, "FOO_CLOUD_") })}
+		alone.run(ctx, source.management, "init", "--runtime-extension=foo:"+nextRelease)
+		source.run(ctx)
+		Expect(source.refused()).To(BeEmpty(), "the role of the runtime extension misses a right")
+		source.stop(ctx, "runtime-extension-foo-")
+		alone.run(ctx, source.management, "delete", "--runtime-extension=foo")
+	}, NodeTimeout(clusterUp))
+
 	It("goes on with CRDs that are newer than its managers, and takes nothing from them", func(ctx SpecContext) {
 		const crd, field = "foomachinepools.infrastructure.cluster.x-k8s.io", "fromTheFuture"
 		source.changeSpecs(ctx, crd, func(fields map[string]any) { fields[field] = map[string]any{"type": "string"} })

@@ -115,7 +115,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		for _, hook := range []string{"AfterControlPlaneUpgrade", "BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade"} {
 			c.letWithin(ctx, hook, rolledOut)
 		}
-		Expect(called()).To(Equal([]string{
+		Eventually(called).WithContext(ctx).Should(Equal([]string{
 			"BeforeClusterCreate", "AfterControlPlaneInitialized", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
 			"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade",
 		}), "hooks in the order in which Cluster API has called them")
@@ -147,6 +147,53 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		Eventually(ctx, c.clusters(namespace)).WithTimeout(clusterGone).Should(BeEmpty(), "the Cluster is not gone")
 		Expect(filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))).To(HaveLen(2), "snapshots before the upgrade and before the deletion")
 	}, NodeTimeout(2*clusterUp))
+})
+
+// What a cluster waits for in these stories never comes; that the registration is changed lets it go.
+var _ = Describe("The registration of the runtime extension", Label("extension", "contract:runtime-extension.extensionconfig"), func() {
+	It("is for some namespaces only, taken back and given again while clusters wait", func(ctx SpecContext) {
+		const namespace = "registered"
+		m := sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+		m.setHooks(ctx, map[string]string{"quotaCheck": "Enabled"})
+		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
+		waiting := func(name string) *cluster {
+			c := m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: name}, flavor{
+				name: "topology", shape: shape{controlPlanes: 1, version: currentVersion}, variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant"},
+			})
+			c.held(ctx, "BeforeClusterCreate", HavePrefix("waiting for room in the quota: "))
+			return c
+		}
+		made := func(c *cluster) {
+			Eventually(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeTrue()) }).
+				WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook still holds Cluster %s", c.key)
+		}
+
+		By("leaving out the namespace")
+		first := waiting("left-out")
+		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{"matchLabels":{"kubernetes.io/metadata.name":"another"}}}]`)
+		made(first)
+		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{}}]`)
+
+		By("taking back the registration")
+		second := waiting("taken-back")
+		registration := &unstructured.Unstructured{}
+		Expect(json.Unmarshal([]byte(m.kubectl(ctx, "get", "extensionconfig", "foo", "--output=json")), &registration.Object)).To(Succeed())
+		m.kubectl(ctx, "delete", "extensionconfig", "foo")
+		made(second)
+
+		By("giving it again")
+		again := &unstructured.Unstructured{Object: map[string]any{"spec": registration.Object["spec"]}}
+		again.SetGroupVersionKind(registration.GroupVersionKind())
+		again.SetName(registration.GetName())
+		m.apply(ctx, []*unstructured.Unstructured{again})
+		m.kubectl(ctx, "wait", "extensionconfig", "foo", "--for=condition=Discovered", "--timeout=30s")
+		third := waiting("given-again")
+
+		By("skipping the hook for one cluster")
+		m.kubectl(ctx, "--namespace="+namespace, "annotate", "cluster", third.key.Name, "foo.cluster.x-k8s.io/skip-hooks=BeforeClusterCreate")
+		made(third)
+	}, NodeTimeout(3*clusterUp))
 })
 
 // newExtensionCluster makes a cluster of the ClusterClass whose variables, patches and upgrade plans the extension has.
@@ -181,7 +228,13 @@ func (m *management) setHooks(ctx context.Context, settings map[string]string) {
 	GinkgoHelper()
 	patch, err := json.Marshal([]map[string]any{{"op": "add", "path": "/spec/settings", "value": settings}})
 	Expect(err).NotTo(HaveOccurred())
-	m.kubectl(ctx, "patch", "extensionconfig", "foo", "--type=json", "--patch="+string(patch))
+	m.patchRegistration(ctx, string(patch))
+}
+
+// patchRegistration changes the ExtensionConfig with a JSON patch.
+func (m *management) patchRegistration(ctx context.Context, patch string) {
+	GinkgoHelper()
+	m.kubectl(ctx, "patch", "extensionconfig", "foo", "--type=json", "--patch="+patch)
 }
 
 // addon makes an add-on for the versions of a range.

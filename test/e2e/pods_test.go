@@ -56,6 +56,7 @@ var programs = map[string]string{
 	"capi-kubeadm-bootstrap-controller-manager": "tools/kubeadm-bootstrap",
 	"control-plane-foo-controller-manager":      "manager",
 	"infrastructure-foo-controller-manager":     "manager",
+	"runtime-extension-foo-controller-manager":  "runtime-extension",
 }
 
 // pods does for a management cluster without nodes what a kubelet and its like would do: it runs the manager of each
@@ -205,7 +206,8 @@ func (p *pods) mountSecrets(ctx context.Context, root, namespace string, spec co
 	GinkgoHelper()
 	for _, mount := range spec.Containers[0].VolumeMounts {
 		for _, volume := range spec.Volumes {
-			if volume.Name != mount.Name {
+			// What is empty at first is the Pod's own anyway.
+			if volume.Name != mount.Name || volume.EmptyDir != nil {
 				continue
 			}
 			Expect(volume.Secret).NotTo(BeNil(), "volume %s is no Secret", volume.Name)
