@@ -24,6 +24,7 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions"
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
 const page = "docs/runtime-extension.md"
@@ -50,7 +51,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(page, []byte(filled), 0o644)
+	return repository.Files{page: []byte(filled)}.Write(".")
 }
 
 // fill returns the page with the settings of all groups between the lines.

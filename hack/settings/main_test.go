@@ -1,0 +1,58 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+)
+
+func TestFill(t *testing.T) {
+	g := NewWithT(t)
+	groups := []extensions.Group{{Title: "Checks", About: "What they do.", Settings: []settings.Doc{
+		{Name: "checks", Default: "Disabled", Allowed: "a|b", Meaning: "Checks."}, {Name: "url", Allowed: "any", Meaning: "Where."},
+	}}}
+	const want = "before\n" + begin + "\n### Checks\n\nWhat they do.\n\n" +
+		"| setting | default | allowed | meaning |\n| --- | --- | --- | --- |\n| `checks` | `Disabled` | a\\|b | Checks. |\n| `url` |  | any | Where. |\n\n" + end + "after\n"
+	filled, err := fill("before\n"+begin+"old\n"+end+"after\n", groups)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(filled).To(Equal(want))
+	again, err := fill(filled, groups)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again).To(Equal(want))
+	_, err = fill("before\nafter\n", groups)
+	g.Expect(err).To(MatchError(ContainSubstring("lacks the lines")))
+}
+
+// A setting that two groups have would be told of twice, perhaps in two ways.
+func TestSettingsAreThereOnce(t *testing.T) {
+	g := NewWithT(t)
+	seen := map[string]bool{}
+	for _, group := range extensions.Groups() {
+		g.Expect(group.Settings).NotTo(BeEmpty(), group.Title)
+		for _, doc := range group.Settings {
+			g.Expect(seen).NotTo(HaveKey(doc.Name))
+			seen[doc.Name] = true
+			g.Expect(doc.Allowed).NotTo(BeEmpty(), doc.Name)
+			g.Expect(doc.Meaning).To(HaveSuffix("."), doc.Name)
+		}
+	}
+}
