@@ -38,8 +38,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// managerArchive is what make images writes.
-const managerArchive = "../../bin/images/images/manager-v0.1.0.tar"
+// archives are what make images writes.
+const archives = "../../bin/images/images/"
 
 // unpackRoot writes what is in an image to a folder, which is removed with the test.
 func unpackRoot(t *testing.T, image v1.Image) string {
@@ -68,11 +68,32 @@ func unpackRoot(t *testing.T, image v1.Image) string {
 	}
 }
 
-// TestManagerRuns runs the manager as its Pod does: from the image alone, as the image's user, on a root that is read-only.
-func TestManagerRuns(t *testing.T) {
+// TestProgramsRun runs each program as its Pod does: from the image alone, as the image's user, on a root that is read-only.
+func TestProgramsRun(t *testing.T) {
+	for name, arguments := range map[string][]string{"manager": {"--providers=control-plane"}, "runtime-extension": nil} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			root, config := readOnlyRoot(t, name)
+			g.Expect(os.WriteFile(filepath.Join(root, "tmp", "file"), nil, 0o600)).To(MatchError(unix.EROFS))
+			output, err := inside(t, root, config, "--help")
+			g.Expect(err).NotTo(HaveOccurred(), output)
+			g.Expect(output).To(ContainSubstring("--diagnostics-address"))
+
+			// It comes as far as a Pod without a service account does.
+			output, err = inside(t, root, config, arguments...)
+			var exit *exec.ExitError
+			g.Expect(errors.As(err, &exit)).To(BeTrue(), "%v", err)
+			g.Expect(output).To(ContainSubstring("no configuration has been provided"))
+		})
+	}
+}
+
+// readOnlyRoot mounts what is in the image of a program, until the test ends.
+func readOnlyRoot(t *testing.T, name string) (string, *v1.ConfigFile) {
+	t.Helper()
 	g := NewWithT(t)
 	g.Expect(os.Getuid()).To(BeZero(), "to change the root, this test needs root")
-	archive, err := os.ReadFile(managerArchive)
+	archive, err := os.ReadFile(archives + name + "-v0.1.0.tar")
 	g.Expect(err).NotTo(HaveOccurred(), "make images writes it")
 	image := imagesOf(t, archive)[runtime.GOARCH]
 	config, err := image.ConfigFile()
@@ -81,17 +102,7 @@ func TestManagerRuns(t *testing.T) {
 	g.Expect(unix.Mount(root, root, "", unix.MS_BIND, "")).To(Succeed())
 	t.Cleanup(func() { NewWithT(t).Expect(unix.Unmount(root, unix.MNT_DETACH)).To(Succeed()) })
 	g.Expect(unix.Mount("", root, "", unix.MS_BIND|unix.MS_REMOUNT|unix.MS_RDONLY, "")).To(Succeed())
-	g.Expect(os.WriteFile(filepath.Join(root, "tmp", "file"), nil, 0o600)).To(MatchError(unix.EROFS))
-
-	output, err := inside(t, root, config, "--help")
-	g.Expect(err).NotTo(HaveOccurred(), output)
-	g.Expect(output).To(ContainSubstring("--leader-elect"))
-
-	// It comes as far as a Pod without a service account does.
-	output, err = inside(t, root, config, "--providers=control-plane")
-	var exit *exec.ExitError
-	g.Expect(errors.As(err, &exit)).To(BeTrue(), "%v", err)
-	g.Expect(output).To(ContainSubstring("invalid configuration: no configuration has been provided"))
+	return root, config
 }
 
 // inside runs the image's entry point in a root, as the image's user and with nothing of this program's environment.

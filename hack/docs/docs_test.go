@@ -1,0 +1,116 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// sources is the root folder, as seen from here.
+const sources = "../.."
+
+var (
+	// fenced is a block of code.
+	fenced = regexp.MustCompile("(?ms)^```.*?^```")
+	// called is a call of make in code with the targets that follow, up to the first word that is none.
+	called = regexp.MustCompile("(?m)(?:^|&& )make((?: [a-z][a-z0-9-]*)+)")
+	// target is a line of the Makefile that has a target.
+	target = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
+	// link leads to another file, perhaps to a heading of it.
+	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	// quoted is what stands as code in a sentence.
+	quoted = regexp.MustCompile("`([^`\n]+)`")
+	// path is a file or folder in one of the repository's folders.
+	path = regexp.MustCompile(`^(?:api|cmd|config|controllers|docs|extensions|hack|internal|node|templates|test|webhooks)(?:/[A-Za-z0-9_.-]+)+/?$`)
+	// ended is a file at the root.
+	ended = regexp.MustCompile(`^[A-Za-z0-9_.-]+\.(?:go|sum|mod)$`)
+)
+
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	g := NewWithT(t)
+	found, err := filepath.Glob(filepath.Join(sources, "docs", "*.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	texts := map[string]string{}
+	for _, name := range append(found, filepath.Join(sources, "README.md")) {
+		text, err := os.ReadFile(name)
+		g.Expect(err).NotTo(HaveOccurred())
+		texts[name] = string(text)
+	}
+	g.Expect(len(texts)).To(BeNumerically(">=", 10))
+	return texts
+}
+
+func TestTargetsOfMakeAreThere(t *testing.T) {
+	g := NewWithT(t)
+	makefile, err := os.ReadFile(filepath.Join(sources, "Makefile"))
+	g.Expect(err).NotTo(HaveOccurred())
+	known := map[string]bool{}
+	for _, one := range target.FindAllStringSubmatch(string(makefile), -1) {
+		known[one[1]] = true
+	}
+	g.Expect(known).To(And(HaveKey("release"), HaveKey("test-unit")))
+	checked := 0
+	for name, text := range pages(t) {
+		code := fenced.FindAllString(text, -1)
+		for _, one := range quoted.FindAllStringSubmatch(text, -1) {
+			code = append(code, one[1])
+		}
+		for _, call := range called.FindAllStringSubmatch(strings.Join(code, "\n"), -1) {
+			for _, one := range strings.Fields(call[1]) {
+				checked++
+				g.Expect(known).To(HaveKey(one), "%s: make %s", name, one)
+			}
+		}
+	}
+	g.Expect(checked).To(BeNumerically(">", 15))
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	g := NewWithT(t)
+	checked := 0
+	for name, text := range pages(t) {
+		for _, one := range link.FindAllStringSubmatch(text, -1) {
+			checked++
+			g.Expect(filepath.Join(filepath.Dir(name), one[1])).To(BeAnExistingFile(), name)
+		}
+	}
+	g.Expect(checked).To(BeNumerically(">", 15))
+}
+
+func TestNamedFilesAreThere(t *testing.T) {
+	g := NewWithT(t)
+	ofFork := 0
+	for name, text := range pages(t) {
+		for _, one := range quoted.FindAllStringSubmatch(text, -1) {
+			if !path.MatchString(one[1]) && !ended.MatchString(one[1]) {
+				continue
+			}
+			g.Expect(filepath.Join(sources, one[1])).To(Or(BeAnExistingFile(), BeADirectory()), name)
+			if filepath.Base(name) == "fork.md" {
+				ofFork++
+			}
+		}
+	}
+	g.Expect(ofFork).To(BeNumerically(">", 40), "paths of the guide for forks")
+}
