@@ -15,7 +15,7 @@ VERSION ?=
 # A release has images for these, and images of nodes for these Kubernetes versions: $(KUBERNETES_VERSIONS) are all, none is allowed.
 ARCHITECTURES ?= amd64 arm64
 NODE_VERSIONS ?= $(KUBERNETES_VERSION)
-# Files in the form of apt's .sources, for Debian packages of nodes: without any, they come from Debian's mirrors and its archive.
+# Files in the form of apt's .sources, for Debian packages of nodes: without any, they come from the mirrors that this machine's apt has.
 DEBIAN_SOURCES ?=
 
 BIN := $(CURDIR)/bin

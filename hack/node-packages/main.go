@@ -27,14 +27,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
 )
 
-const header = `# Which packages node images are made of, and when: architecture, name, version and SHA-256 sum. Written by make node-packages.
+const header = `# Which packages node images are made of: architecture, name, version and SHA-256 sum. Written by make node-packages.
 `
 
 func main() {
@@ -45,7 +44,7 @@ func main() {
 }
 
 func run() error {
-	sources := flag.String("sources", "", "files that say where packages come from, in the form of apt's .sources; without any, Debian's mirrors")
+	sources := flag.String("sources", "", "files that say where packages come from, in the form of apt's .sources; without any, the mirrors of Debian that this machine's apt has")
 	architectures := flag.String("architectures", "amd64 arm64", "architectures of the images, separated by spaces")
 	lock := flag.String("output", "hack/image/debian/packages.lock", "file to write")
 	flag.Parse()
@@ -60,7 +59,6 @@ func write(ctx context.Context, fetcher debian.Fetcher, architectures []string, 
 		return err
 	}
 	content := bytes.NewBufferString(header)
-	fmt.Fprintln(content, "snapshot", time.Now().UTC().Format(debian.SnapshotLayout))
 	for _, architecture := range architectures {
 		pins, err := fetcher.Resolve(ctx, architecture, packages)
 		if err != nil {

@@ -155,14 +155,18 @@ func TestFetchFromWhereAPackageStillIs(t *testing.T) {
 	g.Expect(paths).To(HaveLen(1))
 }
 
-func TestSnapshotSources(t *testing.T) {
+func TestMirrors(t *testing.T) {
 	g := NewWithT(t)
-	text, err := snapshotSources(packagesLock)
+	const release = "ID=debian\nVERSION_CODENAME=bookworm\n"
+	const targets = "bookworm http://one.example/debian\nbookworm-security http://two.example/security\nbookworm-updates http://one.example/debian\nother http://three.example\n"
+	sources, err := mirrorsOf(release, targets)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(string(text)).To(MatchRegexp(`(?m)^URIs: http://snapshot.debian.org/archive/debian-security/\d{8}T\d{6}Z/$`))
-	for lock, want := range map[string]string{"amd64 a 1 b\n": "has no line with a time", "snapshot yesterday\n": `"yesterday" is no time`} {
-		_, err := snapshotSources([]byte(lock))
-		g.Expect(err).To(MatchError(ContainSubstring(want)))
+	g.Expect(string(sources)).To(And(
+		ContainSubstring("URIs: http://one.example/debian\nSuites: trixie trixie-updates\n"),
+		ContainSubstring("URIs: http://two.example/security\nSuites: trixie-security\n"), Not(ContainSubstring("three.example"))))
+	for _, machine := range [][2]string{{"ID=ubuntu\nVERSION_CODENAME=noble\n", "noble http://one.example"}, {release, "other http://three.example"}, {"", ""}} {
+		_, err := mirrorsOf(machine[0], machine[1])
+		g.Expect(err).To(MatchError(ContainSubstring("DEBIAN_SOURCES=<file>")))
 	}
 }
 

@@ -21,6 +21,6 @@ limitations under the License.
 // packages, and it does not matter which architecture the machine has, since nothing of a package is run.
 //
 // Limits: it needs apt-get and dpkg-deb, and the keys of Debian's archive. Dependencies are not resolved, and packages for
-// all architectures are refused. Debian's mirrors keep only the newest version of each package: what a lock names is then fetched
-// from snapshot.debian.org, or found in the cache folder.
+// all architectures are refused. Packages come from the mirrors that this machine's apt has. These keep only the newest version of
+// each package: what a lock names is then found in the cache folder, or in an archive of Debian that the user names.
 package debian

@@ -40,7 +40,7 @@ type Fetcher struct {
 	// Folder is the cache: packages that are there with the right checksum are not fetched again.
 	Folder string
 	// Sources are files that say where packages come from, as apt's .sources files do. The next one is tried when not all
-	// packages are to be had from one. None stands for Debian's mirrors, and then for its archive of all that mirrors had.
+	// packages are to be had from one. None stands for the mirrors of Debian that this machine's apt has.
 	Sources []string
 }
 
@@ -113,13 +113,6 @@ func (f Fetcher) Resolve(ctx context.Context, architecture string, packages []Pa
 		names = append(names, one.Name)
 	}
 	fresh := Fetcher{Folder: folder, Sources: f.Sources}
-	if len(fresh.Sources) == 0 {
-		// What is newest is on the mirrors.
-		fresh.Sources = []string{filepath.Join(folder, "mirrors"+sourcesSuffix)}
-		if err := os.WriteFile(fresh.Sources[0], mirrorSources, fileMode); err != nil {
-			return nil, fmt.Errorf("sources of packages: %w", err)
-		}
-	}
 	if err := fresh.download(ctx, architecture, names); err != nil {
 		return nil, err
 	}
@@ -165,7 +158,7 @@ func (f Fetcher) download(ctx context.Context, architecture string, names []stri
 	if err := os.MkdirAll(filepath.Join(state, "lists", "partial"), folderMode); err != nil {
 		return fmt.Errorf("folder of apt: %w", err)
 	}
-	lists, err := f.sources(state)
+	lists, err := f.sources(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -215,7 +208,7 @@ func runApt(ctx context.Context, a apt, names []string) error {
 
 // sources returns the paths of the files that say where packages come from. apt reads the form of its .sources files only where
 // the name ends so.
-func (f Fetcher) sources(state string) ([]string, error) {
+func (f Fetcher) sources(ctx context.Context, state string) ([]string, error) {
 	var paths []string
 	for _, source := range f.Sources {
 		if filepath.Ext(source) != sourcesSuffix {
@@ -230,17 +223,15 @@ func (f Fetcher) sources(state string) ([]string, error) {
 	if len(paths) > 0 {
 		return paths, nil
 	}
-	snapshot, err := snapshotSources(packagesLock)
+	text, err := mirrors(ctx)
 	if err != nil {
 		return nil, err
 	}
-	paths = []string{filepath.Join(state, "mirrors"+sourcesSuffix), filepath.Join(state, "snapshot"+sourcesSuffix)}
-	for i, text := range [][]byte{mirrorSources, snapshot} {
-		if err := os.WriteFile(paths[i], text, fileMode); err != nil {
-			return nil, fmt.Errorf("sources of packages: %w", err)
-		}
+	path := filepath.Join(state, "mirrors"+sourcesSuffix)
+	if err := os.WriteFile(path, text, fileMode); err != nil {
+		return nil, fmt.Errorf("sources of packages: %w", err)
 	}
-	return paths, nil
+	return []string{path}, nil
 }
 
 // run runs a command and returns what it prints.

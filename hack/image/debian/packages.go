@@ -17,12 +17,10 @@ limitations under the License.
 package debian
 
 import (
-	"bytes"
 	_ "embed" // the lists are part of the program
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -32,17 +30,7 @@ var (
 	packagesList []byte
 	//go:embed packages.lock
 	packagesLock []byte
-	//go:embed mirrors.sources
-	mirrorSources []byte
-	//go:embed snapshot.sources
-	snapshotTemplate []byte
 )
-
-// SnapshotLayout is the form, as package time has it, of the time of a lock: its packages are in Debian's archive as it was then.
-const SnapshotLayout = "20060102T150405Z"
-
-// snapshotWord begins the line of a lock that holds its time.
-const snapshotWord = "snapshot"
 
 // Distro names the distribution in package URLs.
 const Distro = "debian-13"
@@ -138,7 +126,7 @@ func parseLock(text []byte) ([]Pin, error) {
 	var pins []Pin
 	for line := range strings.Lines(string(text)) {
 		fields := strings.Fields(line)
-		if len(fields) == 0 || strings.HasPrefix(line, "#") || fields[0] == snapshotWord {
+		if len(fields) == 0 || strings.HasPrefix(line, "#") {
 			continue
 		}
 		if len(fields) != len([]string{"architecture", "name", "version", "sum"}) {
@@ -150,19 +138,4 @@ func parseLock(text []byte) ([]Pin, error) {
 		return nil, errors.New("packages.lock names no package: run make node-packages")
 	}
 	return pins, nil
-}
-
-// snapshotSources returns where packages of a lock are found once mirrors do not have them any more.
-func snapshotSources(lock []byte) ([]byte, error) {
-	for line := range strings.Lines(string(lock)) {
-		word, at, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if word != snapshotWord {
-			continue
-		}
-		if _, err := time.Parse(SnapshotLayout, at); err != nil {
-			return nil, fmt.Errorf("packages.lock: %q is no time like %s", at, SnapshotLayout)
-		}
-		return bytes.ReplaceAll(snapshotTemplate, []byte("TIME"), []byte(at)), nil
-	}
-	return nil, errors.New("packages.lock has no line with a time of Debian's archive: run make node-packages")
 }
