@@ -56,9 +56,9 @@ func newAuthority() signer {
 }
 
 // issue writes a certificate of the server, with a name that tells it from others, and its key.
-func issue(dir, name string) {
+func (s signer) issue(dir, name string) {
 	GinkgoHelper()
-	cert, key := authority.sign(name, x509.ExtKeyUsageServerAuth)
+	cert, key := s.sign(name, x509.ExtKeyUsageServerAuth)
 	encoded, err := certs.EncodePrivateKeyPEMFromSigner(key)
 	Expect(err).NotTo(HaveOccurred())
 	writeFile(dir, "tls.key", encoded)

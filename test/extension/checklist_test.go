@@ -284,17 +284,22 @@ var _ = Describe("A request that is malformed", Label("contract:runtime-extensio
 })
 
 var _ = Describe("The server", func() {
-	It("serves a renewed certificate without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
-		names := func() string {
-			caller := newCaller()
-			response, err := caller.http.Get(replicas[0].url)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(response.Body.Close()).To(Succeed())
-			return response.TLS.PeerCertificates[0].Subject.CommonName
+	It("serves a renewed certificate, and that of another authority, without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
+		r, another := startReplica(ctx, server.Options{}), newAuthority()
+		name := func(by signer) (string, error) {
+			response, err := by.caller().http.Get(r.url)
+			if err != nil {
+				return "", err
+			}
+			return response.TLS.PeerCertificates[0].Subject.CommonName, response.Body.Close()
 		}
-		Expect(names()).To(Equal("first"))
-		issue(replicas[0].certDir, "second")
-		Eventually(names).Should(Equal("second"))
+		Expect(name(authority)).To(Equal("first"))
+		authority.issue(r.certDir, "second")
+		Eventually(func() (string, error) { return name(authority) }).Should(Equal("second"))
+		another.issue(r.certDir, "third")
+		Eventually(func() (string, error) { return name(another) }).Should(Equal("third"), "for who has been told of the other authority")
+		_, err := name(authority)
+		Expect(err).To(MatchError(ContainSubstring("certificate signed by unknown authority")))
 	})
 
 	It("takes calls only from who has a certificate, if it is told to", func(ctx SpecContext) {

@@ -162,7 +162,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	r := &replica{certDir: dir}
 	options.Port, options.CertDir = freePort(ctx), r.certDir
 	r.url = "https://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(options.Port))
-	issue(r.certDir, "first")
+	authority.issue(r.certDir, "first")
 	if options.ClientCAName != "" {
 		writeFile(dir, options.ClientCAName, certs.EncodeCertPEM(authority.cert))
 	}
@@ -269,9 +269,12 @@ type caller struct {
 }
 
 // newCaller returns a caller that trusts what the test has issued, and has a certificate of its own if there is one.
-func newCaller(certificates ...tls.Certificate) caller {
+func newCaller(certificates ...tls.Certificate) caller { return authority.caller(certificates...) }
+
+// caller returns one that trusts what the authority has signed.
+func (s signer) caller(certificates ...tls.Certificate) caller {
 	pool := x509.NewCertPool()
-	pool.AddCert(authority.cert)
+	pool.AddCert(s.cert)
 	return caller{http: &http.Client{Transport: &http.Transport{
 		MaxIdleConnsPerHost: 50,
 		TLSClientConfig:     &tls.Config{RootCAs: pool, ServerName: serverName, Certificates: certificates, MinVersion: tls.VersionTLS12},

@@ -1,0 +1,53 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package topology_test
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
+	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
+)
+
+// It runs with the tests that run one package at a time: others would take the machine from it.
+//
+//contract:runtime-extension/timeouts
+func TestHandlersStandManyCallsAtOnce(t *testing.T) {
+	patches := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 3)
+	variables, err := topology.NewVariables()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	checking := recorded[runtimehooksv1.ValidateTopologyRequest](t, "validate-topology.foo", 3)
+	for name, call := range map[string]func(int){
+		"GeneratePatches":  func(int) { patchesOf(t, patches.DeepCopy()) },
+		"ValidateTopology": func(int) { checked(t, checking.DeepCopy()) },
+		"DiscoverVariables": func(int) {
+			variables.DiscoverVariables(t.Context(), &runtimehooksv1.DiscoverVariablesRequest{}, &runtimehooksv1.DiscoverVariablesResponse{})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			best := crowd.Best(func(int) time.Duration { return crowd.Slowest99(call) })
+			t.Logf("99 of 100 calls within %s", best)
+			NewWithT(t).Expect(best).To(BeNumerically("<", crowd.Budget))
+		})
+	}
+}

@@ -1,0 +1,53 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package upgradeplan_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
+	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
+)
+
+// Also while the cloud, which knows the versions, does not answer.
+//
+//contract:runtime-extension/timeouts
+func TestHandlerStandsManyCallsAtOnce(t *testing.T) {
+	hanging := func(ctx context.Context, _ client.ObjectKey) ([]string, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	for name, source := range map[string]upgradeplan.Source{
+		"a cloud that answers": offering("v1.34.1", "v1.35.4", "v1.36.3"), "a cloud that hangs": upgradeplan.Cached(hanging, clock.RealClock{}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			best := crowd.Best(func(int) time.Duration {
+				return crowd.Slowest99(func(int) { planned(t, source, asking("v1.34.1", "v1.34.1", "v1.36.3")) })
+			})
+			t.Logf("99 of 100 calls within %s", best)
+			NewWithT(t).Expect(best).To(BeNumerically("<", crowd.Budget))
+		})
+	}
+}
