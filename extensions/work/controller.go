@@ -24,6 +24,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/predicates"
@@ -46,6 +47,8 @@ const patience = 5 * time.Second
 type Options struct {
 	// Tasks by the name of the hook whose jobs they do.
 	Tasks map[string]Task
+	// Gone is told of Clusters that are gone, so that nothing is kept for them.
+	Gone func(cluster client.ObjectKey)
 	// Controller options. Its workers are how many jobs are done at once.
 	Controller controller.Options
 }
@@ -70,6 +73,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
 			builder.WithPredicates(predicates.ClusterUnpaused(mgr.GetScheme(), log))).
+		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			options.Gone(client.ObjectKeyFromObject(deleted.Object))
+		}}).
 		WithOptions(options.Controller).
 		Complete(worker)
 	if err != nil {

@@ -32,6 +32,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
@@ -225,6 +226,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		cluster := newCluster(ctx, namespace, "twice")
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
 		Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
+		Eventually(jobs.forgotten).Should(ContainElement(client.ObjectKeyFromObject(cluster)), "what is kept for a Cluster that is gone stays")
 		again := newCluster(ctx, namespace, "twice")
 		jobs.hold(again.Name, "waits for the test")
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(again, on)[hook]) }).Should(HaveField("Message", "waits for the test"))

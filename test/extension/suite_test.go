@@ -30,6 +30,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -102,6 +103,20 @@ type script struct {
 	holds map[string]string
 	// runs counts how often each job was run to its end.
 	runs map[identity]int
+	// gone are the Clusters that nothing is to be kept for.
+	gone []client.ObjectKey
+}
+
+func (s *script) forget(cluster client.ObjectKey) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gone = append(s.gone, cluster)
+}
+
+func (s *script) forgotten() []client.ObjectKey {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.gone)
 }
 
 func (s *script) Wanted(given map[string]string) (bool, error) { return doWork.Get(given) }
@@ -184,7 +199,9 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: []settings.Doc{doWork.Doc()},
 	})})).To(Succeed())
 	running, cancel := context.WithCancel(context.Background())
-	Expect(work.SetupWithManager(running, mgr, work.Options{Tasks: tasks, Controller: controller.Options{MaxConcurrentReconciles: 10}})).To(Succeed())
+	Expect(work.SetupWithManager(running, mgr, work.Options{
+		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
+	})).To(Succeed())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(running) }()
 	r.stop = sync.OnceFunc(func() {
