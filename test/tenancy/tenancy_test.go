@@ -163,9 +163,12 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		fooMachine = red.machine(ctx, owner)
 		Expect(red.balancers(ctx)).To(HaveLen(1))
 		Expect(red.instances(ctx)).To(HaveLen(1))
-		Expect(blue.balancers(ctx)).To(BeEmpty())
+		// Other stories may have clusters there, but nothing of this one is.
+		ofRed := HaveField("Tags", HaveKeyWithValue("infrastructure.cluster.x-k8s.io/namespace", red.namespace))
+		Expect(red.balancers(ctx)).To(ConsistOf(ofRed))
+		Expect(blue.balancers(ctx)).NotTo(ContainElement(ofRed))
 		Expect(blue.instances(ctx)).To(BeEmpty())
-		Expect(shared.ListLoadBalancers(ctx, nil)).To(BeEmpty())
+		Expect(shared.ListLoadBalancers(ctx, nil)).NotTo(ContainElement(ofRed))
 		Expect(shared.ListInstances(ctx, cloud.InstanceFilter{})).To(BeEmpty())
 	})
 
