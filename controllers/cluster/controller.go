@@ -70,6 +70,8 @@ type Options struct {
 	// WatchFilterValue restricts the controller to objects with this value of the label
 	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
 	WatchFilterValue string
+	// Now is the clock by which the controller waits for a kubeconfig; the default is time.Now.
+	Now func() time.Time
 	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
 	Controller controller.Options
 }
@@ -94,9 +96,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
+	if options.Now == nil {
+		options.Now = time.Now
+	}
 	r := &reconciler{
 		client: mgr.GetClient(), clouds: options.Clouds, recorder: mgr.GetEventRecorder(controllerName),
-		watchFilter: options.WatchFilterValue, now: time.Now,
+		watchFilter: options.WatchFilterValue, now: options.Now,
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	clusters := util.ClusterToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind("FooCluster"), r.client, &infrav1.FooCluster{})

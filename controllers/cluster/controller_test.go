@@ -122,7 +122,7 @@ var _ = Describe("FooCluster", func() {
 		kubeconfig := infratest.NewSecret(namespace, "one-kubeconfig", "not read")
 		kubeconfig.Labels = map[string]string{clusterv1.ClusterNameLabel: "one"}
 		Expect(suite.Client.Create(ctx, kubeconfig)).To(Succeed())
-		Eventually(provisioned).WithTimeout(kubeconfigGrace/2).Should(BeTrue(), "the Secret is watched")
+		Eventually(provisioned).Should(BeTrue(), "the Secret is watched")
 	})
 
 	It("selects the control plane instances of its cluster by their tags", func() {

@@ -92,7 +92,7 @@ var _ = Describe("Machines", func() {
 		update(ctx, infra, func() { set(infra, true, "status", "initialization", "provisioned") })
 		Consistently(func() bool { return f.initialized(ctx) }).Should(BeFalse())
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.initialized = true })
-		Eventually(func() bool { return f.initialized(ctx) }, "1s").Should(BeTrue(), "the API server is looked for several times a second")
+		Eventually(func() bool { return f.initialized(ctx) }).Should(BeTrue(), "the API server is looked for")
 		Eventually(f.condition(ctx, controlplanev1.InitializedCondition)).Should(HavePrefix("True"))
 	})
 
@@ -119,12 +119,14 @@ var _ = Describe("Machines", func() {
 			Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
 			Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"))
 			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(HavePrefix("False"))
-			status := f.get(ctx).Status
-			Expect(status.Replicas).To(HaveValue(Equal(int32(3))))
-			Expect(status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
-			Expect(status.Versions).To(Equal([]clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}}))
-			Expect(status.Version).To(Equal("v1.36.3"))
-			Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
+			Eventually(func(g Gomega) {
+				status := f.get(ctx).Status
+				g.Expect(status.Replicas).To(HaveValue(Equal(int32(3))))
+				g.Expect(status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
+				g.Expect(status.Versions).To(Equal([]clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}}))
+				g.Expect(status.Version).To(Equal("v1.36.3"))
+				g.Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
+			}).Should(Succeed(), "the status is written after the conditions")
 		})
 
 	It("does not scale up while a component is not healthy", Label("contract:control-plane.conditions"), func(ctx SpecContext) {

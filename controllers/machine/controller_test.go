@@ -314,8 +314,9 @@ var _ = Describe("FooMachine", func() {
 		Expect(suite.Client.Patch(ctx, kept, client.MergeFrom(before))).To(Succeed())
 		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
 		haveCondition(infrav1.DeletingCondition, metav1.ConditionTrue, infrav1.DeletionCompletedReason)
+		Eventually(func(g Gomega) []string { return get(g).Finalizers }).
+			Should(ConsistOf("example.com/kept"), "the metadata is written after the conditions")
 		before = get(Default)
-		Expect(before.Finalizers).To(ConsistOf("example.com/kept"))
 		kept = before.DeepCopy()
 		kept.Finalizers = nil
 		Expect(suite.Client.Patch(ctx, kept, client.MergeFrom(before))).To(Succeed())
