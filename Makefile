@@ -22,6 +22,8 @@ BIN := $(CURDIR)/bin
 TOOLS := $(BIN)/tools
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
+# Gomega's own second is short where compilers run beside the tests.
+export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT := 10s
 # The linter keeps findings under the paths that it saw: a cache that several checkouts share reports files of another one.
 export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 

@@ -24,8 +24,8 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -165,15 +165,14 @@ func (s *story) step(g Gomega) {
 
 // end drains a Machine, and does what the controllers of Machine and FooMachine then do.
 func (s *story) end(g Gomega, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) {
-	s.drained = append(s.drained, machine.Name)
 	id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(suite.Client.Delete(s.ctx, fooMachine)).To(Succeed())
 	g.Expect(suite.Cloud.DeleteInstance(s.ctx, id)).To(Or(Succeed(), MatchError(cloud.IsNotFound, "not found")))
-	for object, finalizer := range map[client.Object]string{fooMachine: infrav1.FooMachineFinalizer, machine: clusterv1.MachineFinalizer} {
-		g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
-		controllerutil.RemoveFinalizer(object, finalizer)
-		g.Expect(suite.Client.Update(s.ctx, object)).To(Succeed())
+	s.drained = append(s.drained, machine.Name)
+	noFinalizers := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+	for _, object := range []client.Object{machine, fooMachine} {
+		g.Expect(client.IgnoreNotFound(suite.Client.Patch(s.ctx, object, noFinalizers))).To(Succeed())
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -82,9 +83,9 @@ func TestEvents(t *testing.T) {
 	g := NewWithT(t)
 	c := fake.New(fake.Options{})
 	c.FailTimes(fake.CallWatch, &cloud.UnavailableError{Message: "starting"}, 2)
-	lists := 0
+	var lists atomic.Int32
 	q := start(t, c, func(context.Context) ([]reconcile.Request, error) {
-		if lists++; lists == 2 {
+		if lists.Add(1) == 2 {
 			return nil, errors.New("no cache")
 		}
 		return []reconcile.Request{request("all")}, nil
@@ -96,7 +97,8 @@ func TestEvents(t *testing.T) {
 	g.Eventually(next(q)).Should(Equal("lb"), "the event is mapped")
 
 	c.DropWatches()
-	g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(4), "the watch starts again, though listing fails")
+	g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(4), "the watch starts again")
+	g.Eventually(lists.Load).Should(BeEquivalentTo(2), "listing fails")
 	c.DropWatches()
 	g.Eventually(next(q)).Should(Equal("all"), "all objects are looked at after each start")
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package crowd_test
 
 import (
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,18 +45,30 @@ func TestSlowest99(t *testing.T) {
 	g.Expect(took).To(BeNumerically(">", 0))
 }
 
-func TestBest(t *testing.T) {
-	g := NewWithT(t)
-	measured := func(durations ...time.Duration) (best time.Duration, tries int) {
-		return crowd.Best(func(try int) time.Duration { tries++; return durations[try] }), tries
+func TestWithin(t *testing.T) {
+	for name, test := range map[string]struct {
+		took      []time.Duration
+		reference time.Duration
+		holds     bool
+		tries     int
+	}{
+		"at once":                     {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick, true, 1},
+		"in the end":                  {[]time.Duration{time.Second, time.Minute, crowd.Budget / 2}, crowd.Yardstick, true, 3},
+		"never":                       {slices.Repeat([]time.Duration{crowd.Budget}, 5), crowd.Yardstick, false, 5},
+		"on a slow machine":           {[]time.Duration{2 * crowd.Budget}, 3 * crowd.Yardstick, true, 1},
+		"too slow for that one also":  {slices.Repeat([]time.Duration{4 * crowd.Budget}, 5), 3 * crowd.Yardstick, false, 5},
+		"a fast machine is no reason": {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick / 4, true, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			tries := 0
+			m := crowd.Within(func(try int) time.Duration { tries++; return test.took[try] }, func() time.Duration { return test.reference })
+			g.Expect(m.Holds()).To(Equal(test.holds), m.String())
+			g.Expect(tries).To(Equal(test.tries))
+		})
 	}
-	best, tries := measured(time.Millisecond)
-	g.Expect(best).To(Equal(time.Millisecond))
-	g.Expect(tries).To(Equal(1))
-	best, tries = measured(time.Second, time.Minute, time.Millisecond)
-	g.Expect(best).To(Equal(time.Millisecond))
-	g.Expect(tries).To(Equal(3))
-	best, tries = measured(time.Hour, time.Minute, time.Second, time.Minute, time.Hour)
-	g.Expect(best).To(Equal(time.Second))
-	g.Expect(tries).To(Equal(5))
+}
+
+func TestReferenceIsWork(t *testing.T) {
+	NewWithT(t).Expect(crowd.Reference()).To(BeNumerically(">", 0))
 }

@@ -55,26 +55,26 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 				machines := c.fooMachines(g, ctx)
 				g.Expect(machines).To(HaveLen(1))
 				m.expectProblem(g, ctx, &machines[0], condition, reason, says...)
-			}).WithContext(ctx).Should(Succeed())
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 			By("looking at what the Machine tells of it")
 			Eventually(func(g Gomega) {
 				var machine clusterv1.Machine
 				g.Expect(m.Get(ctx, client.ObjectKeyFromObject(&c.fooMachines(g, ctx)[0]), &machine)).To(Succeed())
 				found := expectCondition(g, machine.Status.Conditions, clusterv1.InfrastructureReadyCondition, metav1.ConditionFalse)
 				g.Expect(found.Message).To(containAll(says))
-			}).WithContext(ctx).Should(Succeed())
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 			m.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", name)
 		},
-		Entry("an instance type that the cloud does not have", NodeTimeout(clusterUp), "type",
+		Entry("an instance type that the cloud does not have", NodeTimeout(2*clusterUp), "type",
 			shape{controlPlanes: 1, version: currentVersion, controlPlaneType: "huge"}, nil,
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, `"huge"`, "small", "medium"),
-		Entry("a Kubernetes version that the cloud does not have", NodeTimeout(clusterUp), "version",
+		Entry("a Kubernetes version that the cloud does not have", NodeTimeout(2*clusterUp), "version",
 			shape{controlPlanes: 1, version: "v1.30.0"}, nil,
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, `"v1.30.0"`, currentVersion),
-		Entry("more than the quota", NodeTimeout(clusterUp), "quota",
+		Entry("more than the quota", NodeTimeout(2*clusterUp), "quota",
 			shape{controlPlanes: 1, version: currentVersion, controlPlaneType: "giant"}, nil,
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudQuotaExceededReason, "cpus", "limit 200", "requested 1000"),
-		Entry("a bootstrap command that fails", NodeTimeout(clusterUp), "command",
+		Entry("a bootstrap command that fails", NodeTimeout(2*clusterUp), "command",
 			shape{controlPlanes: 1, version: currentVersion}, []func(*unstructured.Unstructured){commandsBeforeKubeadm("echo no such luck >&2; exit 7")},
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "exit 7", "no such luck"),
 	)
@@ -84,16 +84,16 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			fooMachine := m.newMachine(ctx, client.ObjectKey{Namespace: namespace, Name: name}, zone, data)
 			Eventually(func(g Gomega) {
 				m.expectProblem(g, ctx, fooMachine, condition, reason, says...)
-			}).WithContext(ctx).Should(Succeed())
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		},
-		Entry("a zone that the cloud does not have", NodeTimeout(clusterUp), Label("contract:infra-machine.failure-domain"), "zone", "zone-x", "#cloud-config\n",
+		Entry("a zone that the cloud does not have", NodeTimeout(2*clusterUp), Label("contract:infra-machine.failure-domain"), "zone", "zone-x", "#cloud-config\n",
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, `"zone-x"`, "zone-a", "zone-b", "zone-c"),
-		Entry("cloud-init that is no YAML", NodeTimeout(clusterUp), "no-yaml", "", "#cloud-config\nruncmd: [\n",
+		Entry("cloud-init that is no YAML", NodeTimeout(2*clusterUp), "no-yaml", "", "#cloud-config\nruncmd: [\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "yaml"),
-		Entry("a file that can not be decoded", NodeTimeout(clusterUp), "no-gzip", "",
+		Entry("a file that can not be decoded", NodeTimeout(2*clusterUp), "no-gzip", "",
 			"#cloud-config\nwrite_files:\n- path: /etc/broken\n  encoding: gzip+base64\n  content: bm90IGd6aXA=\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "/etc/broken", "gzip"),
-		Entry("data that is no cloud-init", NodeTimeout(clusterUp), "no-cloud-init", "", "hello world\n",
+		Entry("data that is no cloud-init", NodeTimeout(2*clusterUp), "no-cloud-init", "", "hello world\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "#cloud-config"),
 	)
 
@@ -107,11 +107,11 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 				g.Expect(found.Message).To(containAll(says))
 				expectCondition(g, pool.Status.Conditions, infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse)
 				g.Expect(m.warnings(pool)(g, ctx)).To(ContainElement(containAll(append([]string{reason}, says...))))
-			}).WithContext(ctx).Should(Succeed())
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		},
-		Entry("an instance type that the cloud does not have", NodeTimeout(clusterUp), "pool-type", "huge",
+		Entry("an instance type that the cloud does not have", NodeTimeout(2*clusterUp), "pool-type", "huge",
 			infrav1.CloudInvalidReason, `"huge"`, "small", "medium"),
-		Entry("more than the quota", NodeTimeout(clusterUp), "pool-quota", "giant",
+		Entry("more than the quota", NodeTimeout(2*clusterUp), "pool-quota", "giant",
 			infrav1.CloudQuotaExceededReason, "cpus", "limit 200", "requested 1000"),
 	)
 
@@ -133,7 +133,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			g.Expect(found.Reason).To(Equal(infrav1.CloudUnauthorizedReason))
 			g.Expect(found.Message).To(And(ContainSubstring("token"), Not(ContainSubstring(wrong))))
 			g.Expect(m.warnings(fooCluster)(g, ctx)).To(ContainElement(ContainSubstring(infrav1.CloudUnauthorizedReason)))
-		}).WithContext(ctx).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 
 		putRight()
 		Eventually(func(g Gomega) {

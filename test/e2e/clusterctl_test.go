@@ -345,6 +345,9 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		// The new Machine has no Node for as long as the move needs to be refused.
+		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=30s", "--count=1")
+		DeferCleanup(func(ctx SpecContext) { c.heal(ctx, "slow") }, NodeTimeout(soon))
 		c.rolloutNow(ctx)
 		Eventually(func(g Gomega) {
 			for _, machine := range c.controlPlaneMachines(g, ctx) {

@@ -88,19 +88,20 @@ func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Con
 func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.Node {
 	GinkgoHelper()
 	config := c.etcdTLS(ctx)
-	for _, node := range nodes {
-		leads := false
-		c.askEtcd(ctx, "etcd-"+node.Name, config, func(ctx context.Context, g Gomega, etcd *clientv3.Client) {
-			status, err := etcd.Status(ctx, etcd.Endpoints()[0])
-			g.Expect(err).NotTo(HaveOccurred())
-			leads = status.Leader == status.Header.MemberId
-		})
-		if leads {
-			return node
+	var leader corev1.Node
+	Eventually(func() string {
+		for _, node := range nodes {
+			c.askEtcd(ctx, "etcd-"+node.Name, config, func(ctx context.Context, g Gomega, etcd *clientv3.Client) {
+				status, err := etcd.Status(ctx, etcd.Endpoints()[0])
+				g.Expect(err).NotTo(HaveOccurred())
+				if status.Leader == status.Header.MemberId {
+					leader = node
+				}
+			})
 		}
-	}
-	Fail("no etcd says that it leads")
-	return corev1.Node{}
+		return leader.Name
+	}).WithContext(ctx).WithTimeout(2*soon).ShouldNot(BeEmpty(), "no etcd says that it leads")
+	return leader
 }
 
 // askEtcd asks the etcd of a pod over a port-forward, and over another one if it can not answer: one that was killed a moment

@@ -122,6 +122,6 @@ func failures(answers []answer) int {
 // expectNoGap expects that a cluster was never without service for long.
 func expectNoGap(writes, reads outage) {
 	GinkgoHelper()
-	Expect(writes.duration).To(BeNumerically("<=", longestOutage), "writes through the load balancer: %s", writes)
-	Expect(reads.duration).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", reads)
+	Expect(writes.ofCluster()).To(BeNumerically("<=", longestOutage), "writes through the load balancer: %s", writes)
+	Expect(reads.ofCluster()).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", reads)
 }

@@ -118,13 +118,18 @@ func ask(ctx context.Context, client *http.Client, url string) error {
 type outage struct {
 	since    time.Time
 	duration time.Duration
+	// starved is the longest time in it in which the test itself made no request: its machine is busy, not the cluster away.
+	starved time.Duration
 	// err is what the first request that failed meanwhile got; nil if all were only slow.
 	err error
 }
 
+// ofCluster is how long the cluster was away.
+func (o outage) ofCluster() time.Duration { return o.duration - o.starved }
+
 func (o outage) String() string {
-	return fmt.Sprintf("longest time without a good answer %s from %s on, first error: %v",
-		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.err)
+	return fmt.Sprintf("longest time without a good answer %s from %s on, %s of it without a request, first error: %v",
+		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.starved.Round(time.Millisecond), o.err)
 }
 
 // longest returns the longest time between two good answers that came one after the other, or before the first or after
@@ -148,5 +153,18 @@ func longest(answers []answer) outage {
 		}
 		now = outage{since: one.end}
 	}
+	worst.starved = starved(answers, worst)
 	return worst
+}
+
+// starved returns the longest time between two requests that were made one after the other during an outage.
+func starved(answers []answer, during outage) time.Duration {
+	var longest time.Duration
+	last := during.since
+	for _, one := range slices.SortedFunc(slices.Values(answers), func(a, b answer) int { return a.start.Compare(b.start) }) {
+		if one.start.After(last) && !one.start.After(during.since.Add(during.duration)) {
+			longest, last = max(longest, one.start.Sub(last)), one.start
+		}
+	}
+	return longest
 }

@@ -63,7 +63,7 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 		answers := asking()
 		worst := longest(answers)
 		AddReportEntry("requests through the load balancer", fmt.Sprintf("%d, %s", len(answers), worst))
-		Expect(worst.duration).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", worst)
+		Expect(worst.ofCluster()).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", worst)
 	}, NodeTimeout(3*clusterUp))
 
 	It("reports an instance whose first process is killed", Label("contract:infra-machine.conditions"), func(ctx SpecContext) {

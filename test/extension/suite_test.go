@@ -188,7 +188,8 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
 		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
-		LeaseDuration: ptr.To(3 * time.Second), RenewDeadline: ptr.To(2 * time.Second), RetryPeriod: ptr.To(200 * time.Millisecond),
+		// A lease that is not renewed in time ends the manager. Leaders hand it over as they end, so a long one delays nothing.
+		LeaseDuration: ptr.To(time.Minute), RenewDeadline: ptr.To(40 * time.Second), RetryPeriod: ptr.To(200 * time.Millisecond),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	tasks := map[string]work.Task{}
@@ -224,13 +225,16 @@ func freePort(ctx context.Context) int {
 }
 
 // newCluster makes a Cluster with a topology.
-func newCluster(ctx context.Context, namespace, name string) *clusterv1.Cluster {
+func newCluster(ctx context.Context, namespace, name string, changes ...func(*clusterv1.Cluster)) *clusterv1.Cluster {
 	GinkgoHelper()
 	cluster := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{
 			ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.35.4",
 		}},
+	}
+	for _, change := range changes {
+		change(cluster)
 	}
 	Expect(environment.Client.Create(ctx, cluster)).To(Succeed())
 	return cluster
@@ -240,12 +244,10 @@ func namespaceObject(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// pause pauses a Cluster, or ends that.
-func pause(ctx context.Context, cluster *clusterv1.Cluster, paused any) {
+// resume ends that a Cluster is paused.
+func resume(ctx context.Context, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"paused": paused}})
-	Expect(err).NotTo(HaveOccurred())
-	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, patch))).To(Succeed())
+	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":null}}`)))).To(Succeed())
 }
 
 func newNamespace(ctx context.Context) string {

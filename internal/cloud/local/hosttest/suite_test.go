@@ -42,7 +42,7 @@ const (
 	module  = "github.com/capfoo/cluster-api-provider-foo"
 	version = "v1.36.3"
 	// soon is how long processes may take to start or end on a busy machine.
-	soon = 20 * time.Second
+	soon = 30 * time.Second
 )
 
 func TestHost(t *testing.T) {

@@ -226,10 +226,8 @@ func TestLoadBalancerLife(t *testing.T) {
 	instance, err := w.client.EnsureInstance(ctx, instanceSpec("one"))
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Eventually(w.balancers.Addresses, soon).Should(Equal([]string{instance.Address}), "a running instance is a backend")
-	now, err := w.client.GetLoadBalancer(ctx, "ns.lb")
-	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(now.Ready).To(BeTrue())
-	w.Expect(now.Backends).To(Equal([]cloud.Backend{{InstanceID: instance.ID, Address: instance.Address}}))
+	w.Eventually(func() (cloud.LoadBalancer, error) { return w.client.GetLoadBalancer(ctx, "ns.lb") }, soon).Should(And(
+		HaveField("Ready", BeTrue()), HaveField("Backends", Equal([]cloud.Backend{{InstanceID: instance.ID, Address: instance.Address}}))))
 
 	w.balancers.KillAll()
 	w.Eventually(w.balancers.Running, soon).Should(Equal(1), "one that died is started again")

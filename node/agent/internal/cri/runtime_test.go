@@ -152,18 +152,19 @@ func TestProcessContainerRunsItsProgram(t *testing.T) {
 
 func TestProcessContainerIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
-		script string
-		code   int32
+		script   string
+		patience int64
+		code     int32
 	}{
-		"by SIGTERM":             {"trap 'exit 0' TERM\nwhile :; do sleep 0.01; done", 0},
-		"by SIGKILL if it stays": {"trap '' TERM\nwhile :; do sleep 0.01; done", 137},
+		"by SIGTERM":             {"trap 'exit 0' TERM\necho up\nwhile :; do sleep 0.01; done", 30, 0},
+		"by SIGKILL if it stays": {"trap '' TERM\necho up\nwhile :; do sleep 0.01; done", 1, 137},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := newRuntime(t, "echo up; "+c.script)
+			r, _ := newRuntime(t, c.script)
 			pod, logs := runPod(t, r, runtimeapi.NamespaceMode_NODE)
 			id := startContainer(t, r, pod, &runtimeapi.ContainerConfig{Command: []string{"etcd"}})
 			waitForLog(t, filepath.Join(logs, "c/0.log"), "up")
-			if _, err := r.StopContainer(context.Background(), &runtimeapi.StopContainerRequest{ContainerId: id, Timeout: 1}); err != nil {
+			if _, err := r.StopContainer(context.Background(), &runtimeapi.StopContainerRequest{ContainerId: id, Timeout: c.patience}); err != nil {
 				t.Fatal(err)
 			}
 			if status := statusOf(t, r, id); status.GetExitCode() != c.code {
