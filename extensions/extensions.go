@@ -86,7 +86,7 @@ func tasks(options Options) map[string]work.Task {
 		lifecycle.BeforeClusterCreate:          options.Quota,
 		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
 		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
-		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Clusters),
+		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Live, options.Clusters),
 		lifecycle.AfterControlPlaneUpgrade:     smoke,
 		lifecycle.BeforeWorkersUpgrade:         smoke,
 		lifecycle.AfterWorkersUpgrade:          smoke,

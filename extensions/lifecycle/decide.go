@@ -35,10 +35,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// SkipAnnotation of a Cluster names hooks, with commas between, that are let go without doing anything. It is the way out
-// when what a hook waits for will not come, and is for people to set and to remove.
-const SkipAnnotation = "foo.cluster.x-k8s.io/skip-hooks"
-
 const (
 	// firstLook is after how many seconds Cluster API asks again for a job that nobody has looked at: most are quick.
 	firstLook = 1
@@ -96,9 +92,8 @@ func (d desk) decide(ctx context.Context, cluster *clusterv1.Cluster, job work.J
 		return decision{failure: true, message: problem}
 	}
 	job.Cluster, job.UID = client.ObjectKeyFromObject(cluster), cluster.UID
-	skipped, unknown := skipped(cluster)
-	if slices.Contains(skipped, job.Hook) {
-		return decision{message: fmt.Sprintf("skipped: the annotation %s names %s", SkipAnnotation, job.Hook)}
+	if message, ok := work.Skips(cluster, job.Hook); ok {
+		return decision{message: message}
 	}
 	wanted, err := d.wanted(job)
 	if err != nil {
@@ -111,7 +106,7 @@ func (d desk) decide(ctx context.Context, cluster *clusterv1.Cluster, job work.J
 	if err != nil {
 		return unasked(ctx, job, err)
 	}
-	return answered(answer, unknown)
+	return answered(answer, unknown(cluster))
 }
 
 func (d desk) wanted(job work.Job) (bool, error) {
@@ -137,20 +132,16 @@ func unusable(cluster *clusterv1.Cluster) string {
 	return ""
 }
 
-// skipped returns the hooks that the Cluster's annotation names, and the names in it that no hook has.
-func skipped(cluster *clusterv1.Cluster) (known, unknown []string) {
-	for name := range strings.SplitSeq(cluster.Annotations[SkipAnnotation], ",") {
-		name = strings.TrimSpace(name)
-		switch {
-		case name == "":
-		case slices.Contains(Names(), name):
-			known = append(known, name)
-		default:
-			unknown = append(unknown, name)
+// unknown returns the names in the Cluster's annotation that no hook has.
+func unknown(cluster *clusterv1.Cluster) []string {
+	var names []string
+	for _, name := range work.SkippedHooks(cluster) {
+		if !slices.Contains(Names(), name) {
+			names = append(names, name)
 		}
 	}
-	slices.Sort(unknown)
-	return known, unknown
+	slices.Sort(names)
+	return names
 }
 
 // answered turns how far a job is into an answer.
@@ -164,7 +155,7 @@ func answered(answer work.Answer, unknown []string) decision {
 		result.retryAfter = firstLook
 	}
 	if len(unknown) > 0 {
-		result.message += fmt.Sprintf(" (the annotation %s names %s, want only %s)", SkipAnnotation, strings.Join(unknown, ", "), strings.Join(Names(), ", "))
+		result.message += fmt.Sprintf(" (the annotation %s names %s, want only %s)", work.SkipAnnotation, strings.Join(unknown, ", "), strings.Join(Names(), ", "))
 	}
 	return result
 }

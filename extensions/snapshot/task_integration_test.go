@@ -72,7 +72,7 @@ func TestUpgradeGoesOnOnceTheSnapshotIsStored(t *testing.T) {
 	etcd, reached := realEtcd(t)
 	given := on(t, map[string]string{"snapshotsKept": "2"})
 	folder := strings.TrimPrefix(given["snapshotURL"], "file://")
-	task := BeforeControlPlaneUpgrade(etcd)
+	task := BeforeControlPlaneUpgrade(clusters(g, true), etcd)
 
 	first, err := task.Run(ctx, upgradeJob(given))
 	g.Expect(err).NotTo(HaveOccurred())

@@ -74,7 +74,7 @@ func on(t *testing.T, more map[string]string) map[string]string {
 func TestOffUntilTurnedOn(t *testing.T) {
 	g := NewWithT(t)
 	reached := failing(errors.New("nobody is to be asked"))
-	for _, task := range []work.Task{BeforeControlPlaneUpgrade(reached), BeforeClusterDelete(nil, reached)} {
+	for _, task := range []work.Task{BeforeControlPlaneUpgrade(nil, reached), BeforeClusterDelete(nil, reached)} {
 		for _, given := range []map[string]string{nil, {"snapshotURL": "nonsense"}, {"snapshots": "Disabled", "finalSnapshot": "Disabled"}} {
 			g.Expect(task.Wanted(given)).To(BeFalse())
 			g.Expect(task.Run(context.Background(), work.Job{Settings: given})).To(Equal(work.Outcome{Done: true}))
@@ -96,7 +96,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			g := NewWithT(t)
-			for _, task := range []work.Task{BeforeControlPlaneUpgrade(nil), BeforeClusterDelete(nil, nil)} {
+			for _, task := range []work.Task{BeforeControlPlaneUpgrade(nil, nil), BeforeClusterDelete(nil, nil)} {
 				_, err := task.Wanted(on(t, change))
 				g.Expect(err).To(MatchError(And(HavePrefix(want), Not(ContainSubstring("hunter2")))))
 				_, again := task.Run(context.Background(), upgradeJob(on(t, change)))
@@ -157,8 +157,8 @@ func TestUpgradeIsHeld(t *testing.T) {
 			g := NewWithT(t)
 			want := work.Outcome{Message: test.want, RetryAfter: patience}
 			job := upgradeJob(on(t, nil))
-			g.Expect(BeforeControlPlaneUpgrade(failing(test.first)).Run(context.Background(), job)).To(Equal(want))
-			g.Expect(BeforeControlPlaneUpgrade(failing(test.second)).Run(context.Background(), job)).To(Equal(want), "the same words for the same state")
+			g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(test.first)).Run(context.Background(), job)).To(Equal(want))
+			g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(test.second)).Run(context.Background(), job)).To(Equal(want), "the same words for the same state")
 		})
 	}
 }
@@ -170,11 +170,11 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 		"etcd is not run by the control plane":                                                     workload.ErrEtcdUnmanaged,
 		"etcd can not be reached without the Secret default/quick-etcd, which holds its authority": notFound("quick-etcd"),
 	} {
-		g.Expect(BeforeControlPlaneUpgrade(failing(err)).Run(context.Background(), job)).To(Equal(work.Outcome{
+		g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(err)).Run(context.Background(), job)).To(Equal(work.Outcome{
 			Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + text,
 		}))
 	}
-	outcome, err := BeforeControlPlaneUpgrade(failing(refused(1))).Run(context.Background(), job)
+	outcome, err := BeforeControlPlaneUpgrade(clusters(g, true), failing(refused(1))).Run(context.Background(), job)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(outcome.Done).To(BeFalse(), "a cluster that does not answer is another matter")
 }
@@ -184,19 +184,47 @@ func TestBucketThatCanNotBeReached(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
 	job := upgradeJob(on(t, map[string]string{"snapshotURL": "file://" + file + "/folder"}))
-	g.Expect(BeforeControlPlaneUpgrade(failing(nil)).Run(context.Background(), job)).To(Equal(work.Outcome{
+	g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(nil)).Run(context.Background(), job)).To(Equal(work.Outcome{
 		Message:    "waiting for an etcd snapshot: storing the snapshot in file://" + file + "/folder: not a directory",
 		RetryAfter: patience,
 	}))
 }
 
-// clusters has a Cluster whose control plane was initialized, or was not.
-func clusters(g Gomega, initialized bool) client.Reader {
+func TestStepThatHasBegun(t *testing.T) {
+	reached := failing(errors.New("nobody is to be asked"))
+	for name, test := range map[string]struct {
+		versions []string
+		want     string
+	}{
+		"some machines":  {[]string{"v1.35.4", "v1.36.3"}, "no etcd snapshot was taken: the control plane has version v1.36.3 already"},
+		"another target": {[]string{"v1.36.0"}, "no etcd snapshot was taken: the control plane has version v1.36.0 already"},
+		"none yet":       {[]string{"v1.34.1", "v1.35.4", "unknown"}, ""},
+		"nobody says":    {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			outcome, err := BeforeControlPlaneUpgrade(clusters(g, true, test.versions...), reached).Run(context.Background(), upgradeJob(on(t, nil)))
+			g.Expect(err).NotTo(HaveOccurred())
+			if test.want == "" {
+				g.Expect(outcome).To(And(HaveField("Done", false), HaveField("Message", HavePrefix("waiting for an etcd snapshot: "))))
+				return
+			}
+			g.Expect(outcome).To(Equal(work.Outcome{Done: true, Message: test.want}))
+		})
+	}
+}
+
+// clusters has a Cluster whose control plane was initialized, or was not, and has the versions.
+func clusters(g Gomega, initialized bool, versions ...string) client.Reader {
 	scheme := fake.NewClientBuilder().Build().Scheme()
 	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "u1"}}
 	if initialized {
 		cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+	}
+	cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{}
+	for _, version := range versions {
+		cluster.Status.ControlPlane.Versions = append(cluster.Status.ControlPlane.Versions, clusterv1.StatusVersion{Version: version})
 	}
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build()
 }
@@ -243,7 +271,7 @@ func TestTriesAreBounded(t *testing.T) {
 		})
 	}
 	given := on(t, map[string]string{"snapshotTimeout": "90s", "finalSnapshotTimeout": "5m"})
-	_, err := BeforeControlPlaneUpgrade(measure("upgrade")).Run(context.Background(), upgradeJob(given))
+	_, err := BeforeControlPlaneUpgrade(clusters(g, true), measure("upgrade")).Run(context.Background(), upgradeJob(given))
 	g.Expect(err).NotTo(HaveOccurred())
 	for name, after := range map[string]time.Duration{"early": 0, "late": 4 * time.Minute, "too late": time.Hour} {
 		task := deletion{clusters: clusters(g, true), taker: taker{etcd: measure(name)}, now: func() time.Time { return since.Add(after) }}

@@ -72,7 +72,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Named("hook-jobs").
 		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
-			builder.WithPredicates(predicates.ClusterUnpaused(mgr.GetScheme(), log))).
+			builder.WithPredicates(predicate.Or[client.Object](predicates.ClusterUnpaused(mgr.GetScheme(), log), judgedAnew()))).
 		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			options.Gone(client.ObjectKeyFromObject(deleted.Object))
 		}}).
@@ -82,6 +82,20 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return fmt.Errorf("controller of hook jobs: %w", err)
 	}
 	return nil
+}
+
+// judgedAnew lets Clusters pass that have changed so that their jobs are to be judged anew.
+func judgedAnew() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false },
+		UpdateFunc: func(update event.UpdateEvent) bool {
+			before, ok := update.ObjectOld.(*clusterv1.Cluster)
+			after, also := update.ObjectNew.(*clusterv1.Cluster)
+			return ok && also && differs(before, after)
+		},
+		DeleteFunc:  func(event.DeleteEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }
 
 // changed reports whether anything but how far the job is has changed, which is written here.
@@ -136,10 +150,19 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 		// Nothing here can mend what somebody has written into it; whoever mends or deletes it brings it back.
 		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: err.Error()})
 	}
-	waits, err := w.mustWait(ctx, job)
-	if err != nil || waits {
-		return reconcile.Result{}, err
+	cluster := &clusterv1.Cluster{}
+	if err := w.cached.Get(ctx, job.Cluster, cluster); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	verdict := judge(job, cluster)
+	if !verdict.due {
+		return reconcile.Result{}, w.noteVerdict(ctx, known, verdict)
+	}
+	return w.do(ctx, known, job)
+}
+
+// do runs the task of a job, and writes down how far that got.
+func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job) (reconcile.Result, error) {
 	outcome, runErr := w.run(ctx, job)
 	if runErr != nil {
 		outcome = Outcome{Message: message.Of(runErr)}
@@ -172,14 +195,11 @@ func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
 	return outcome, nil
 }
 
-// mustWait reports whether a job must not be done now: its Cluster is paused, as while it is moved, or is gone, or is another
-// one of the same name.
-func (w *worker) mustWait(ctx context.Context, job Job) (bool, error) {
-	cluster := &clusterv1.Cluster{}
-	if err := w.cached.Get(ctx, job.Cluster, cluster); err != nil {
-		return true, client.IgnoreNotFound(err)
+func (w *worker) noteVerdict(ctx context.Context, known *corev1.ConfigMap, verdict verdict) error {
+	if verdict.note == nil {
+		return nil
 	}
-	return cluster.UID != job.UID || cluster.Spec.Paused != nil && *cluster.Spec.Paused, nil
+	return w.note(ctx, known, *verdict.note)
 }
 
 // note writes down how far a job is. What says the same already is not written again.

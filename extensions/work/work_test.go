@@ -22,7 +22,10 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
 // step is a task of a sequence that is wanted if the settings name it.
@@ -134,4 +137,46 @@ func TestRecord(t *testing.T) {
 		_, err = read(other)
 		g.Expect(err).To(HaveOccurred())
 	})
+}
+
+func TestJudge(t *testing.T) {
+	job := Job{UID: "uid", Hook: "BeforeControlPlaneUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}}
+	due := verdict{due: true}
+	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
+	for name, test := range map[string]struct {
+		change func(*clusterv1.Cluster, *Job)
+		want   verdict
+	}{
+		"due":                         {func(*clusterv1.Cluster, *Job) {}, due},
+		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *Job) { c.UID = "other" }, verdict{}},
+		"paused":                      {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"no longer paused":            {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(false) }, due},
+		"another hook is skipped": {func(c *clusterv1.Cluster, _ *Job) {
+			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
+		}, due},
+		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Topology.Version = "v1.36.3" }, due},
+		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere}}},
+		"a hook without a plan":           {func(c *clusterv1.Cluster, j *Job) { c.Spec.Topology.Version, j.Plan = "v1.36.4", nil }, due},
+		"skipped": {
+			func(c *clusterv1.Cluster, _ *Job) {
+				c.Annotations = map[string]string{SkipAnnotation: "Other, BeforeControlPlaneUpgrade"}
+			},
+			verdict{note: &Outcome{Done: true, Message: "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names BeforeControlPlaneUpgrade"}},
+		},
+		"skipped while it is paused": {
+			func(c *clusterv1.Cluster, _ *Job) {
+				c.Annotations = map[string]string{SkipAnnotation: "BeforeControlPlaneUpgrade"}
+				c.Spec.Paused = ptr.To(true)
+			},
+			verdict{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{Version: "v1.37.0"}}}
+			judged := job
+			test.change(cluster, &judged)
+			g.Expect(judge(judged, cluster)).To(Equal(test.want))
+		})
+	}
 }

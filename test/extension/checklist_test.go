@@ -127,11 +127,11 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "skipped-"+strings.ToLower(hook))
 			jobs.hold(cluster.Name, "waits for the test")
-			cluster.Annotations = map[string]string{lifecycle.SkipAnnotation: "Other, " + hook}
+			cluster.Annotations = map[string]string{work.SkipAnnotation: "Other, " + hook}
 			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 				To(Equal(success("skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook, 0)))
 			Expect(records(ctx, namespace)).To(BeEmpty())
-			cluster.Annotations[lifecycle.SkipAnnotation] = "Other"
+			cluster.Annotations[work.SkipAnnotation] = "Other"
 			if hook != lifecycle.AfterControlPlaneInitialized {
 				Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
 					Should(HaveField("Message", HavePrefix("waits for the test (the annotation foo.cluster.x-k8s.io/skip-hooks names Other, want only BeforeClusterCreate, ")))

@@ -230,7 +230,7 @@ func newCluster(ctx context.Context, namespace, name string, changes ...func(*cl
 	cluster := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{
-			ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.35.4",
+			ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.36.3",
 		}},
 	}
 	for _, change := range changes {

@@ -1,0 +1,87 @@
+//go:build integration
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extension
+
+import (
+	"context"
+	"encoding/json"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+// Cluster API does not call a hook again to say that it wants nothing more of it.
+var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-hooks"), func() {
+	for _, hook := range []string{lifecycle.AfterControlPlaneInitialized, lifecycle.BeforeControlPlaneUpgrade} {
+		It("ends when its hook is skipped: "+hook, func(ctx SpecContext) {
+			cluster := held(ctx, "ends", hook)
+			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{work.SkipAnnotation: hook}}})
+			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
+				HaveKeyWithValue(work.StateKey, string(work.Done)),
+				HaveKeyWithValue(work.MessageKey, "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook)))
+			jobs.release(cluster.Name)
+			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{work.SkipAnnotation: nil}}})
+			Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although it has ended")
+		})
+	}
+
+	It("rests while the topology asks for another upgrade, and goes on when its own is wanted again", func(ctx SpecContext) {
+		hook := lifecycle.BeforeControlPlaneUpgrade
+		cluster := held(ctx, "rests", hook)
+		version := func(version string) {
+			patch(ctx, cluster, map[string]any{"spec": map[string]any{"topology": map[string]any{"version": version}}})
+		}
+		version("v1.36.4")
+		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
+			HaveKeyWithValue(work.MessageKey, "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
+		jobs.release(cluster.Name)
+		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an upgrade that was given up")
+		version("v1.36.3")
+		Eventually(func() map[string]int { return jobs.done(cluster.Name) }).Should(Equal(map[string]int{hook: 1}))
+	})
+})
+
+// held returns a Cluster that a hook waits for.
+func held(ctx context.Context, name, hook string) *clusterv1.Cluster {
+	GinkgoHelper()
+	namespace := newNamespace(ctx)
+	cluster := newCluster(ctx, namespace, name+"-"+namespace)
+	jobs.hold(cluster.Name, "waits for the test")
+	newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook])
+	Eventually(func() string {
+		if found := records(ctx, namespace); len(found) == 1 {
+			return found[0].Data[work.MessageKey]
+		}
+		return ""
+	}).Should(Equal("waits for the test"))
+	return cluster
+}
+
+func patch(ctx context.Context, cluster *clusterv1.Cluster, change map[string]any) {
+	GinkgoHelper()
+	encoded, err := json.Marshal(change)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, encoded))).To(Succeed())
+}
