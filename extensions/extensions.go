@@ -81,7 +81,7 @@ func tasks(options Options) map[string]work.Task {
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := checks.NewSmoke(looking)
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
-	cleaning := cleanup.Options{Client: options.Live, Workload: options.Clusters.Client}
+	cleaning := cleanup.Options{Client: options.Live, Workload: options.Clusters.Client, Before: snapshot.FinalBound}
 	return map[string]work.Task{
 		lifecycle.BeforeClusterCreate:          options.Quota,
 		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),

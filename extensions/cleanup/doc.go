@@ -27,9 +27,9 @@ limitations under the License.
 // StatefulSet, DaemonSet, ReplicaSet, ReplicationController, Job or CronJob at the top of their owners. All else runs on, the
 // controllers of the cloud above all.
 //
-// A Cluster is never kept for longer than the setting cleanUpTimeout, counted from the first call of the hook. Then what is
-// left over is reported and the hook let go, as it is at once for a control plane that never came up. So it ends also if the
-// API server is gone.
+// A Cluster is never kept for longer than the setting cleanUpTimeout, counted from the first call of the hook, or from the
+// latest end of what is done before the clean-up. Then what is left over is reported and the hook let go, as it is at once for
+// a control plane that never came up. So it ends also if the API server is gone.
 //
 // Limits: Ingresses, Gateways and objects of other kinds are left out: what they stand for in a cloud is known to their
 // controllers only, most of which serve behind a Service of the type LoadBalancer. A custom resource whose controller makes a

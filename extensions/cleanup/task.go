@@ -41,6 +41,8 @@ type Options struct {
 	Client client.Reader
 	// Workload returns clients of workload clusters, which must know the kinds of core, apps and batch.
 	Workload work.Workload
+	// Before returns how long what is done before the clean-up may take at most, by the settings; nil is no time at all.
+	Before func(settings map[string]string) (time.Duration, error)
 	// Clock tells the time; nil is the real one.
 	Clock clock.PassiveClock
 }
@@ -49,6 +51,7 @@ type Options struct {
 type Task struct {
 	client   client.Reader
 	workload work.Workload
+	before   func(settings map[string]string) (time.Duration, error)
 	clock    clock.PassiveClock
 }
 
@@ -56,7 +59,10 @@ var _ work.Task = &Task{}
 
 // New returns the task.
 func New(options Options) *Task {
-	made := &Task{client: options.Client, workload: options.Workload, clock: options.Clock}
+	made := &Task{client: options.Client, workload: options.Workload, before: options.Before, clock: options.Clock}
+	if made.before == nil {
+		made.before = func(map[string]string) (time.Duration, error) { return 0, nil }
+	}
 	if made.clock == nil {
 		made.clock = clock.RealClock{}
 	}
@@ -81,7 +87,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	if !wanted {
 		return work.Outcome{Done: true, Message: fmt.Sprintf("setting %s is off", cleanUp.Doc().Name)}, nil
 	}
-	given, err := timeout.Get(job.Settings)
+	given, err := t.bound(job.Settings)
 	if err != nil {
 		return work.Outcome{}, err
 	}
@@ -97,6 +103,17 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 		return t.unreached(ctx, job, left, err), nil
 	}
 	return planned.outcome(left, refused), nil
+}
+
+// bound returns how long the hook may be held in all, by what is done before too: who has waited for that to the end has the
+// whole time of the clean-up left.
+func (t *Task) bound(settings map[string]string) (time.Duration, error) {
+	before, err := t.before(settings)
+	if err != nil {
+		return 0, err
+	}
+	own, err := timeout.Get(settings)
+	return before + own, err
 }
 
 // cleanUp does what can be done now.

@@ -22,6 +22,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -39,6 +41,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
@@ -305,6 +308,34 @@ var _ = Describe("The clean-up", func() {
 			Report:  fmt.Sprintf("left over: Service %s/lb", s.namespace),
 		}))
 		Expect(s.run(ctx).Done).To(BeFalse(), "by default it is longer")
+	})
+
+	It("has its whole time left when a final snapshot has used up its own", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
+		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
+		file := filepath.Join(GinkgoT().TempDir(), "file")
+		Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
+		task := work.Sequence(snapshot.BeforeClusterDelete(environment.Client, nil),
+			New(Options{Client: environment.Client, Workload: reachable, Before: snapshot.FinalBound}))
+		after := func(passed time.Duration) work.Outcome {
+			outcome, err := task.Run(ctx, work.Job{
+				Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Since: time.Now().Add(-passed),
+				Settings: map[string]string{"cleanUp": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + file + "/folder"},
+			})
+			Expect(err).NotTo(HaveOccurred())
+			return outcome
+		}
+		Expect(after(0).Message).To(HavePrefix("waiting at most 10m0s for a final etcd snapshot: storing the snapshot in "))
+		for _, passed := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
+			outcome := after(passed)
+			Expect(outcome.Message).To(Equal(fmt.Sprintf("cleaning up until these are gone: Service %s/lb", s.namespace)))
+			Expect(outcome.Done).To(BeFalse())
+		}
+		outcome := after(21 * time.Minute)
+		Expect(outcome.Message).To(HaveSuffix(fmt.Sprintf("not all was cleaned up within 21m0s, left over in the cloud may be: Service %s/lb", s.namespace)))
+		Expect(outcome.Done).To(BeTrue())
 	})
 
 	It("says what the API server refuses to delete", func(ctx SpecContext) {

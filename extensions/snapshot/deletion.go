@@ -46,6 +46,16 @@ func BeforeClusterDelete(clusters client.Reader, etcd Etcd) work.Task {
 	return deletion{clusters: clusters, taker: taker{etcd: etcd}, now: time.Now}
 }
 
+// FinalBound returns how long a deletion is held for its snapshot at most, with the last try, from the first call of the hook. It
+// is 0 if the settings ask for none.
+func FinalBound(given map[string]string) (time.Duration, error) {
+	terms, wanted, err := readTerms(given, finalSnapshot)
+	if err != nil || !wanted {
+		return 0, err
+	}
+	return terms.final + lastTry, nil
+}
+
 // Wanted implements work.Task.
 func (d deletion) Wanted(given map[string]string) (bool, error) {
 	_, wanted, err := readTerms(given, finalSnapshot)
