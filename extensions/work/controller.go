@@ -40,8 +40,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 )
 
-// patience is how long a job that waits is left alone, if its task says nothing about that.
-const patience = 5 * time.Second
+const (
+	// patience is how long a job that waits is left alone, if its task says nothing about that.
+	patience = 5 * time.Second
+	// backoffBase and backoffMax bound how long a job is left alone whose task fails. A Cluster may be held until it is tried
+	// again, so that is soon after what it failed for is mended, however long that took.
+	backoffBase = 100 * time.Millisecond
+	backoffMax  = 15 * time.Second
+)
 
 // Options of the controller.
 type Options struct {
@@ -49,7 +55,8 @@ type Options struct {
 	Tasks map[string]Task
 	// Gone is told of Clusters that are gone, so that nothing is kept for them.
 	Gone func(cluster client.ObjectKey)
-	// Controller options. Its workers are how many jobs are done at once.
+	// Controller options. Its workers are how many jobs are done at once. Without a rate limiter it gets one whose longest
+	// backoff is 15 seconds.
 	Controller controller.Options
 }
 
@@ -63,6 +70,9 @@ type Options struct {
 //contract:runtime-extension/availability
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
+	if options.Controller.RateLimiter == nil {
+		options.Controller.RateLimiter = rateLimiter()
+	}
 	log := ctrl.LoggerFrom(ctx)
 	jobs := predicate.And(
 		predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetLabels()[HookLabel] != "" }),
@@ -82,6 +92,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return fmt.Errorf("controller of hook jobs: %w", err)
 	}
 	return nil
+}
+
+func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
 }
 
 // judgedAnew lets Clusters pass that have changed so that their jobs are to be judged anew.

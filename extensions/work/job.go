@@ -53,7 +53,7 @@ type Outcome struct {
 	Message string
 	// Report is what was found, over several lines, for whoever reads the job's ConfigMap; it may be empty.
 	Report string
-	// RetryAfter is when to look again at a job that is not done. Zero leaves it to the backoff of errors.
+	// RetryAfter is when to look again at a job that is not done. Zero is 5 seconds.
 	RetryAfter time.Duration
 }
 
@@ -64,7 +64,7 @@ type Task interface {
 	Wanted(settings map[string]string) (bool, error)
 	// Run does what can be done now and says how far that got. It is called again until the job is done, also after a
 	// restart, and with other settings if these changed: what was done before must be found, not repeated. An error is
-	// shown like a Message that is waited for, so it holds to the same rules; it is tried again after a backoff.
+	// shown like a Message that is waited for, so it holds to the same rules; it is tried again after a backoff of at most 15 seconds.
 	Run(ctx context.Context, job Job) (Outcome, error)
 }
 

@@ -20,12 +20,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 // step is a task of a sequence that is wanted if the settings name it.
@@ -179,4 +181,18 @@ func TestJudge(t *testing.T) {
 			g.Expect(judge(judged, cluster)).To(Equal(test.want))
 		})
 	}
+}
+
+func TestBackoffIsShort(t *testing.T) {
+	g := NewWithT(t)
+	limiter := rateLimiter()
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: "blue"}}
+	g.Expect(limiter.When(request)).To(Equal(100 * time.Millisecond))
+	for range 30 {
+		limiter.When(request)
+	}
+	g.Expect(limiter.When(request)).To(Equal(15 * time.Second))
+	g.Expect(limiter.When(reconcile.Request{})).To(Equal(100*time.Millisecond), "others do not wait for it")
+	limiter.Forget(request)
+	g.Expect(limiter.When(request)).To(Equal(100 * time.Millisecond))
 }
