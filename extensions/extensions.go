@@ -91,7 +91,8 @@ func tasks(options Options) map[string]work.Task {
 		lifecycle.BeforeWorkersUpgrade:         smoke,
 		lifecycle.AfterWorkersUpgrade:          smoke,
 		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
-		lifecycle.BeforeClusterDelete:          work.Sequence(snapshot.BeforeClusterDelete(options.Live, options.Clusters), cleanup.New(cleaning)),
+		lifecycle.BeforeClusterDelete: work.AtDeletion(options.Live,
+			work.Sequence(snapshot.BeforeClusterDelete(options.Live, options.Clusters), cleanup.New(cleaning))),
 	}
 }
 

@@ -295,6 +295,32 @@ var _ = Describe("The clean-up", func() {
 		}
 	})
 
+	It("deletes nothing of a Cluster that lives, whoever calls the hook", func(ctx SpecContext) {
+		s := newStory(ctx, reachable)
+		balancer := s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
+		task := work.AtDeletion(environment.Client, s.task)
+		job := work.Job{
+			Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Settings: map[string]string{"cleanUp": "Enabled"}, Since: start,
+		}
+		Expect(task.Run(ctx, job)).To(Equal(work.Outcome{Message: "nothing is done: the Cluster is not being deleted"}))
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.DeletionTimestamp).To(BeNil())
+
+		By("the Cluster being deleted")
+		s.cluster.Finalizers = []string{clusterv1.ClusterFinalizer}
+		Expect(environment.Client.Update(ctx, s.cluster)).To(Succeed())
+		Expect(environment.Client.Delete(ctx, s.cluster)).To(Succeed())
+		DeferCleanup(func(ctx SpecContext) { release(ctx, s.cluster) })
+		another := job
+		another.UID = "another"
+		Expect(task.Run(ctx, another)).To(HaveField("Message", "nothing is done: the Cluster is not being deleted"))
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.DeletionTimestamp).To(BeNil())
+		Expect(task.Run(ctx, job)).To(HaveField("Message", HavePrefix("cleaning up until these are gone: ")))
+		Expect(present(ctx, balancer)).To(BeTrue())
+		Expect(balancer.DeletionTimestamp).NotTo(BeNil())
+	})
+
 	It("lets go in the end, and names what is left over", func(ctx SpecContext) {
 		s := newStory(ctx, reachable)
 		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)

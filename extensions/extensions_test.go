@@ -1,0 +1,45 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package extensions
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+)
+
+func TestNothingIsDoneBeforeADeletionThatNobodyHasAskedFor(t *testing.T) {
+	g := NewWithT(t)
+	scheme := fake.NewClientBuilder().Build().Scheme()
+	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
+	live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build()
+	// There is nothing to reach a workload cluster with.
+	task := tasks(Options{Live: live})[lifecycle.BeforeClusterDelete]
+	g.Expect(task.Run(context.Background(), work.Job{
+		Cluster: client.ObjectKeyFromObject(cluster), UID: cluster.UID, Hook: lifecycle.BeforeClusterDelete,
+		Settings: map[string]string{"cleanUp": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket"},
+	})).To(Equal(work.Outcome{Message: "nothing is done: the Cluster is not being deleted"}))
+}

@@ -1,0 +1,50 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"fmt"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// AtDeletion returns a task that does another one only for a Cluster that is being deleted. Whoever reaches the server may call a
+// hook, and whoever may write ConfigMaps may write down a job: neither is enough to have something destroyed that runs. The
+// reader asks the API server each time.
+func AtDeletion(clusters client.Reader, task Task) Task {
+	return atDeletion{Task: task, clusters: clusters}
+}
+
+type atDeletion struct {
+	Task
+
+	clusters client.Reader
+}
+
+// Run implements Task.
+func (d atDeletion) Run(ctx context.Context, job Job) (Outcome, error) {
+	cluster := &clusterv1.Cluster{}
+	if err := d.clusters.Get(ctx, job.Cluster, cluster); err != nil {
+		return Outcome{}, fmt.Errorf("reading the Cluster: %w", err)
+	}
+	if cluster.UID != job.UID || cluster.DeletionTimestamp.IsZero() {
+		return Outcome{Message: "nothing is done: the Cluster is not being deleted"}, nil
+	}
+	return d.Task.Run(ctx, job)
+}
