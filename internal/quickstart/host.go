@@ -27,9 +27,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/vishvananda/netlink"
+	"golang.org/x/sys/unix"
 )
+
+// checkGrace is how long a check may take to end when the user has had enough of it.
+const checkGrace = 10 * time.Second
 
 // CheckHost looks whether this machine can run the quickstart as configured. It changes nothing that outlives the
 // call, and returns an InvalidError with all that is wrong.
@@ -79,7 +84,10 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 		}
 		parent = filepath.Dir(parent)
 	}
-	output, err := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent).CombinedOutput()
+	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent)
+	// It removes what it has made for the check, if it is not killed.
+	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
+	output, err := check.CombinedOutput()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		wrong.add("%s", strings.TrimPrefix(strings.TrimSpace(string(output)), "foocloud: "))
 	}

@@ -161,6 +161,27 @@ func TestBridgeInUse(t *testing.T) {
 	g.Expect(wrong).To(BeEmpty(), "a kept cloud may have its bridge")
 }
 
+func TestInterruptedCheckCleansUp(t *testing.T) {
+	g := NewWithT(t)
+	config := validConfig(t.TempDir())
+	config.BinDir = t.TempDir()
+	begun, cleaned := filepath.Join(config.StateDir, "begun"), filepath.Join(config.StateDir, "cleaned")
+	script := "#!/bin/sh\ntrap 'touch " + cleaned + "; exit 1' TERM\ntouch " + begun + "\nwhile :; do sleep 0.1; done\n"
+	g.Expect(os.WriteFile(config.program("foocloud"), []byte(script), 0o700)).To(Succeed())
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	checked := make(chan problems)
+	go func() {
+		var wrong problems
+		config.checkRoot(ctx, &wrong)
+		checked <- wrong
+	}()
+	g.Eventually(begun, 10*time.Second).Should(BeAnExistingFile(), "the check is a process of its own")
+	interrupt()
+	g.Eventually(checked, 10*time.Second).Should(Receive(Not(BeEmpty())), "it ends as soon as it has cleaned up")
+	g.Expect(cleaned).To(BeAnExistingFile(), "the check was asked to end, not killed")
+}
+
 func TestPortTaken(t *testing.T) {
 	g := NewWithT(t)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

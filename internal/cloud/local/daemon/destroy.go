@@ -23,6 +23,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -35,7 +36,7 @@ import (
 )
 
 // Destroy removes everything that a state folder has on this host, and the state folder itself. The daemon must not
-// run. A folder that is not there is no error.
+// run. A folder that is not there is no error, and one of a daemon that ended before it had a state is removed too.
 func Destroy(ctx context.Context, path string) error {
 	if err := requireRoot(); err != nil {
 		return err
@@ -47,18 +48,36 @@ func Destroy(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Stat(filepath.Join(folder, stateFile)); err != nil {
-		return fmt.Errorf("%s is no state folder of foocloud: %w", folder, err)
+	_, missing := os.Stat(filepath.Join(folder, stateFile))
+	if missing != nil && !neverStarted(folder) {
+		return fmt.Errorf("%s is no state folder of foocloud: %w", folder, missing)
 	}
 	locked, err := lock(folder)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = locked.Close() }()
-	if err := destroyAll(ctx, folder); err != nil {
-		return err
+	if missing == nil {
+		if err := destroyAll(ctx, folder); err != nil {
+			return err
+		}
 	}
 	return removeState(folder)
+}
+
+// neverStarted reports whether a folder holds nothing but what a daemon leaves that ended before it had a state, as one
+// that could not have its copy-on-write root.
+func neverStarted(folder string) bool {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return false
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockFile && !strings.HasPrefix(entry.Name(), instance.RootCheckPrefix) {
+			return false
+		}
+	}
+	return true
 }
 
 // removeState leaves the folder itself, empty, where a file system is mounted on it: whoever mounted that takes it away.

@@ -56,16 +56,11 @@ type checked struct {
 	network netip.Prefix
 }
 
-// check returns the options with all paths absolute, or says which is wrong and what would be right.
+// check returns the options with all paths absolute, or says which is wrong and what would be right. It makes the state
+// folder last, so that wrong options leave nothing.
 func (o Options) check() (*checked, error) {
-	if err := requireRoot(); err != nil {
-		return nil, err
-	}
 	c := &checked{Options: o}
 	var err error
-	if c.StateDir, err = stateDir(o.StateDir); err != nil {
-		return nil, err
-	}
 	if c.network, err = parseNetwork(o.Network); err != nil {
 		return nil, err
 	}
@@ -75,14 +70,20 @@ func (o Options) check() (*checked, error) {
 	if c.ImagesDir, err = existing("--images-dir", o.ImagesDir); err != nil {
 		return nil, err
 	}
+	if err := requireImages(c.ImagesDir); err != nil {
+		return nil, err
+	}
 	if c.Agent, err = existing("--agent", o.Agent); err != nil {
+		return nil, err
+	}
+	if (o.TLSCert == "") != (o.TLSKey == "") {
+		return nil, fmt.Errorf("give both --tls-cert and --tls-key, or neither")
+	}
+	if c.StateDir, err = stateDir(o.StateDir); err != nil {
 		return nil, err
 	}
 	if len(c.Listen) == 0 {
 		c.Listen = []string{DefaultEndpoint(c.StateDir)}
-	}
-	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return nil, fmt.Errorf("give both --tls-cert and --tls-key, or neither")
 	}
 	return c, nil
 }

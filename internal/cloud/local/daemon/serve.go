@@ -46,18 +46,18 @@ const (
 // Serve runs the cloud until ctx ends. Instances and load balancers run on then, and are found again by the next Serve
 // of the same state folder.
 func Serve(ctx context.Context, options Options) error {
+	if err := requireRoot(); err != nil {
+		return err
+	}
+	settings, err := config.Load(options.Config)
+	if err != nil {
+		return err
+	}
 	c, err := options.check()
 	if err != nil {
 		return err
 	}
 	if err := c.checkRoot(); err != nil {
-		return err
-	}
-	settings, err := config.Load(c.Config)
-	if err != nil {
-		return err
-	}
-	if err := requireImages(c.ImagesDir); err != nil {
 		return err
 	}
 	locked, err := lock(c.StateDir)

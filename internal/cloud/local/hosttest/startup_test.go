@@ -69,6 +69,28 @@ var _ = Describe("start", func() {
 		Expect(refusal(prepare().command("--listen", first.endpoint()))).To(ContainSubstring("is in use by another process"))
 	})
 
+	It("leaves nothing when it is given a configuration that is wrong", func() {
+		d := prepare()
+		Expect(refusal(d.command("--config", "/does/not/exist"))).To(ContainSubstring("read the configuration"))
+		Expect(d.state).NotTo(BeADirectory())
+		d.start()
+	})
+
+	It("leaves what can be destroyed when it ends before it has a state", func() {
+		d := prepare()
+		destroy := exec.Command(programs.foocloud, "destroy", "--state-dir", d.state)
+		// As a daemon leaves it that is killed while it tries whether instances can have their root.
+		Expect(os.MkdirAll(filepath.Join(d.state, ".root-check-1", "root"), 0o700)).To(Succeed())
+		Expect(os.WriteFile(filepath.Join(d.state, "lock"), nil, 0o600)).To(Succeed())
+		output, err := destroy.CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+		Expect(d.state).NotTo(BeADirectory())
+
+		Expect(os.MkdirAll(filepath.Join(d.state, "photos"), 0o700)).To(Succeed())
+		Expect(refusal(destroy)).To(ContainSubstring("is no state folder of foocloud"))
+		Expect(filepath.Join(d.state, "photos")).To(BeADirectory(), "what is of others stays")
+	})
+
 	It("refuses to use a state folder with another network", func() {
 		d := newDaemon()
 		d.kill(syscall.SIGTERM)

@@ -30,6 +30,9 @@ import (
 // memoryLayerSize limits the writable layer where it can not lie on disk.
 const memoryLayerSize = "2g"
 
+// RootCheckPrefix starts the name of the folder that CheckRoot makes; one that is killed leaves it.
+const RootCheckPrefix = ".root-check-"
+
 // kernelFileSystems lists the file systems that the kernel has.
 const kernelFileSystems = "/proc/filesystems"
 
@@ -70,7 +73,7 @@ func CheckRoot(stateDir string) (Layer, error) {
 	if err := requireOverlay(); err != nil {
 		return "", err
 	}
-	folder, err := os.MkdirTemp(stateDir, ".root-check-")
+	folder, err := os.MkdirTemp(stateDir, RootCheckPrefix)
 	if err != nil {
 		return "", fmt.Errorf("check the state folder: %w", err)
 	}
