@@ -221,6 +221,38 @@ func TestFailedLoadBalancerSaysWhyAndRecovers(t *testing.T) {
 	}, soon).Should(BeTrue(), "it is tried again")
 }
 
+func TestLoadBalancerRecoversWithoutAnotherProcess(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
+	h.Expect(err).NotTo(HaveOccurred())
+	type shown struct {
+		Ready   bool
+		Message string
+	}
+	shows := func() (shown, error) {
+		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+		return shown{Ready: now.Ready, Message: now.Message}, err
+	}
+	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "the process listens")
+
+	h.balancers.FailBackends(errors.New("no space left on device"))
+	h.instance("one")
+	h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
+	h.balancers.FailBackends(nil)
+	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
+
+	h.balancers.FailBackends(errors.New("no space left on device"))
+	h.instance("two")
+	h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
+	h.stop()
+	h.balancers.FailBackends(nil)
+	h.start()
+	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
+	h.Expect(h.balancers.Addresses()).To(HaveLen(2))
+	h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+}
+
 func TestAddressIsUsedAgainOnlyWhenFree(t *testing.T) {
 	h := newHost(t)
 	h.start()

@@ -104,6 +104,17 @@ func (s *balancerSupervisor) step(ctx context.Context, record *store.LoadBalance
 			return err
 		}
 	}
+	if err := s.push(record, backends); err != nil {
+		return err
+	}
+	if record.Ready && record.Message == "" {
+		return nil
+	}
+	return s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = true, "" })
+}
+
+// push tells the process its backends, unless it was told the same before.
+func (s *balancerSupervisor) push(record *store.LoadBalancer, backends []cloud.Backend) error {
 	if s.synced && slices.Equal(s.pushed, backends) {
 		return nil
 	}
@@ -116,10 +127,12 @@ func (s *balancerSupervisor) step(ctx context.Context, record *store.LoadBalance
 	return nil
 }
 
+// ensureProcess takes the process that runs, or starts one. It asks nothing else of one that runs: starting it again would end
+// the connections of all clients.
 func (s *balancerSupervisor) ensureProcess(ctx context.Context, record *store.LoadBalancer, backends []cloud.Backend) error {
 	if record.Process != nil {
 		found, err := s.engine.options.Balancers.Find(s.id, *record.Process)
-		if err == nil && record.Ready {
+		if err == nil {
 			s.process = found
 			s.log.Info("Load balancer found again", "pid", record.Process.PID)
 			return nil
@@ -136,7 +149,7 @@ func (s *balancerSupervisor) ensureProcess(ctx context.Context, record *store.Lo
 	}
 	s.process, s.synced = started, false
 	s.log.Info("Load balancer listens", "address", record.Address, "port", record.Port)
-	return s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = true, "" })
+	return nil
 }
 
 func spec(record *store.LoadBalancer, backends []cloud.Backend) BalancerSpec {

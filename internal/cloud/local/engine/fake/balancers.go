@@ -34,6 +34,7 @@ type Balancers struct {
 	running  map[string]*fakeProcess
 	backends map[string][]cloud.Backend
 	startErr error
+	setErr   error
 }
 
 var _ engine.Balancers = &Balancers{}
@@ -48,6 +49,20 @@ func (b *Balancers) FailStarts(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.startErr = err
+}
+
+// FailBackends makes every SetBackends from now on fail with err; nil ends that.
+func (b *Balancers) FailBackends(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.setErr = err
+}
+
+// Starts returns how many processes were started, those that have ended included.
+func (b *Balancers) Starts() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.pid
 }
 
 // KillAll ends all processes.
@@ -124,6 +139,9 @@ func (b *Balancers) Find(id string, identity process.Identity) (engine.Process, 
 func (b *Balancers) SetBackends(id string, backends []cloud.Backend) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.setErr != nil {
+		return b.setErr
+	}
 	b.backends[id] = backends
 	return nil
 }
