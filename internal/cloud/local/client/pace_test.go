@@ -148,7 +148,7 @@ func TestAThrottledClientLeavesTheCloudAlone(t *testing.T) {
 	_, err := m.Zones(t.Context())
 	after, throttled := cloud.RetryAfter(err)
 	g.Expect(throttled).To(BeTrue(), "%v", err)
-	g.Expect(after).To(Equal(5*time.Second))
+	g.Expect(after).To(Equal(5 * time.Second))
 	for _, call := range []func() error{
 		func() error { _, err := m.Images(t.Context()); return err },
 		func() error { return m.DeletePool(t.Context(), "p") },
