@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/predicates"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -83,6 +84,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
 			builder.WithPredicates(predicate.Or[client.Object](predicates.ClusterUnpaused(mgr.GetScheme(), log), judgedAnew()))).
+		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
+			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 			options.Gone(client.ObjectKeyFromObject(deleted.Object))
 		}}).
@@ -136,16 +139,28 @@ type worker struct {
 
 // ofCluster returns the jobs of a Cluster.
 func (w *worker) ofCluster(ctx context.Context, cluster client.Object) []reconcile.Request {
+	return w.waiting(ctx, func(*corev1.ConfigMap) bool { return true },
+		client.InNamespace(cluster.GetNamespace()), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.GetName()})
+}
+
+// ofConfig returns the jobs whose settings an ExtensionConfig has.
+func (w *worker) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
+	return w.waiting(ctx, func(record *corev1.ConfigMap) bool { return record.Data[configKey] == config.GetName() })
+}
+
+// waiting returns the jobs that are not done and that the options and the filter select.
+func (w *worker) waiting(ctx context.Context, filter func(*corev1.ConfigMap) bool, options ...client.ListOption) []reconcile.Request {
 	var records corev1.ConfigMapList
-	err := w.cached.List(ctx, &records, client.InNamespace(cluster.GetNamespace()), client.HasLabels{HookLabel},
-		client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.GetName()})
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to list the hook jobs of a Cluster", "Cluster", klog.KObj(cluster))
+	if err := w.cached.List(ctx, &records, append(options, client.HasLabels{HookLabel})...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list hook jobs")
 		return nil
 	}
-	requests := make([]reconcile.Request, 0, len(records.Items))
+	var requests []reconcile.Request
 	for i := range records.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&records.Items[i])})
+		record := &records.Items[i]
+		if State(record.Data[StateKey]) != Done && filter(record) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(record)})
+		}
 	}
 	return requests
 }
@@ -172,6 +187,14 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if !verdict.due {
 		return reconcile.Result{}, w.noteVerdict(ctx, known, verdict)
 	}
+	settings, registered, err := settingsOf(ctx, w.cached, job.config)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !registered {
+		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", job.config)})
+	}
+	job.Settings = settings
 	return w.do(ctx, known, job)
 }
 
@@ -198,6 +221,13 @@ func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
 	task, ok := w.tasks[job.Hook]
 	if !ok {
 		return Outcome{Done: true, Message: "this release does nothing for the hook " + job.Hook}, nil
+	}
+	wanted, err := task.Wanted(job.Settings)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if !wanted {
+		return Outcome{Done: true, Message: "nothing is done: the settings do not ask for it any more"}, nil
 	}
 	outcome, err := task.Run(ctrl.LoggerInto(ctx, log), job)
 	if err != nil {

@@ -22,5 +22,8 @@ limitations under the License.
 // one runs, does them. So a job survives restarts, is done once however often and wherever the hook is called, and its state
 // can be read with kubectl.
 //
+// Who may write a job, or call a hook, does not say how it is done: a job names an ExtensionConfig and is done with its
+// settings.
+//
 // Limits: what a job did is kept until its Cluster is gone. A Cluster that was moved has another UID, and its hooks run anew.
 package work

@@ -38,10 +38,14 @@ type Job struct {
 	To string
 	// Plan are the versions that the upgrade passes through, the last one included, and empty for hooks that have none.
 	Plan []string
-	// Settings are those of the ExtensionConfig, as of the last call. They hold no secrets.
+	// Settings are those of the ExtensionConfig: as of the call when the job is asked for, and as they are now when it is done.
+	// They hold no secrets.
 	Settings map[string]string
 	// Since is when the hook was first called for this job. Bounds of time count from it, so that a restart gives no extra.
 	Since time.Time
+
+	// config is the name of the ExtensionConfig that has the settings.
+	config string
 }
 
 // Outcome is how far a job has come.

@@ -18,6 +18,7 @@ package work
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -50,50 +51,51 @@ type Answer struct {
 }
 
 // Ask returns how far a job is. One that is asked for the first time is written down; one that is not done gets the
-// settings and the plan that the caller has, so that what was wrong with them is mended at once.
+// plan that the caller has. It fails for a new one with settings that no ExtensionConfig has: anybody may be the caller.
 //
 //contract:runtime-extension/idempotence
 //contract:runtime-extension/side-effects
 func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
 	known := &corev1.ConfigMap{}
 	err := l.cached.Get(ctx, job.key(), known)
-	if apierrors.IsNotFound(err) {
-		return l.write(ctx, job)
-	}
-	if err != nil {
+	isNew := apierrors.IsNotFound(err)
+	if err != nil && !isNew {
 		return Answer{}, fmt.Errorf("reading the job of the hook: %w", err)
 	}
 	answer := Answer{State: State(known.Data[StateKey]), Message: known.Data[MessageKey]}
 	if answer.State == Done {
 		return answer, nil
 	}
+	job.config, err = configOf(ctx, l.cached, job.Settings, known.Data[configKey])
+	if errors.Is(err, errUnregistered) && !isNew {
+		// Cluster API need not know yet what has changed in the ExtensionConfig. The job is done with what that has now.
+		job.config, err = known.Data[configKey], nil
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	if isNew {
+		return l.write(ctx, job)
+	}
 	return answer, l.refresh(ctx, job, known)
 }
 
 func (l *Ledger) write(ctx context.Context, job Job) (Answer, error) {
-	made, err := record(job)
-	if err != nil {
-		return Answer{}, err
-	}
 	// Another replica, or an earlier call that the cache has not seen yet, may have been first.
-	if err := l.client.Create(ctx, made, FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := l.client.Create(ctx, record(job), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
 		return Answer{}, fmt.Errorf("writing down the job of the hook: %w", err)
 	}
 	return Answer{State: Pending}, nil
 }
 
-// refresh brings the settings and the plan of a job up to date.
+// refresh brings the plan of a job and where its settings are up to date.
 func (l *Ledger) refresh(ctx context.Context, job Job, known *corev1.ConfigMap) error {
-	settings, err := encodeSettings(job.Settings)
-	if err != nil {
-		return err
-	}
 	plan := strings.Join(job.Plan, ",")
-	if known.Data[settingsKey] == settings && known.Data[planKey] == plan {
+	if known.Data[configKey] == job.config && known.Data[planKey] == plan {
 		return nil
 	}
 	changed := known.DeepCopy()
-	changed.Data[settingsKey], changed.Data[planKey] = settings, plan
+	changed.Data[configKey], changed.Data[planKey] = job.config, plan
 	if err := l.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); err != nil {
 		return fmt.Errorf("writing down what changed for the job of the hook: %w", err)
 	}

@@ -19,7 +19,6 @@ package work
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -38,7 +37,8 @@ const (
 	fromKey       = "fromVersion"
 	toKey         = "toVersion"
 	planKey       = "plan"
-	settingsKey   = "settings"
+	// configKey holds no settings, but the name of the ExtensionConfig that has them: who may write a job may not set how it is done.
+	configKey = "extensionConfig"
 	// StateKey holds how far the job is.
 	StateKey = "state"
 	// MessageKey holds Outcome.Message.
@@ -69,11 +69,7 @@ func (j Job) key() types.NamespacedName {
 }
 
 // record returns the ConfigMap of a job that nobody has looked at.
-func record(job Job) (*corev1.ConfigMap, error) {
-	settings, err := encodeSettings(job.Settings)
-	if err != nil {
-		return nil, err
-	}
+func record(job Job) *corev1.ConfigMap {
 	key := job.key()
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
@@ -86,12 +82,12 @@ func record(job Job) (*corev1.ConfigMap, error) {
 		},
 		Data: map[string]string{
 			clusterUIDKey: string(job.UID), fromKey: job.From, toKey: job.To, planKey: strings.Join(job.Plan, ","),
-			settingsKey: settings, StateKey: string(Pending),
+			configKey: job.config, StateKey: string(Pending),
 		},
-	}, nil
+	}
 }
 
-// read returns the job that a ConfigMap holds.
+// read returns the job that a ConfigMap holds, without its settings.
 func read(record *corev1.ConfigMap) (Job, error) {
 	job := Job{
 		Cluster: types.NamespacedName{Namespace: record.Namespace, Name: record.Labels[clusterv1.ClusterNameLabel]},
@@ -100,24 +96,13 @@ func read(record *corev1.ConfigMap) (Job, error) {
 		From:    record.Data[fromKey],
 		To:      record.Data[toKey],
 		Since:   record.CreationTimestamp.Time,
+		config:  record.Data[configKey],
 	}
 	if plan := record.Data[planKey]; plan != "" {
 		job.Plan = strings.Split(plan, ",")
-	}
-	if err := json.Unmarshal([]byte(record.Data[settingsKey]), &job.Settings); err != nil {
-		return Job{}, fmt.Errorf("ConfigMap %s: data[%q] is not a JSON object of strings: %w", record.Name, settingsKey, err)
 	}
 	if job.key().Name != record.Name {
 		return Job{}, fmt.Errorf("ConfigMap %s: its labels and data are those of the job %s", record.Name, job.key().Name)
 	}
 	return job, nil
-}
-
-// encodeSettings returns the settings as JSON, which has its keys in order.
-func encodeSettings(settings map[string]string) (string, error) {
-	encoded, err := json.Marshal(settings)
-	if err != nil {
-		return "", fmt.Errorf("encoding the settings: %w", err)
-	}
-	return string(encoded), nil
 }

@@ -37,6 +37,7 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 
 	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
 	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
@@ -148,6 +149,7 @@ func NewScheme() (*runtime.Scheme, error) {
 		controlplanev1beta1.AddToScheme,
 		infrav1.AddToScheme,
 		infrav1beta1.AddToScheme,
+		runtimev1.AddToScheme,
 	}
 	for _, add := range adders {
 		if err := add(scheme); err != nil {

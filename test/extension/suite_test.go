@@ -46,11 +46,13 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/cluster-api/util/certs"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -89,10 +91,22 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		}
 		Expect(environment.Stop()).To(Succeed())
 	})
+	register(ctx, on)
 	for range 2 {
 		replicas = append(replicas, startReplica(ctx, server.Options{}))
 	}
 })
+
+// register has an ExtensionConfig with the settings, as the one that Cluster API calls the extension for.
+func register(ctx context.Context, given map[string]string) {
+	GinkgoHelper()
+	registration := &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}}
+	_, err := controllerutil.CreateOrPatch(ctx, environment.Client, registration, func() error {
+		registration.Spec = runtimev1.ExtensionConfigSpec{ClientConfig: runtimev1.ClientConfig{URL: "https://127.0.0.1:1"}, Settings: given}
+		return nil
+	})
+	Expect(err).NotTo(HaveOccurred())
+}
 
 var doWork = settings.Switch("work", "Whether the hooks do anything.")
 

@@ -24,8 +24,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
@@ -59,6 +61,37 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 		jobs.release(cluster.Name)
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an upgrade that was given up")
 		version("v1.36.3")
+		Eventually(func() map[string]int { return jobs.done(cluster.Name) }).Should(Equal(map[string]int{hook: 1}))
+	})
+})
+
+var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:runtime-extension.settings"), func() {
+	hook := lifecycle.AfterControlPlaneInitialized
+	AfterEach(func(ctx SpecContext) { register(ctx, on) })
+
+	It("count for what is being waited for as soon as they change", func(ctx SpecContext) {
+		cluster := held(ctx, "off", hook)
+		register(ctx, map[string]string{"work": "Disabled"})
+		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
+			HaveKeyWithValue(work.StateKey, string(work.Done)),
+			HaveKeyWithValue(work.MessageKey, "nothing is done: the settings do not ask for it any more")))
+	})
+
+	It("are the only ones that a job is done with", func(ctx SpecContext) {
+		cluster := held(ctx, "unregistered", hook)
+		Expect(environment.Client.Delete(ctx, &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}})).To(Succeed())
+		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
+			HaveKeyWithValue(work.MessageKey, `nothing is done: there is no ExtensionConfig "foo"`))
+		jobs.release(cluster.Name)
+		another := newCluster(ctx, newNamespace(ctx), "stranger")
+		Eventually(func() answer {
+			return newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete])
+		}).Should(HaveField("CommonRetryResponse", failure("the job of the hook BeforeClusterDelete: its settings are those of no ExtensionConfig")))
+		Expect(records(ctx, another.Namespace)).To(BeEmpty())
+		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although nobody has registered the extension")
+
+		By("registering the extension again")
+		register(ctx, on)
 		Eventually(func() map[string]int { return jobs.done(cluster.Name) }).Should(Equal(map[string]int{hook: 1}))
 	})
 })

@@ -1,0 +1,69 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// errUnregistered is the error of a call whose settings nobody who may register extensions has made.
+var errUnregistered = errors.New("its settings are those of no ExtensionConfig")
+
+// +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
+
+// configOf returns the name of an ExtensionConfig that has the settings of a call, which does not name it. Of several it is the
+// one that was found last time, or else the first by name.
+func configOf(ctx context.Context, from client.Reader, settings map[string]string, last string) (string, error) {
+	var configs runtimev1.ExtensionConfigList
+	if err := from.List(ctx, &configs); err != nil {
+		return "", fmt.Errorf("listing ExtensionConfigs: %w", err)
+	}
+	var names []string
+	for i := range configs.Items {
+		if maps.Equal(configs.Items[i].Spec.Settings, settings) {
+			names = append(names, configs.Items[i].Name)
+		}
+	}
+	switch {
+	case len(names) == 0:
+		return "", errUnregistered
+	case slices.Contains(names, last):
+		return last, nil
+	}
+	return slices.Min(names), nil
+}
+
+// settingsOf returns the settings of an ExtensionConfig, and whether it is there.
+func settingsOf(ctx context.Context, from client.Reader, name string) (map[string]string, bool, error) {
+	config := &runtimev1.ExtensionConfig{}
+	err := from.Get(ctx, client.ObjectKey{Name: name}, config)
+	if apierrors.IsNotFound(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("reading the ExtensionConfig: %w", err)
+	}
+	return config.Spec.Settings, true, nil
+}
