@@ -72,7 +72,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
-	return work.SetupWithManager(ctx, mgr, work.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
+	return work.SetupWithManager(ctx, mgr, work.Options{
+		Tasks: tasks, Once: []string{lifecycle.AfterControlPlaneInitialized}, Gone: options.Clusters.Forget, Controller: options.Controller,
+	})
 }
 
 // tasks returns what is done for each hook.

@@ -54,6 +54,8 @@ const (
 type Options struct {
 	// Tasks by the name of the hook whose jobs they do.
 	Tasks map[string]Task
+	// Once are the hooks that are called only once for a Cluster, and not again where it was moved to. Their jobs go on there.
+	Once []string
 	// Gone is told of Clusters that are gone, so that nothing is kept for them.
 	Gone func(cluster client.ObjectKey)
 	// Controller options. Its workers are how many jobs are done at once. Without a rate limiter it gets one whose longest
@@ -70,7 +72,7 @@ type Options struct {
 //
 //contract:runtime-extension/availability
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
+	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks, once: options.Once}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = rateLimiter()
 	}
@@ -135,6 +137,7 @@ type worker struct {
 	cached client.Reader
 	client client.Client
 	tasks  map[string]Task
+	once   []string
 }
 
 // ofCluster returns the jobs of a Cluster.
@@ -183,7 +186,7 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err := w.cached.Get(ctx, job.Cluster, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	verdict := judge(job, cluster)
+	verdict := w.judge(job, cluster)
 	if !verdict.due {
 		return reconcile.Result{}, w.noteVerdict(ctx, known, verdict)
 	}
@@ -194,7 +197,7 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if !registered {
 		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", job.config)})
 	}
-	job.Settings = settings
+	job.Settings, job.UID = settings, cluster.UID
 	return w.do(ctx, known, job)
 }
 

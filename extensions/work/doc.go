@@ -25,5 +25,6 @@ limitations under the License.
 // Who may write a job, or call a hook, does not say how it is done: a job names an ExtensionConfig and is done with its
 // settings.
 //
-// Limits: what a job did is kept until its Cluster is gone. A Cluster that was moved has another UID, and its hooks run anew.
+// Limits: what a job did is kept until its Cluster is gone. A Cluster that was moved has another UID, and its hooks run anew. Only
+// jobs of hooks that are not called again go on where it was moved to.
 package work

@@ -46,6 +46,8 @@ type Job struct {
 
 	// config is the name of the ExtensionConfig that has the settings.
 	config string
+	// owner is the UID of the Cluster that owns the job. It is another one than UID when both were moved.
+	owner types.UID
 }
 
 // Outcome is how far a job has come.

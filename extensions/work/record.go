@@ -98,6 +98,11 @@ func read(record *corev1.ConfigMap) (Job, error) {
 		Since:   record.CreationTimestamp.Time,
 		config:  record.Data[configKey],
 	}
+	for _, owner := range record.OwnerReferences {
+		if owner.Kind == clusterv1.ClusterKind && owner.Name == job.Cluster.Name {
+			job.owner = owner.UID
+		}
+	}
 	if plan := record.Data[planKey]; plan != "" {
 		job.Plan = strings.Split(plan, ",")
 	}

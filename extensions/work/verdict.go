@@ -58,9 +58,13 @@ type verdict struct {
 }
 
 // judge returns the verdict on a job. A paused Cluster, as while it is moved, and another one of the same name are left alone.
-func judge(job Job, cluster *clusterv1.Cluster) verdict {
-	if cluster.UID != job.UID || ptr.Deref(cluster.Spec.Paused, false) {
+func (w *worker) judge(job Job, cluster *clusterv1.Cluster) verdict {
+	if cluster.UID != job.UID && cluster.UID != job.owner || ptr.Deref(cluster.Spec.Paused, false) {
 		return verdict{}
+	}
+	// The Cluster was moved here with its jobs: clusterctl brings the UIDs of owners up to date, and nothing else.
+	if cluster.UID != job.UID && !slices.Contains(w.once, job.Hook) {
+		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, where its hooks are called anew"}}
 	}
 	if message, ok := Skips(cluster, job.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}

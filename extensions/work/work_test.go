@@ -103,7 +103,7 @@ func TestRecord(t *testing.T) {
 	g := NewWithT(t)
 	job := Job{
 		Cluster: types.NamespacedName{Namespace: "team", Name: "blue"}, UID: "uid", Hook: "BeforeControlPlaneUpgrade",
-		From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}, config: "foo",
+		From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}, config: "foo", owner: "uid",
 	}
 	made := record(job)
 	g.Expect(read(made)).To(Equal(job))
@@ -139,6 +139,8 @@ func TestRecord(t *testing.T) {
 func TestJudge(t *testing.T) {
 	job := Job{UID: "uid", Hook: "BeforeControlPlaneUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}}
 	due := verdict{due: true}
+	doing := &worker{once: []string{"AfterControlPlaneInitialized"}}
+	moved := "nothing is done: the Cluster was moved here, where its hooks are called anew"
 	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
 	for name, test := range map[string]struct {
 		change func(*clusterv1.Cluster, *Job)
@@ -146,8 +148,21 @@ func TestJudge(t *testing.T) {
 	}{
 		"due":                         {func(*clusterv1.Cluster, *Job) {}, due},
 		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *Job) { c.UID = "other" }, verdict{}},
-		"paused":                      {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(true) }, verdict{}},
-		"no longer paused":            {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(false) }, due},
+		"moved":                       {func(_ *clusterv1.Cluster, j *Job) { j.UID, j.owner = "before", "uid" }, verdict{note: &Outcome{Done: true, Message: moved}}},
+		"moved, and not called anew": {
+			func(_ *clusterv1.Cluster, j *Job) {
+				j.UID, j.owner, j.Hook, j.Plan = "before", "uid", "AfterControlPlaneInitialized", nil
+			},
+			due,
+		},
+		"being moved": {
+			func(c *clusterv1.Cluster, j *Job) {
+				c.Spec.Paused, j.UID, j.owner = ptr.To(true), "before", "uid"
+			},
+			verdict{},
+		},
+		"paused":           {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"no longer paused": {func(c *clusterv1.Cluster, _ *Job) { c.Spec.Paused = ptr.To(false) }, due},
 		"another hook is skipped": {func(c *clusterv1.Cluster, _ *Job) {
 			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
 		}, due},
@@ -173,7 +188,7 @@ func TestJudge(t *testing.T) {
 			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{Version: "v1.37.0"}}}
 			judged := job
 			test.change(cluster, &judged)
-			g.Expect(judge(judged, cluster)).To(Equal(test.want))
+			g.Expect(doing.judge(judged, cluster)).To(Equal(test.want))
 		})
 	}
 }

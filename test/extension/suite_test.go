@@ -215,7 +215,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	})})).To(Succeed())
 	running, cancel := context.WithCancel(context.Background())
 	Expect(work.SetupWithManager(running, mgr, work.Options{
-		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
+		Tasks: tasks, Once: []string{lifecycle.AfterControlPlaneInitialized}, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
 	})).To(Succeed())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(running) }()

@@ -49,6 +49,26 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 		})
 	}
 
+	for hook, want := range map[string]map[string]int{
+		lifecycle.AfterControlPlaneInitialized: {lifecycle.AfterControlPlaneInitialized: 1}, lifecycle.BeforeControlPlaneUpgrade: {},
+	} {
+		It("goes on where its Cluster was moved to if its hook is not called again there: "+hook, func(ctx SpecContext) {
+			cluster := held(ctx, "moved", hook)
+			record := records(ctx, cluster.Namespace)[0]
+			pause(ctx, cluster, true)
+			Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
+			Expect(environment.Client.Delete(ctx, &record)).To(Succeed())
+			jobs.release(cluster.Name)
+
+			By("making both anew as clusterctl does")
+			moved := newCluster(ctx, cluster.Namespace, cluster.Name)
+			record.ResourceVersion, record.UID, record.OwnerReferences[0].UID = "", "", moved.UID
+			Expect(environment.Client.Create(ctx, &record)).To(Succeed())
+			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(HaveKeyWithValue(work.StateKey, string(work.Done)))
+			Expect(jobs.done(cluster.Name)).To(Equal(want))
+		})
+	}
+
 	It("rests while the topology asks for another upgrade, and goes on when its own is wanted again", func(ctx SpecContext) {
 		hook := lifecycle.BeforeControlPlaneUpgrade
 		cluster := held(ctx, "rests", hook)
