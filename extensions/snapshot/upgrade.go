@@ -85,8 +85,10 @@ func (u upgrade) begun(ctx context.Context, job work.Job) (string, error) {
 		return "", fmt.Errorf("reading the Cluster: %w", err)
 	}
 	from, err := semver.ParseTolerant(job.From)
-	if err != nil || cluster.Status.ControlPlane == nil {
-		// What is not known can not be told to be newer.
+	if err != nil {
+		return "", fmt.Errorf("the version before the step is %q, want a semantic version: %w", job.From, err)
+	}
+	if cluster.Status.ControlPlane == nil {
 		return "", nil
 	}
 	for _, found := range cluster.Status.ControlPlane.Versions {
