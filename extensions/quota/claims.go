@@ -46,7 +46,7 @@ func (t *task) claims(ctx context.Context, topologies *topologies, others map[ty
 	var claims []promised
 	for uid, cluster := range others {
 		letGo := started(cluster) || done[uid] || t.granted[uid]
-		if !letGo || !growing(cluster) {
+		if !letGo || !growing(cluster) || elsewhere(cluster) {
 			continue
 		}
 		asked, err := t.demandOfOther(ctx, topologies, cluster)
@@ -90,6 +90,12 @@ func (t *task) shares(ctx context.Context, asked demand, account string) (bool, 
 // started reports whether the topology controller has begun to make a Cluster's objects.
 func started(cluster *clusterv1.Cluster) bool {
 	return cluster.Spec.InfrastructureRef.IsDefined() || cluster.Spec.ControlPlaneRef.IsDefined()
+}
+
+// elsewhere reports whether a Cluster is known to have another infrastructure than Foo's, whatever its class says by now.
+func elsewhere(cluster *clusterv1.Cluster) bool {
+	reference := cluster.Spec.InfrastructureRef
+	return reference.IsDefined() && !isFoo(reference.GroupKind())
 }
 
 // growing reports whether instances may still be made for a Cluster's topology.

@@ -52,20 +52,23 @@ type demand struct {
 }
 
 // isFoo reports whether the infrastructure is Foo's, which is what a demand that nobody could compute is taken for.
-func (d demand) isFoo() bool {
-	return d.kind.Empty() || d.kind == schema.GroupKind{Group: infrav1.GroupVersion.Group, Kind: clusterKind}
+func (d demand) isFoo() bool { return d.kind.Empty() || isFoo(d.kind) }
+
+// isFoo reports whether a kind of infrastructure is Foo's.
+func isFoo(kind schema.GroupKind) bool {
+	return kind == schema.GroupKind{Group: infrav1.GroupVersion.Group, Kind: clusterKind}
 }
 
 // demandOf computes what a Cluster asks for.
 func (t *topologies) demandOf(ctx context.Context, cluster *clusterv1.Cluster, plan *blueprint) (demand, error) {
+	if !isFoo(plan.kind) {
+		return demand{kind: plan.kind}, nil
+	}
 	state, err := t.desired(ctx, cluster, plan)
 	if err != nil {
 		return demand{}, err
 	}
-	result := demand{kind: state.InfrastructureCluster.GroupVersionKind().GroupKind(), machines: map[string]int{}, uncertain: plan.external}
-	if !result.isFoo() {
-		return result, nil
-	}
+	result := demand{kind: plan.kind, machines: map[string]int{}, uncertain: plan.external}
 	result.fooCluster = &infrav1.FooCluster{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(state.InfrastructureCluster.Object, result.fooCluster); err != nil {
 		return demand{}, fmt.Errorf("the FooCluster of the topology: %w", err)

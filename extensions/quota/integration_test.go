@@ -24,10 +24,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/test/builder"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
@@ -38,7 +40,7 @@ import (
 )
 
 func newTask(of clouds) work.Task {
-	return quota.New(quota.Options{Client: env.Client, Clouds: of})
+	return quota.New(quota.Options{Client: program, Clouds: of})
 }
 
 var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster-create"), func() {
@@ -103,7 +105,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 			To(Equal("waiting for room in the quota: instances: wants 2, 1 of 4 used, 2 reserved for other Clusters"))
 		Expect(run(ctx, task, newCluster(ctx, namespace, "one", 1, 0, 0, nil)).Done).To(BeTrue())
 
-		versions := quota.Options{Client: env.Client, Clouds: clouds{"": four}}
+		versions := quota.Options{Client: program, Clouds: clouds{"": four}}
 		Expect(versions.Versions(ctx, client.ObjectKeyFromObject(running))).To(HaveExactElements("v1.35.4", "v1.36.3"))
 	})
 
@@ -166,7 +168,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 			}
 		})
 		task := quota.New(quota.Options{
-			Client: env.Client, Clouds: clouds{"": limited(9)}, Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
+			Client: program, Clouds: clouds{"": limited(9)}, Patches: map[string]quota.Patch{"generate-patches.foo": topology.Patches{}.GeneratePatches},
 		})
 		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 1, 1, 1, variables)).Report).
 			To(Equal("wanted: instances 3, CPUs 12, memory 40Gi, load balancers 1\nreserved for other Clusters: nothing\n"), "one large and two small")
@@ -179,21 +181,48 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 		Expect(outcome.Message).To(Equal("the cloud has no instance type huge, it has: large, small"))
 	})
 
-	It("is let go on another infrastructure, or when it is gone", func(ctx SpecContext) {
-		namespace := class(ctx, func(object *unstructured.Unstructured) {
-			if object.GetKind() == "ClusterClass" {
-				Expect(unstructured.SetNestedMap(object.Object, map[string]any{
-					"apiVersion": "controlplane.cluster.x-k8s.io/v1beta2", "kind": "FooControlPlaneTemplate", "name": "foo",
-				}, "spec", "infrastructure", "templateRef")).To(Succeed())
-			}
-		})
-		cluster := newCluster(ctx, namespace, "c", 9, 9, 9, nil)
+	It("is let go on another infrastructure, whose templates nobody may read, or when it is gone", func(ctx SpecContext) {
+		cluster := newCluster(ctx, otherClass(ctx), "c", 9, 9, 9, nil)
 		task := newTask(clouds{"": limited(1)})
 		outcome := run(ctx, task, cluster)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Report).To(Equal("not checked: the infrastructure is a FooControlPlane.controlplane.cluster.x-k8s.io, and only the quota of Foo's cloud is known"))
+		Expect(outcome.Report).To(Equal("not checked: the infrastructure is a GenericInfrastructureCluster.infrastructure.cluster.x-k8s.io, and only the quota of Foo's cloud is known"))
 		Expect(env.Client.Delete(ctx, cluster)).To(Succeed())
 		Expect(run(ctx, task, cluster).Done).To(BeTrue())
+	})
+
+	It("does not wait for Clusters on another infrastructure, with their class or without", func(ctx SpecContext) {
+		namespace := otherClass(ctx)
+		for _, name := range []string{"new", "started"} {
+			other := newCluster(ctx, namespace, name, 9, 9, 9, nil)
+			record(ctx, other)
+			if name == "started" {
+				other.Spec.InfrastructureRef = clusterv1.ContractVersionedObjectReference{
+					APIGroup: infrav1.GroupVersion.Group, Kind: builder.GenericInfrastructureClusterKind, Name: name,
+				}
+				Expect(env.Client.Update(ctx, other)).To(Succeed())
+			}
+		}
+		task := newTask(clouds{"": limited(3)})
+		cluster := newCluster(ctx, class(ctx, nil), "c", 1, 1, 1, nil)
+		Expect(run(ctx, task, cluster).Report).To(HaveSuffix("reserved for other Clusters: nothing\n"))
+
+		Expect(env.Client.Delete(ctx, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "new"}})).To(Succeed())
+		Expect(env.Client.Delete(ctx, readClass(ctx, namespace))).To(Succeed())
+		Expect(run(ctx, task, cluster).Report).To(HaveSuffix("reserved for other Clusters: nothing\n"))
+	})
+
+	It("is counted with a control plane and a bootstrap provider of others, whose templates nobody may read", func(ctx SpecContext) {
+		namespace := class(ctx, func(object *unstructured.Unstructured) {
+			if object.GetKind() == "ClusterClass" {
+				useOtherNodes(object)
+			}
+		})
+		task := newTask(clouds{"": limited(9)})
+		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"}))).To(Equal(work.Outcome{
+			Done: true, Message: "the quota has room for the cluster",
+			Report: "wanted: instances 6, CPUs 30, memory 108Gi, load balancers 1\nreserved for other Clusters: nothing\n",
+		}))
 	})
 
 	It("waits for a class and a cloud that can be read", func(ctx SpecContext) {
@@ -208,6 +237,43 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 		Expect(err).To(MatchError(`the quota check: reading the ClusterClass: the API server answered NotFound for clusterclasses.cluster.x-k8s.io "foo"`))
 	})
 })
+
+// otherClass installs a ClusterClass for the infrastructure of another provider.
+func otherClass(ctx context.Context) string {
+	GinkgoHelper()
+	return class(ctx, func(object *unstructured.Unstructured) {
+		if object.GetKind() == "ClusterClass" {
+			infrastructure := ofOther(builder.InfrastructureGroupVersion, builder.GenericInfrastructureClusterTemplateKind)
+			Expect(unstructured.SetNestedMap(object.Object, infrastructure, "spec", "infrastructure", "templateRef")).To(Succeed())
+		}
+	})
+}
+
+// useOtherNodes has a ClusterClass use the control plane and the bootstrap provider of others, with a patch for the latter.
+func useOtherNodes(class *unstructured.Unstructured) {
+	GinkgoHelper()
+	controlPlane := ofOther(builder.ControlPlaneGroupVersion, builder.GenericControlPlaneTemplateKind)
+	Expect(unstructured.SetNestedMap(class.Object, controlPlane, "spec", "controlPlane", "templateRef")).To(Succeed())
+	for _, kind := range []string{"machineDeployments", "machinePools"} {
+		workers, _, err := unstructured.NestedSlice(class.Object, "spec", "workers", kind)
+		Expect(err).NotTo(HaveOccurred())
+		for _, worker := range workers {
+			bootstrap := ofOther(builder.BootstrapGroupVersion, builder.GenericBootstrapConfigTemplateKind)
+			Expect(unstructured.SetNestedMap(worker.(map[string]any), bootstrap, "bootstrap", "templateRef")).To(Succeed())
+		}
+		Expect(unstructured.SetNestedSlice(class.Object, workers, "spec", "workers", kind)).To(Succeed())
+	}
+	patches, _, err := unstructured.NestedSlice(class.Object, "spec", "patches")
+	Expect(err).NotTo(HaveOccurred())
+	patches = append(patches, map[string]any{"name": "other", "definitions": []any{map[string]any{
+		"selector": map[string]any{
+			"apiVersion": builder.BootstrapGroupVersion.String(), "kind": builder.GenericBootstrapConfigTemplateKind,
+			"matchResources": map[string]any{"machineDeploymentClass": map[string]any{"names": []any{"*"}}},
+		},
+		"jsonPatches": []any{map[string]any{"op": "replace", "path": "/spec/template/spec/deep/inside", "value": "x"}},
+	}}})
+	Expect(unstructured.SetNestedSlice(class.Object, patches, "spec", "patches")).To(Succeed())
+}
 
 // race asks for both Clusters at once, and returns the one that was let go and the other.
 func race(ctx context.Context, task work.Task, both []*clusterv1.Cluster) (winner, loser *clusterv1.Cluster) {

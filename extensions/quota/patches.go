@@ -20,7 +20,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -43,13 +45,16 @@ var _ runtimeclient.Client = patches{}
 // errNotHere is the answer to all that only a real client of extensions can do.
 var errNotHere = errors.New("no extension is called to compute what a topology asks for")
 
-// computable leaves in a class what can be computed here, and reports whether it had patches besides. Cluster API's code
-// computes external ones only with the feature gate RuntimeSDK.
+// computable leaves in a class what can be computed here and changes what is ordered, and reports whether it had patches that can
+// not be computed. Cluster API's code computes external ones only with the feature gate RuntimeSDK.
 func (p patches) computable(class *clusterv1.ClusterClass) (rest bool) {
 	var kept []clusterv1.ClusterClassPatch
 	for _, patch := range class.Spec.Patches {
 		if patch.External == nil {
-			kept = append(kept, patch)
+			patch.Definitions = slices.DeleteFunc(patch.Definitions, changesNothing)
+			if len(patch.Definitions) > 0 {
+				kept = append(kept, patch)
+			}
 			continue
 		}
 		name := patch.External.GeneratePatchesExtension
@@ -65,6 +70,11 @@ func (p patches) computable(class *clusterv1.ClusterClass) (rest bool) {
 	}
 	class.Spec.Patches = kept
 	return rest
+}
+
+// changesNothing reports whether a part of a patch is for templates that order nothing.
+func changesNothing(part clusterv1.PatchDefinition) bool {
+	return !orders(schema.FromAPIVersionAndKind(part.Selector.APIVersion, part.Selector.Kind))
 }
 
 // CallExtension computes the patches of one name.

@@ -22,21 +22,28 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"testing"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	sigsyaml "sigs.k8s.io/yaml"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/feature"
+	"sigs.k8s.io/cluster-api/util/test/builder"
 	"sigs.k8s.io/cluster-api/util/yaml"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -53,7 +60,11 @@ const (
 	gib       = 1 << 30
 )
 
-var env *envtestenv.Environment
+var (
+	env *envtestenv.Environment
+	// program reads the management cluster with the rights that a release gives the runtime extension, and no more.
+	program client.Client
+)
 
 func TestQuota(t *testing.T) {
 	RegisterFailHandler(Fail)
@@ -64,8 +75,49 @@ func TestQuota(t *testing.T) {
 		Expect(err).NotTo(HaveOccurred())
 		env = started
 		DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+		program = asProgram(ctx)
+		installOtherProviders()
 	})
 	RunSpecs(t, "Quota")
+}
+
+// asProgram returns a client of a user who has the role of config/runtime-extension.
+func asProgram(ctx context.Context) client.Client {
+	GinkgoHelper()
+	const user = "runtime-extension"
+	content, err := os.ReadFile("../../config/runtime-extension/role.yaml")
+	Expect(err).NotTo(HaveOccurred())
+	role := &rbacv1.ClusterRole{}
+	Expect(sigsyaml.UnmarshalStrict(content, role)).To(Succeed())
+	Expect(env.Client.Create(ctx, role)).To(Succeed())
+	Expect(env.Client.Create(ctx, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+	})).To(Succeed())
+	config := rest.CopyConfig(env.Config)
+	config.Impersonate.UserName = user
+	limited, err := client.New(config, client.Options{Scheme: env.Scheme})
+	Expect(err).NotTo(HaveOccurred())
+	Eventually(func(ctx context.Context) error { return limited.List(ctx, &clusterv1.ClusterList{}) }).
+		WithContext(ctx).Should(Succeed(), "the API server learns of a new role a moment later")
+	return limited
+}
+
+// installOtherProviders installs the kinds of providers of which the runtime extension knows nothing, and has no rights to.
+func installOtherProviders() {
+	GinkgoHelper()
+	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{
+		builder.GenericInfrastructureClusterTemplateCRD.DeepCopy(), builder.GenericInfrastructureMachineTemplateCRD.DeepCopy(),
+		builder.GenericBootstrapConfigTemplateCRD.DeepCopy(), builder.GenericControlPlaneTemplateCRD.DeepCopy(),
+		builder.GenericControlPlaneCRD.DeepCopy(),
+	}})
+	Expect(err).NotTo(HaveOccurred())
+}
+
+// ofOther returns a reference to a template of another provider for a ClusterClass.
+func ofOther(group schema.GroupVersion, kind string) map[string]any {
+	return map[string]any{"apiVersion": group.String(), "kind": kind, "name": "other"}
 }
 
 // clouds gives each cluster the cloud of its identity's name; without one that of the empty name.

@@ -80,9 +80,7 @@ type computed struct {
 // +kubebuilder:rbac:groups="",resources=configmaps;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
-// +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigtemplates,verbs=get
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusterclasses;clusters,verbs=get;list;watch
-// +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanetemplates;kubeadmcontrolplanetemplates,verbs=get
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclustertemplates;foomachinetemplates;foomachinepooltemplates,verbs=get
 

@@ -23,8 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // Versions returns the Kubernetes versions of which the cloud of a Cluster has an image, oldest first; nil for a Cluster on
@@ -34,8 +32,7 @@ func (o Options) Versions(ctx context.Context, key client.ObjectKey) ([]string, 
 	if err := o.Client.Get(ctx, key, cluster); err != nil {
 		return nil, fmt.Errorf("reading the Cluster: %w", err)
 	}
-	reference := cluster.Spec.InfrastructureRef
-	if reference.APIGroup != infrav1.GroupVersion.Group || reference.Kind != clusterKind {
+	if !isFoo(cluster.Spec.InfrastructureRef.GroupKind()) {
 		return nil, nil
 	}
 	images, err := o.Clouds.OfCluster(ctx, cluster).Images(ctx)
