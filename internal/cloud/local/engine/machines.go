@@ -60,7 +60,7 @@ type MachineSpec struct {
 type Machines interface {
 	// Start makes a machine; what an earlier attempt left of it is removed first, but for the disk where that is to be kept.
 	Start(ctx context.Context, spec MachineSpec, commit Commit) (Machine, error)
-	// Find returns a machine that was started before, or process.ErrGone.
+	// Find returns a machine that was started before, or process.ErrGone. With any other error, the machine may run.
 	Find(id string, identity process.Identity) (Machine, error)
 	// Kill ends a machine at once, as a power failure does, and returns when it has ended. What it wrote stays. The identity
 	// is nil when none was stored.
@@ -107,7 +107,7 @@ type BalancerSpec struct {
 type Balancers interface {
 	// Start makes a process and returns once it listens.
 	Start(ctx context.Context, spec BalancerSpec, commit Commit) (Process, error)
-	// Find returns a process that was started before, or process.ErrGone.
+	// Find returns a process that was started before, or process.ErrGone. With any other error, the process may run.
 	Find(id string, identity process.Identity) (Process, error)
 	// SetBackends gives the process a new set of backends.
 	SetBackends(id string, backends []cloud.Backend) error

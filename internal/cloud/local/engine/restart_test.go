@@ -134,6 +134,34 @@ func TestRestartFindsInstances(t *testing.T) {
 	h.becomes(kept.ID, cloud.InstanceStopped)
 }
 
+func TestRestartKeepsWhatItCanNotLookAt(t *testing.T) {
+	h := newHost(t)
+	h.start()
+	made := h.instance("one")
+	h.becomes(made.ID, cloud.InstanceRunning)
+	_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
+	h.Expect(err).NotTo(HaveOccurred())
+	ready := func() (bool, error) {
+		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+		return now.Ready, err
+	}
+	h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
+	h.stop()
+	h.machines.FailNextFind(errors.New("too many open files"))
+	h.balancers.FailNextFind(errors.New("too many open files"))
+	h.start()
+	h.machines.Report(made.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+	var now cloud.Instance
+	h.Eventually(func() (cloud.BootstrapState, error) {
+		var err error
+		now, err = h.tenant.GetInstance(ctx, made.ID)
+		return now.Bootstrap.State, err
+	}, soon).Should(Equal(cloud.BootstrapSucceeded), "it is looked for again, and supervised then")
+	h.Expect(now.State).To(Equal(cloud.InstanceRunning), "an instance that runs was never taken for one that does not")
+	h.Eventually(ready, soon).Should(BeTrue(), "the load balancer is looked for again")
+	h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+}
+
 func TestRestartFinishesHalfMadeInstance(t *testing.T) {
 	h := newHost(t)
 	h.start()

@@ -18,6 +18,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"k8s.io/klog/v2"
@@ -136,6 +137,9 @@ func (s *balancerSupervisor) ensureProcess(ctx context.Context, record *store.Lo
 			s.process = found
 			s.log.Info("Load balancer found again", "pid", record.Process.PID)
 			return nil
+		}
+		if !errors.Is(err, process.ErrGone) {
+			return err
 		}
 		if err := s.engine.options.Balancers.Remove(ctx, spec(record, nil), record.Process); err != nil {
 			return err

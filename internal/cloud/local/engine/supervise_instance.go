@@ -18,6 +18,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -175,7 +176,7 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 
 // watch waits for the end of the machine, for what it reports, and for a change of what is stored.
 func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
-	if s.machine == nil && !s.find(record) {
+	if s.machine == nil && !s.find(ctx, record, woken) {
 		return
 	}
 	due, end := s.due(record)
@@ -192,23 +193,27 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 	}
 }
 
-func (s *instanceSupervisor) find(record *store.Instance) bool {
+// find finds a machine again, and reports whether it runs. While nobody can tell, the instance stays as it is.
+func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
 	if record.Process == nil {
 		s.stopped("no process is known")
 		return false
 	}
 	machine, err := s.engine.options.Machines.Find(s.id, *record.Process)
-	if err != nil && !record.Process.SameBoot() {
+	switch {
+	case err == nil:
+		s.log.Info("Instance found again", "pid", record.Process.PID)
+		s.machine = machine
+		return true
+	case !errors.Is(err, process.ErrGone):
+		s.log.Error(err, "Looking for the instance failed and is tried again")
+		pause(ctx, woken)
+	case !record.Process.SameBoot():
 		s.stopped("the host was restarted")
-		return false
-	}
-	if err != nil {
+	default:
 		s.stopped("ended while foocloud did not run")
-		return false
 	}
-	s.log.Info("Instance found again", "pid", record.Process.PID)
-	s.machine = machine
-	return true
+	return false
 }
 
 func (s *instanceSupervisor) stopped(how string) {

@@ -54,9 +54,13 @@ func Started(cmd *exec.Cmd) (*Handle, error) {
 	return open(id, func(syscall.RawConn) string { return childExit(cmd) })
 }
 
-// Find returns a handle of a process that runs already, or ErrGone.
+// Find returns a handle of a process that runs already, or ErrGone. With any other error, the process may run.
 func Find(id Identity) (*Handle, error) {
-	if !id.Alive() {
+	alive, err := id.Alive()
+	if err != nil {
+		return nil, fmt.Errorf("look for process %d: %w", id.PID, err)
+	}
+	if !alive {
 		return nil, ErrGone
 	}
 	return open(id, func(conn syscall.RawConn) string { return otherExit(id, conn) })
@@ -73,7 +77,12 @@ func open(id Identity, reap func(syscall.RawConn) string) (*Handle, error) {
 	}
 	h := &Handle{file: os.NewFile(uintptr(fd), "pidfd"), id: id, done: make(chan struct{}), exit: unknownExit}
 	// The PID may have passed to another process between the look and the opening.
-	if stat, err := readStat(id.PID); err != nil || stat.startTime != id.StartTime {
+	stat, err := readStat(id.PID)
+	if err != nil && !isGone(err) {
+		_ = h.file.Close()
+		return nil, err
+	}
+	if err != nil || stat.startTime != id.StartTime {
 		_ = h.file.Close()
 		return nil, ErrGone
 	}

@@ -18,6 +18,7 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -48,14 +49,23 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, StartTime: stat.startTime, BootID: boot}, nil
 }
 
-// Alive reports whether the process runs. A zombie does not.
-func (id Identity) Alive() bool {
+// Alive reports whether the process runs. A zombie does not. An error says that this could not be found out, as when this
+// program has too many files open.
+func (id Identity) Alive() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != id.BootID {
-		return false
+		return false, err
 	}
 	stat, err := readStat(id.PID)
-	return err == nil && stat.startTime == id.StartTime && stat.state != stateZombie && stat.state != 'X'
+	if isGone(err) {
+		return false, nil
+	}
+	return err == nil && stat.startTime == id.StartTime && stat.state != stateZombie && stat.state != 'X', err
+}
+
+// isGone reports whether a process could not be looked at because there is none of its ID, or because it ended meanwhile.
+func isGone(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH)
 }
 
 // SameBoot reports whether the machine has not been restarted since the process was started.

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 )
 
 // soon is how long a signal may take to have its effect on a busy machine.
@@ -59,11 +60,11 @@ func TestEndOfChildIsAnEvent(t *testing.T) {
 	handle, err := Started(start(t, "sleep", "1000"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Consistently(handle.Done(), "50ms").ShouldNot(BeClosed())
-	g.Expect(handle.Identity().Alive()).To(BeTrue())
+	g.Expect(handle.Identity().Alive()).To(BeTrue(), "it sleeps")
 	g.Expect(handle.Stop(context.Background(), soon)).To(Succeed())
 	g.Expect(handle.Done()).To(BeClosed())
 	g.Expect(handle.Exit()).To(Equal("signal: terminated"))
-	g.Expect(handle.Identity().Alive()).To(BeFalse())
+	g.Expect(handle.Identity().Alive()).To(BeFalse(), "it has ended")
 	g.Expect(handle.Stop(context.Background(), soon)).To(Succeed(), "one that is gone can be stopped")
 }
 
@@ -131,6 +132,22 @@ func kernelTellsExits(t *testing.T) bool {
 	_, err = fmt.Sscanf(string(text), "%d.%d", &major, &minor)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	return major > 6 || (major == 6 && minor >= 15)
+}
+
+func TestWhatCanNotBeLookedAtIsNotGone(t *testing.T) {
+	g := NewWithT(t)
+	own, err := Identify(os.Getpid())
+	g.Expect(err).NotTo(HaveOccurred())
+	var limit unix.Rlimit
+	g.Expect(unix.Getrlimit(unix.RLIMIT_NOFILE, &limit)).To(Succeed())
+	g.Expect(unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: limit.Max})).To(Succeed())
+	_, aliveErr := own.Alive()
+	_, findErr := Find(own)
+	g.Expect(unix.Setrlimit(unix.RLIMIT_NOFILE, &limit)).To(Succeed())
+	for _, err := range []error{aliveErr, findErr} {
+		g.Expect(err).To(MatchError(unix.EMFILE))
+		g.Expect(err).NotTo(MatchError(ErrGone))
+	}
 }
 
 func TestFindIsNotMistaken(t *testing.T) {

@@ -34,6 +34,7 @@ type Balancers struct {
 	running  map[string]*fakeProcess
 	backends map[string][]cloud.Backend
 	startErr error
+	findErr  error
 	setErr   error
 }
 
@@ -63,6 +64,13 @@ func (b *Balancers) Starts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.pid
+}
+
+// FailNextFind makes the next Find fail with err.
+func (b *Balancers) FailNextFind(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.findErr = err
 }
 
 // KillAll ends all processes.
@@ -128,6 +136,10 @@ func (b *Balancers) Start(_ context.Context, spec engine.BalancerSpec, commit en
 func (b *Balancers) Find(id string, identity process.Identity) (engine.Process, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.findErr; err != nil {
+		b.findErr = nil
+		return nil, err
+	}
 	p, ok := b.running[id]
 	if !ok || p.ended() || p.identity != identity {
 		return nil, process.ErrGone

@@ -35,6 +35,7 @@ type Machines struct {
 	running  map[string]*fakeProcess
 	specs    map[string]engine.MachineSpec
 	startErr error
+	findErr  error
 	hold     chan struct{}
 }
 
@@ -50,6 +51,13 @@ func (m *Machines) FailStarts(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.startErr = err
+}
+
+// FailNextFind makes the next Find fail with err.
+func (m *Machines) FailNextFind(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.findErr = err
 }
 
 // HoldRemovals makes every removal from now on wait until the function that is returned is called.
@@ -119,6 +127,10 @@ func (m *Machines) Start(_ context.Context, spec engine.MachineSpec, commit engi
 func (m *Machines) Find(id string, identity process.Identity) (engine.Machine, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.findErr; err != nil {
+		m.findErr = nil
+		return nil, err
+	}
 	p, ok := m.running[id]
 	if !ok || p.ended() || p.identity != identity {
 		return nil, process.ErrGone
