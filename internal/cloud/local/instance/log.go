@@ -40,13 +40,7 @@ func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadClo
 	if log.Source == engine.LogKubelet {
 		folder, name = filepath.Join(folder, privateFolder, "log"), kubeletLog
 	}
-	// The root keeps a link that an instance made in its log folder from leading to a file of the host.
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, missing(err, log.Source, id)
-	}
-	defer func() { _ = root.Close() }()
-	file, err := root.Open(name)
+	file, err := openUntrusted(folder, name)
 	if err != nil {
 		return nil, missing(err, log.Source, id)
 	}

@@ -27,6 +27,7 @@ import (
 	"sync"
 
 	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -169,17 +170,34 @@ func sanitize(b cloud.Bootstrap) (cloud.Bootstrap, bool) {
 	return b, true
 }
 
-// readUntrusted reads the report. The instance could have put a link to a file of the host in its place.
 func readUntrusted(folder string) ([]byte, error) {
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = root.Close() }()
-	file, err := root.Open(reportFile)
+	file, err := openUntrusted(folder, reportFile)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
 	return io.ReadAll(io.LimitReader(file, maxReport))
+}
+
+// openUntrusted opens a file in a folder that the instance can write to. It follows no link out of the folder, and does not
+// wait for the other end of a pipe: the instance could have put either in the place of the file.
+func openUntrusted(folder, name string) (*os.File, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	file, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s of the instance is no regular file but %s", name, info.Mode().Type())
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
 }

@@ -24,6 +24,7 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
@@ -88,6 +89,34 @@ func TestLinksToTheHostAreNotFollowed(t *testing.T) {
 	g.Expect(os.Symlink(secret, filepath.Join(logs, kubeletLog))).To(Succeed())
 	_, err = d.Log(t.Context(), "one", engine.Log{Source: engine.LogKubelet})
 	g.Expect(err).To(HaveOccurred())
+}
+
+func TestPipesAreNotWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	g.Expect(unix.Mkfifo(filepath.Join(folder, reportFile), 0o600)).To(Succeed())
+	d := &Driver{options: Options{StateDir: t.TempDir()}}
+	logs := filepath.Join(d.folder("one"), "private", "log")
+	g.Expect(os.MkdirAll(logs, 0o700)).To(Succeed())
+	g.Expect(unix.Mkfifo(filepath.Join(logs, kubeletLog), 0o600)).To(Succeed())
+	for name, open := range map[string]func() error{
+		"report": func() error {
+			_, err := readUntrusted(folder)
+			return err
+		},
+		"log": func() error {
+			_, err := d.Log(t.Context(), "one", engine.Log{Source: engine.LogKubelet})
+			return err
+		},
+		"followed log": func() error {
+			_, err := d.Log(t.Context(), "one", engine.Log{Source: engine.LogKubelet, Follow: true})
+			return err
+		},
+	} {
+		opened := make(chan error, 1)
+		go func() { opened <- open() }()
+		g.Eventually(opened, soon).Should(Receive(MatchError(ContainSubstring("is no regular file"))), name+": nobody ever writes to it")
+	}
 }
 
 func TestHosts(t *testing.T) {
