@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -124,6 +125,26 @@ test ! -e /usr/share/doc && test ! -e /usr/bin/env && echo gone in the instance
 			return cloud.IsNotFound(err)
 		}, soon).Should(BeTrue(), "a deletion ends with NotFound")
 		Expect(filepath.Join(d.state, "instances", made.ID)).NotTo(BeADirectory())
+	})
+
+	It("finds its gateway under one hardware address, whatever instances come and go", func(ctx SpecContext) {
+		d := newDaemon()
+		address := func() string {
+			bridge, err := net.InterfaceByName(d.bridge)
+			Expect(err).NotTo(HaveOccurred())
+			return bridge.HardwareAddr.String()
+		}
+		before := address()
+		for i := range 4 {
+			made := d.boot(ctx, fmt.Sprintf("n%d", i), "")
+			Expect(address()).To(Equal(before), "a card came")
+			if i%2 == 0 {
+				continue
+			}
+			Expect(d.client.DeleteInstance(ctx, made.ID)).To(Succeed())
+			Eventually(d.cards, soon).Should(HaveLen((i+1)/2), "the kernel removes cards in its own time")
+			Expect(address()).To(Equal(before), "a card went")
+		}
 	})
 
 	It("starts fast, also many at once", func(ctx SpecContext) {

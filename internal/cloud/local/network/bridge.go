@@ -17,8 +17,10 @@ limitations under the License.
 package network
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"strings"
 
@@ -102,6 +104,7 @@ func find(options Options) (netlink.Link, error) {
 func create(options Options) (netlink.Link, error) {
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = options.Name
+	attrs.HardwareAddr = randomAddress()
 	bridge := &netlink.Bridge{LinkAttrs: attrs}
 	if err := netlink.LinkAdd(bridge); err != nil {
 		return nil, fmt.Errorf("make bridge %s: %w", options.Name, err)
@@ -110,6 +113,16 @@ func create(options Options) (netlink.Link, error) {
 		return nil, errors.Join(fmt.Errorf("mark bridge %s: %w", options.Name, err), netlink.LinkDel(bridge))
 	}
 	return bridge, nil
+}
+
+// randomAddress returns a hardware address for a bridge. Without one of its own, a bridge takes that of one of its cards, and
+// another one when that card goes: instances would send to an address that nobody has, until they notice.
+func randomAddress() net.HardwareAddr {
+	const group, local = 1, 2
+	address := make(net.HardwareAddr, 6)
+	_, _ = rand.Read(address) // never fails, says its documentation
+	address[0] = address[0]&^group | local
+	return address
 }
 
 // Remove removes the bridge that a state folder made, and the cards on it. One that is not there is no error.
