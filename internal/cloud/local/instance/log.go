@@ -40,22 +40,15 @@ func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadClo
 	if log.Source == engine.LogKubelet {
 		folder, name = filepath.Join(folder, privateFolder, "log"), kubeletLog
 	}
-	file, err := openUntrusted(folder, name)
+	open := func() (io.ReadCloser, error) { return openUntrusted(folder, name) }
+	if log.Follow {
+		open = func() (io.ReadCloser, error) { return follow(ctx, folder, name) }
+	}
+	content, err := open()
 	if err != nil {
 		return nil, missing(err, log.Source, id)
 	}
-	if !log.Follow {
-		return file, nil
-	}
-	watcher, err := fsnotify.NewWatcher()
-	if err == nil {
-		err = watcher.Add(filepath.Join(folder, name))
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, fmt.Errorf("follow the log: %w", err)
-	}
-	return &follower{ctx: ctx, file: file, watcher: watcher}, nil
+	return content, nil
 }
 
 func missing(err error, source engine.LogSource, id string) error {
@@ -65,11 +58,31 @@ func missing(err error, source engine.LogSource, id string) error {
 	return fmt.Errorf("open the %s log: %w", source, err)
 }
 
-// follower reads a file and, at its end, waits for more until the context ends or the file is removed.
+// follower reads a file and, at its end, waits for more until the context ends or the file is removed. Where the file is put
+// aside and another one gets its name, as the node agent does with a log that has grown large, it goes on with that one.
 type follower struct {
-	ctx     context.Context
-	file    *os.File
+	ctx          context.Context
+	folder, name string
+	file         *os.File
+	// next is the file that has the name now, when that is another one; it is read once all of this one is.
+	next    *os.File
 	watcher *fsnotify.Watcher
+}
+
+func follow(ctx context.Context, folder, name string) (*follower, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("follow: %w", err)
+	}
+	// The folder and not the file, whose watch would go with it; and first, so that no other file gets the name unseen.
+	if err := watcher.Add(folder); err != nil {
+		return nil, errors.Join(fmt.Errorf("follow: %w", err), watcher.Close())
+	}
+	file, err := openUntrusted(folder, name)
+	if err != nil {
+		return nil, errors.Join(err, watcher.Close())
+	}
+	return &follower{ctx: ctx, folder: folder, name: name, file: file, watcher: watcher}, nil
 }
 
 func (f *follower) Read(buffer []byte) (int, error) {
@@ -78,23 +91,72 @@ func (f *follower) Read(buffer []byte) (int, error) {
 		if count > 0 || !errors.Is(err, io.EOF) {
 			return count, err
 		}
-		select {
-		case <-f.ctx.Done():
-			return 0, io.EOF
-		case _, ok := <-f.watcher.Events:
-			if !ok || f.removed() {
-				return 0, io.EOF
-			}
-		case err := <-f.watcher.Errors:
+		if f.next != nil {
+			_ = f.file.Close()
+			f.file, f.next = f.next, nil
+			continue
+		}
+		if err := f.wait(); err != nil {
 			return 0, err
 		}
 	}
 }
 
-// removed reports whether nobody will write to the file any more. There is no event for that while it is open.
+// wait returns when there may be more to read, and io.EOF when there will be no more.
+func (f *follower) wait() error {
+	select {
+	case <-f.ctx.Done():
+		return io.EOF
+	case event, ok := <-f.watcher.Events:
+		if !ok {
+			return io.EOF
+		}
+		if filepath.Base(event.Name) != f.name || !event.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove) {
+			return nil
+		}
+	case err := <-f.watcher.Errors:
+		// Some events are lost; what they were about is looked at.
+		if !errors.Is(err, fsnotify.ErrEventOverflow) {
+			return err
+		}
+	}
+	return f.look()
+}
+
+// look finds out which file has the name now.
+func (f *follower) look() error {
+	now, err := openUntrusted(f.folder, f.name)
+	if errors.Is(err, os.ErrNotExist) {
+		if f.removed() {
+			return io.EOF
+		}
+		return nil // it was put aside, and the next one is about to be made
+	}
+	if err != nil {
+		return err
+	}
+	before, err := f.file.Stat()
+	if err != nil {
+		return errors.Join(err, now.Close())
+	}
+	after, err := now.Stat()
+	if err != nil || os.SameFile(before, after) {
+		return errors.Join(err, now.Close())
+	}
+	f.next = now
+	return nil
+}
+
+// removed reports whether the file has no name any more.
 func (f *follower) removed() bool {
 	var stat unix.Stat_t
 	return unix.Fstat(int(f.file.Fd()), &stat) != nil || stat.Nlink == 0
 }
 
-func (f *follower) Close() error { return errors.Join(f.watcher.Close(), f.file.Close()) }
+func (f *follower) Close() error {
+	err := errors.Join(f.watcher.Close(), f.file.Close())
+	if f.next != nil {
+		err = errors.Join(err, f.next.Close())
+	}
+	return err
+}
