@@ -61,8 +61,8 @@ type candidate struct {
 func (p policy) assess(m member) candidate {
 	c := candidate{member: m, order: p.orderOf(m)}
 	c.outdated = m.instance != nil && p.revision != "" && m.instance.Revision != p.revision
-	deadline := m.createdAt().Add(p.joinTimeout)
-	switch why, problem := broken(m); {
+	deadline := m.joiningSince().Add(p.joinTimeout)
+	switch why, problem := p.broken(m); {
 	case m.leaving():
 		return c
 	case why != "":
@@ -80,8 +80,8 @@ func (p policy) assess(m member) candidate {
 	return c
 }
 
-// broken says why a member can not work any more, or not for long, whatever the time.
-func broken(m member) (why cause, problem string) {
+// broken says why a member can not work any more, or not for long.
+func (p policy) broken(m member) (why cause, problem string) {
 	switch {
 	case m.noticed():
 		return causeReclaim, "is taken back by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
@@ -89,11 +89,17 @@ func broken(m member) (why cause, problem string) {
 		return causeRemediation, "is to be replaced as a MachineHealthCheck asks"
 	case m.instance == nil:
 		return causeRepair, stateOf(m)
-	case m.instance.State.Terminal(), !m.joined() && m.instance.Bootstrap.State == cloud.BootstrapFailed:
+	case m.instance.State.Terminal(), m.instance.Bootstrap.State == cloud.BootstrapFailed && !p.mayHaveJoined(m):
 		return causeRepair, stateOf(m)
 	default:
 		return "", ""
 	}
+}
+
+// mayHaveJoined reports whether the member has joined, or may have joined before its Machine was made anew: a bootstrap can fail
+// after the Node has joined, and such a Node is not taken away before Cluster API had the time to find it.
+func (p policy) mayHaveJoined(m member) bool {
+	return m.joined() || (m.joiningSince().Sub(m.createdAt()) >= p.joinTimeout && p.now.Before(m.joiningSince().Add(p.joinTimeout)))
 }
 
 // failedToJoin reports whether the member has the current revision and goes before it ever joined: one that shows that others

@@ -107,8 +107,18 @@ func TestRepair(t *testing.T) {
 			members: []member{with(working("a", "z1", 0), noticed), with(working("b", "z1", 0), noticed), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeReclaim, "b": causeReclaim},
 		},
-		"did not join":  {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
-		"may join":      {members: []member{with(working("a", "z1", 55), booting)}},
+		"did not join": {members: []member{with(working("a", "z1", 0), booting)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"may join":     {members: []member{with(working("a", "z1", 55), booting)}},
+		"moved to another management cluster": {members: []member{
+			with(working("a", "z1", 0), moved), with(with(working("b", "z1", 0), bootstrapFailed), moved), with(working("c", "z1", 0), moved),
+		}},
+		"moved, and not seen in time": {
+			members: []member{with(with(working("a", "z1", 0), moved), func(m *member) { m.machine.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute)) })},
+			want:    map[string]cause{"a": causeRepair}, failed: 1,
+		},
+		"boot failed, and its Machine came late": {
+			members: []member{with(with(working("a", "z1", 55), bootstrapFailed), moved)}, want: map[string]cause{"a": causeRepair}, failed: 1,
+		},
 		"not available": {members: []member{with(working("a", "z1", 0), notAvailable)}},
 		"not too many at once, though all are lost": {
 			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), with(working("c", "z1", 0), gone)},

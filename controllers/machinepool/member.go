@@ -137,6 +137,15 @@ func (m member) createdAt() time.Time {
 	return m.instance.CreatedAt
 }
 
+// joiningSince is when Cluster API could begin to see the Node of the member. A Machine that is younger than its instance, as after
+// a move to another management cluster, has no status until the workload cluster was looked at.
+func (m member) joiningSince() time.Time {
+	if m.machine != nil && m.machine.CreationTimestamp.After(m.createdAt()) {
+		return m.machine.CreationTimestamp.Time
+	}
+	return m.createdAt()
+}
+
 func (m member) hasAnnotation(key string) bool {
 	if m.machine != nil {
 		if _, ok := m.machine.Annotations[key]; ok {

@@ -20,6 +20,7 @@ package machinepool
 
 import (
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -198,6 +199,40 @@ var _ = Describe("The life of a pool", func() {
 		suite.Cloud.Heal(fake.CallGetPool)
 		suite.Cloud.DropWatches()
 		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+	})
+
+	It("takes away nothing that has just come from another management cluster", func() {
+		patient := strategy(1, 0)
+		patient.NodeJoinTimeoutSeconds = 6
+		s := newStory(3, patient)
+		s.settles(3)
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
+		s.shows(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
+		for _, machine := range s.machines(Default) {
+			machine.Finalizers = nil
+			Expect(suite.Client.Update(s.ctx, &machine)).To(Succeed())
+			Expect(suite.Client.Delete(s.ctx, &machine)).To(Succeed())
+		}
+		Eventually(func(g Gomega) {
+			for _, i := range s.instances(g) {
+				g.Expect(time.Since(i.CreatedAt)).To(BeNumerically(">", 6*time.Second))
+			}
+		}, "15s").Should(Succeed(), "all instances are older than the time to join")
+		for _, fooMachine := range s.fooMachines(Default) {
+			fooMachine.OwnerReferences = fooMachine.OwnerReferences[:1] // without that to the Machine
+			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
+			_, err := suite.CreateMachineFor(s.ctx, s.cluster, &fooMachine)
+			Expect(err).NotTo(HaveOccurred())
+		}
+		s.changePool(func(p *infrav1.FooMachinePool) { p.Annotations = nil })
+		s.shows(clusterv1.PausedCondition, metav1.ConditionFalse, clusterv1.NotPausedReason)
+		Consistently(func(g Gomega) {
+			for _, machine := range s.machines(g) {
+				g.Expect(machine.DeletionTimestamp.IsZero()).To(BeTrue())
+			}
+		}, "1s", "50ms").Should(Succeed(), "Cluster API has not looked at the workload cluster yet")
+		s.settles(3)
+		Expect(s.drained).To(BeEmpty())
 	})
 
 	It("repairs one after the other when all instances are lost", func() {

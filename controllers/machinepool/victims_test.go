@@ -85,6 +85,12 @@ func bootstrapFailed(m *member) {
 	m.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
 }
 
+// moved is a member of a pool that has just come from another management cluster: its Machine was made anew and has no status.
+func moved(m *member) {
+	m.machine.CreationTimestamp = metav1.NewTime(epoch.Add(time.Hour))
+	m.machine.Status = clusterv1.MachineStatus{}
+}
+
 func unhealthy(m *member) {
 	m.machine.Status.Conditions = []metav1.Condition{
 		{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse},
@@ -162,7 +168,7 @@ func anyMembers(t *rapid.T) []member {
 	members := make([]member, 0, count)
 	for i := range count {
 		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
-		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed}
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed, moved}
 		for range 2 {
 			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
 				change(&m)
