@@ -59,7 +59,8 @@ type disruption struct {
 // takes as long for each member in a large pool as in a small one, but for sorting.
 type budget struct {
 	policy
-	candidates []candidate
+	// candidates are the members that may go; once repair has chosen, broken has those that it leaves for later.
+	candidates, broken []candidate
 	// live members are to stay; available of them work, and updated of them have the current revision.
 	live, available, updated, updatedAvailable int
 	// leaving members are on their way out; draining of them still count in the cloud.
@@ -153,9 +154,11 @@ func (b *budget) repair() {
 	failed, retry := b.failedBudget()
 	for _, c := range broken {
 		if c.why != causeReclaim && b.leaving+b.starting >= b.repairLimit() {
+			b.broken = append(b.broken, c)
 			continue
 		}
 		if c.failedToJoin() && failed == 0 {
+			b.broken = append(b.broken, c)
 			b.look(retry)
 			continue
 		}
@@ -169,7 +172,8 @@ func (b *budget) repair() {
 	}
 }
 
-// scaleDown takes away what is too many. While a rollout runs, the surge is not too many.
+// scaleDown takes away what is too many, also of what is broken and could not be repaired yet: before that goes, nothing that works
+// does. What is lost is none of those that are too many. While a rollout runs, the surge is not too many.
 func (b *budget) scaleDown() {
 	if b.scaling != scalingHere {
 		return
@@ -178,7 +182,8 @@ func (b *budget) scaleDown() {
 	if b.rollsOut() {
 		allowed += b.maxSurge
 	}
-	b.take(b.candidates, b.live-allowed, causeScaleDown)
+	broken, _ := split(b.broken, candidate.live)
+	b.take(slices.Concat(b.candidates, broken), b.live-allowed, causeScaleDown)
 }
 
 // rollOut takes away outdated members, as many as members of the current revision have become available in their place.

@@ -174,8 +174,11 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 		g.Expect(d.victims).To(HaveLen(len(chosen)), "each goes once")
 
 		before, after, counted, onTheWay, repaired := 0, 0, 0, 0, 0
+		brokenStays, workingIsTooMany := false, false
 		for _, m := range members {
 			why, goes := chosen[m.name]
+			brokenStays = brokenStays || (!goes && m.live() && m.machine != nil && p.assess(m).state == stateBroken)
+			workingIsTooMany = workingIsTooMany || (why == causeScaleDown && p.assess(m).rank() > rankBroken)
 			if m.counted() {
 				counted++
 			}
@@ -206,6 +209,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 				g.Expect(p.scaling).To(Equal(scalingHere))
 			}
 		}
+		g.Expect(brokenStays && workingIsTooMany).To(BeFalse(), "what works, and is not marked, is never too many while what is broken stays")
 		g.Expect(after).To(BeNumerically(">=", min(before, p.minAvailable())), "available members")
 		g.Expect(d.size).To(BeNumerically("<=", max(counted, p.replicas+p.maxSurge)), "instances")
 		g.Expect(d.size).To(BeNumerically(">=", counted), "the order never takes instances away")

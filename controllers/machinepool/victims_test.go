@@ -125,6 +125,7 @@ func TestScaleDown(t *testing.T) {
 		members []member
 		policy  infrav1.DeletePolicy
 		left    int
+		change  func(p *policy)
 		want    []string
 	}{
 		"none too many":       {members: []member{working("a", "z1", 0)}, left: 1, want: []string{}},
@@ -138,13 +139,35 @@ func TestScaleDown(t *testing.T) {
 		"not working first":   {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), notAvailable)}, left: 1, want: []string{"b"}},
 		"outdated first":      {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), outdated), with(working("c", "z1", 9), outdated)}, left: 1, want: []string{"b", "c"}},
 		"not one that leaves": {members: []member{with(working("a", "z1", 0), deleted), working("b", "z1", 9), working("c", "z1", 9)}, left: 1, want: []string{"b"}},
-		"all":                 {members: []member{working("a", "z1", 0), working("b", "z2", 9)}, left: 0, want: []string{"a", "b"}},
+		"what failed to join and is not tried again yet": {
+			members: []member{working("a", "z1", 0), working("b", "z1", 0), working("c", "z1", 0), with(with(working("d", "z1", 55), bootstrapFailed), marked)},
+			left:    3, want: []string{"d"},
+			change: func(p *policy) {
+				p.maxUnavailable = 1
+				p.failures = infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(p.now)}
+			},
+		},
+		"all that failed, not only as many as are repaired at once": {
+			members: []member{
+				working("a", "z1", 0), working("b", "z1", 0), working("c", "z1", 0),
+				with(working("d", "z1", 55), bootstrapFailed), with(working("e", "z1", 55), bootstrapFailed), with(working("f", "z1", 55), bootstrapFailed),
+			},
+			left: 3, want: []string{"d", "e", "f"},
+		},
+		"what is lost is not too many": {
+			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), working("c", "z1", 0), working("d", "z1", 1)},
+			left:    1, want: []string{"a", "c"},
+		},
+		"all": {members: []member{working("a", "z1", 0), working("b", "z2", 9)}, left: 0, want: []string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			p := policyFor(test.left)
 			if test.policy != "" {
 				p.deletePolicy = test.policy
+			}
+			if test.change != nil {
+				test.change(&p)
 			}
 			g.Expect(namesOf(disrupt(test.members, p).victims)).To(Equal(test.want))
 		})
