@@ -220,10 +220,14 @@ func initialize(s state) (decision, bool) {
 	if s.Initialized {
 		return decision{}, false
 	}
-	if first := s.Machines[0]; first.Remediate {
+	first := s.Machines[0]
+	switch {
+	case first.Remediate:
 		return s.remediation(first), true
+	case s.replaceable(first):
+		return s.abandonFirst(first), true
 	}
-	return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", s.Machines[0].Name), true
+	return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane", first.Name), true
 }
 
 func planFirst(s state) decision {

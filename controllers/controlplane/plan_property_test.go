@@ -42,6 +42,9 @@ func (w *world) failing(next decision) string {
 		return w.failingCreate(known, others)
 	case actionDelete:
 		victim := w.find(next.Machine)
+		if !w.initialized && len(w.machines) == 1 && victim.stage == starting && w.machineState(victim, true).Outdated != nil {
+			return ""
+		}
 		if !known || others(deleting) {
 			return "deletes while something else is going on or unknown"
 		}

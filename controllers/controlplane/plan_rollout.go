@@ -40,12 +40,29 @@ func abandon(s state) (decision, bool) {
 		if !slices.ContainsFunc(s.Machines, machineState.joined) {
 			continue
 		}
-		return decision{
-			Action: actionDelete, Reason: reasonAbandoningMachine, Machine: machine.Name,
-			Message: fmt.Sprintf("deleting Machine %s, which has not joined and is out of date: %s", machine.Name, machine.Outdated[0].Text),
-		}, true
+		return giveUp(machine), true
 	}
 	return decision{}, false
+}
+
+// abandonFirst gives up the Machine that is to initialize the control plane, while nothing can have run on it. Once its
+// infrastructure is there, a cluster that can not be reached from here may be in use, and only the user knows.
+func (s state) abandonFirst(first machineState) decision {
+	if problem := s.creationProblem(); problem.exists() {
+		return wait(problem.Reason, "%s", problem.Message)
+	}
+	if slices.ContainsFunc(s.Machines, func(m machineState) bool { return m.Provisioned || m.joined() }) {
+		return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, though it is out of date: %s; "+
+			"if nothing of its cluster is needed, delete the Machine, and another one is made", first.Name, first.Outdated[0].Text)
+	}
+	return giveUp(first)
+}
+
+func giveUp(machine machineState) decision {
+	return decision{
+		Action: actionDelete, Reason: reasonAbandoningMachine, Machine: machine.Name,
+		Message: fmt.Sprintf("deleting Machine %s, which has not joined and is out of date: %s", machine.Name, machine.Outdated[0].Text),
+	}
 }
 
 // rollOut replaces Machines that are out of date, one by one.

@@ -63,6 +63,13 @@ func fresh(s *state) {
 	s.WorkloadProblem = "the workload cluster is not there yet"
 }
 
+func unjoined(s *state) { s.Machines[0].Node, s.Etcd = "", workload.EtcdState{} }
+
+func outdated(s *state) {
+	s.Machines[0].Version = "v1.36.30"
+	s.Machines[0].Outdated = []difference{{Field: fieldVersion, Text: "spec.version is v1.36.30 and should be v1.36.3", Asked: true}}
+}
+
 func TestPlan(t *testing.T) {
 	tests := map[string]struct {
 		state   state
@@ -86,6 +93,25 @@ func TestPlan(t *testing.T) {
 		},
 		"no second Machine before the first has initialized": {
 			state: with(settled("a"), fresh, desired(3)), action: actionWait, reason: reasonWaitingForInitialization,
+		},
+		"a first Machine that never came up is given up": {
+			state:  with(settled("a"), fresh, unjoined, outdated),
+			action: actionDelete, reason: reasonAbandoningMachine,
+			message: "deleting Machine a, which has not joined and is out of date: spec.version is v1.36.30 and should be v1.36.3",
+		},
+		"a first Machine that came up is the user's to give up": {
+			state:  with(settled("a"), fresh, unjoined, outdated, func(s *state) { s.Machines[0].Provisioned = true }),
+			action: actionWait, reason: reasonWaitingForInitialization,
+			message: "waiting for Machine a to initialize the control plane, though it is out of date: spec.version is v1.36.30 and should be v1.36.3; " +
+				"if nothing of its cluster is needed, delete the Machine, and another one is made",
+		},
+		"a first Machine is not given up before another one can be made": {
+			state:  with(settled("a"), fresh, unjoined, outdated, func(s *state) { s.TemplateProblem = "no such template" }),
+			action: actionWait, reason: reasonTemplateUnusable, message: "no such template",
+		},
+		"a first Machine is not given up for what nobody asked for": {
+			state:  with(settled("a"), fresh, unjoined, outdated, func(s *state) { s.Machines[0].Outdated[0].Asked = false }),
+			action: actionWait, reason: reasonWaitingForInitialization,
 		},
 		"no second Machine before the Cluster knows": {
 			state:  with(settled("a"), desired(3), func(s *state) { s.ClusterInitialized = false }),

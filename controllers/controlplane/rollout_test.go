@@ -183,6 +183,29 @@ var _ = Describe("Rollout", func() {
 		Expect(workloads.calls(f.key())).NotTo(ContainElement(HavePrefix("remove ")))
 	})
 
+	It("gives up the first Machine when the user goes back before it has come up", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Spec.Version = "v1.36.30" })
+		f.provision(ctx)
+		failed := f.expectMachines(ctx, 1)[0]
+		f.hold(ctx)
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.36.3" })
+		f.letGo(ctx)
+		Eventually(func() []clusterv1.Machine { return f.machines(ctx) }).Should(ConsistOf(And(
+			HaveField("Name", Not(Equal(failed.Name))), HaveField("Spec.Version", "v1.36.3"))))
+		f.initialize(ctx)
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+	})
+
+	It("leaves a first Machine that has come up to the user", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		f.provision(ctx)
+		first := f.expectMachines(ctx, 1)[0]
+		update(ctx, &first, func() { first.Status.Initialization.InfrastructureProvisioned = ptr.To(true) })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Version = "v1.36.4" })
+		Eventually(func() string { return f.get(ctx).Status.Plan.Message }).Should(ContainSubstring("delete the Machine, and another one is made"))
+		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{first.Name}))
+	})
+
 	It("holds what the user did not ask for until it is confirmed", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)

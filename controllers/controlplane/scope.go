@@ -304,14 +304,15 @@ func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
 
 // awaited says whether the first Machine runs, so that its API server may answer any moment.
 func awaited(s *scope) bool {
-	if s.initialized || len(s.machines) == 0 {
-		return false
-	}
-	first := s.machines[0]
-	if ptr.Deref(first.Status.Initialization.InfrastructureProvisioned, false) {
+	return !s.initialized && len(s.machines) > 0 && s.provisioned(s.machines[0])
+}
+
+// provisioned asks the infrastructure machine too, which knows it before its Machine.
+func (s *scope) provisioned(machine *clusterv1.Machine) bool {
+	if ptr.Deref(machine.Status.Initialization.InfrastructureProvisioned, false) {
 		return true
 	}
-	object, ok := s.infraMachines[first.Name]
+	object, ok := s.infraMachines[machine.Name]
 	return ok && provisioned(object)
 }
 

@@ -153,6 +153,7 @@ func (s *scope) machineState(machine *clusterv1.Machine) machineState {
 		Created:        machine.CreationTimestamp.Time,
 		FailureDomain:  machine.Spec.FailureDomain,
 		Version:        machine.Spec.Version,
+		Provisioned:    s.provisioned(machine),
 		Deleting:       !machine.DeletionTimestamp.IsZero(),
 		Hooked:         hooked,
 		AtHook:         atHook(machine),

@@ -99,6 +99,8 @@ type machineState struct {
 	FailureDomain string
 	// Version of the Machine.
 	Version string
+	// Provisioned says that its infrastructure has come up, so that kubeadm may have run on it.
+	Provisioned bool
 	// Deleting says that the Machine is being deleted.
 	Deleting bool
 	// Hooked says that its termination is held until its etcd member has left.

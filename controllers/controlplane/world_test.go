@@ -144,7 +144,7 @@ func (w *world) state() state {
 
 func (w *world) machineState(machine *worldMachine, blind bool) machineState {
 	result := machineState{
-		Name: machine.name, Version: machine.version, FailureDomain: machine.domain, Created: machine.created,
+		Name: machine.name, Version: machine.version, Provisioned: machine.stage != starting, FailureDomain: machine.domain, Created: machine.created,
 		Deleting: machine.deleting, Hooked: machine.hooked, AtHook: machine.deleting && machine.drained,
 		Remediate: machine.flagged, ReplacementFor: machine.replacement, MadeUnder: machine.madeUnder,
 	}

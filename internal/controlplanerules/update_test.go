@@ -44,17 +44,19 @@ func TestValidateVersionChange(t *testing.T) {
 		"a pre-release two minors up": {"v1.34.4", "v1.36.0-rc.0", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.0-rc.0": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
 		"a major":                     {"v1.36.3", "v2.0.0", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v2.0.0": must be at most one minor version above v1.36.3, the oldest of the control plane: upgrade to v1.37 first`}},
 		"on, before all have arrived": {"v1.35.4", "v1.36.3", []string{"v1.34.4", "v1.35.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
-		"down":                        {"v1.36.3", "v1.35.4", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
-		"down by a patch":             {"v1.36.3", "v1.36.2", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.36.2": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
+		"down":                        {"v1.36.3", "v1.35.4", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`}},
+		"down by a patch":             {"v1.36.3", "v1.36.2", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.36.2": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`}},
 		"back before any has it":      {"v1.36.3", "v1.35.4", []string{"v1.35.4"}, nil},
-		"back after one has it":       {"v1.36.3", "v1.35.4", []string{"v1.35.4", "v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`}},
+		"back while one has it":       {"v1.36.3", "v1.35.4", []string{"v1.35.4", "v1.36.3"}, nil},
+		"back from what never came":   {"v1.36.30", "v1.36.3", []string{"v1.36.3", "v1.36.30"}, nil},
+		"below all":                   {"v1.36.3", "v1.35.3", []string{"v1.35.4", "v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.3": must not be below v1.35.4, the oldest of the control plane: Kubernetes can not be downgraded`}},
 		"from an older without v":     {"1.35.4", "v1.36.3", []string{"1.35.4"}, nil},
-		"anywhere without Machines":   {"v1.36.3", "v1.30.0", nil, nil},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			before := valid()
 			before.Spec.Version = test.from
+			before.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 			for _, running := range test.running {
 				before.Status.Versions = append(before.Status.Versions, clusterv1.StatusVersion{Version: running, Replicas: 1})
 			}
@@ -65,13 +67,31 @@ func TestValidateVersionChange(t *testing.T) {
 	}
 }
 
+func TestAnyVersionBeforeInitialization(t *testing.T) {
+	for name, running := range map[string][]clusterv1.StatusVersion{
+		"without Machines":                  nil,
+		"with one that may never come up":   {{Version: "v1.36.30", Replicas: 1}},
+		"with one of a version by accident": {{Version: "v1.63.3", Replicas: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := valid()
+			before.Status.Versions = running
+			for _, version := range []string{"v1.30.0", "v1.36.3", "v1.38.0"} {
+				after := before.DeepCopy()
+				after.Spec.Version = version
+				NewWithT(t).Expect(ValidateUpdate(before, after)).To(BeEmpty(), version)
+			}
+		})
+	}
+}
+
 func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
 	before := valid()
 	before.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 	after := before.DeepCopy()
 	after.Spec.Version = "v1.35.0"
 	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
-		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, which the control plane has already: Kubernetes can not be downgraded`))
+		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`))
 }
 
 func TestValidateChanges(t *testing.T) {

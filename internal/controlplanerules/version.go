@@ -23,8 +23,10 @@ import (
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/version"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -82,14 +84,15 @@ func SkipsMinor(wanted, running semver.Version) bool {
 	return version.Compare(wanted, ceiling, version.WithoutPreReleases()) >= 0
 }
 
-// validateVersionChange compares with the versions that Machines have, so that a rollout can be given up while no Machine
-// has the new version, and no Machine skips a minor version. Without any Machine every version will do.
+// validateVersionChange compares with the oldest version that a Machine has, which all of an initialized control plane are at
+// least of. The status does not say which of the newer Machines have joined: whether a rollout may still be given up is for
+// the controller to say. Before a control plane is initialized every version will do.
 func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *field.Path) field.ErrorList {
 	wanted, err := parse(after.Spec.Version)
 	if err != nil || before.Spec.Version == after.Spec.Version {
 		return nil
 	}
-	oldest, newest, known := runningVersions(before)
+	oldest, known := oldestVersion(before)
 	if !known {
 		return nil
 	}
@@ -98,36 +101,28 @@ func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *
 		errs = append(errs, field.Invalid(path, after.Spec.Version,
 			fmt.Sprintf("must be at most one minor version above v%s, the oldest of the control plane: upgrade to v%d.%d first", oldest, oldest.Major, oldest.Minor+1)))
 	}
-	if wanted.LT(newest) {
+	if wanted.LT(oldest) {
 		errs = append(errs, field.Invalid(path, after.Spec.Version,
-			fmt.Sprintf("must not be below v%s, which the control plane has already: Kubernetes can not be downgraded", newest)))
+			fmt.Sprintf("must not be below v%s, the oldest of the control plane: Kubernetes can not be downgraded", oldest)))
 	}
 	return errs
 }
 
-// runningVersions are the oldest and the newest version of the Machines. Without a status, the spec stands for them once
-// the control plane is initialized.
-func runningVersions(controlPlane *controlplanev1.FooControlPlane) (oldest, newest semver.Version, known bool) {
-	var texts []string
-	for _, running := range controlPlane.Status.Versions {
-		texts = append(texts, running.Version)
+// oldestVersion is the oldest version of the Machines of an initialized control plane. Without a status, the spec stands for
+// them.
+func oldestVersion(controlPlane *controlplanev1.FooControlPlane) (oldest semver.Version, known bool) {
+	if !ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false) {
+		return oldest, false
 	}
-	initialized := controlPlane.Status.Initialization.ControlPlaneInitialized
-	if len(texts) == 0 && initialized != nil && *initialized {
-		texts = append(texts, controlPlane.Spec.Version)
+	running := controlPlane.Status.Versions
+	if len(running) == 0 {
+		running = []clusterv1.StatusVersion{{Version: controlPlane.Spec.Version}}
 	}
-	for _, text := range texts {
-		parsed, err := parse(text)
-		if err != nil {
-			continue
+	for _, one := range running {
+		parsed, err := parse(one.Version)
+		if err == nil && (!known || parsed.LT(oldest)) {
+			oldest, known = parsed, true
 		}
-		if !known || parsed.LT(oldest) {
-			oldest = parsed
-		}
-		if !known || parsed.GT(newest) {
-			newest = parsed
-		}
-		known = true
 	}
-	return oldest, newest, known
+	return oldest, known
 }

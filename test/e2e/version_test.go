@@ -19,9 +19,15 @@ limitations under the License.
 package e2e
 
 import (
+	"context"
+	"slices"
+
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 var _ = Describe("A cluster of the minor version before", Label("version"), func() {
@@ -37,3 +43,51 @@ var _ = Describe("A cluster of the minor version before", Label("version"), func
 		c.controlPlaneReady(ctx, 1)
 	}, NodeTimeout(2*clusterUp))
 })
+
+var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFailure, Label("version", "bad-input"), func() {
+	const namespace = "version-taken-back"
+	const missing = currentVersion + "0"
+	var m *management
+
+	BeforeAll(func(ctx SpecContext) {
+		m = sharedManagement(ctx)
+		m.namespace(ctx, namespace)
+	}, NodeTimeout(clusterUp))
+
+	It("is taken back before the control plane is initialized", func(ctx SpecContext) {
+		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "first"}, shape{controlPlanes: 1, version: missing})
+		failed := c.neverComesUp(ctx, missing)
+		c.upgradeControlPlane(ctx, currentVersion)
+		c.available(ctx)
+		c.settled(ctx, 1, currentVersion)
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Has(failed.UID)).To(BeFalse(), "the Machine that failed is still there")
+	}, NodeTimeout(3*clusterUp))
+
+	It("is taken back before a Machine has it, and not one Machine is replaced", func(ctx SpecContext) {
+		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rollout"}, shape{controlPlanes: 1, version: currentVersion})
+		c.available(ctx)
+		c.settled(ctx, 1, currentVersion)
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		c.upgradeControlPlane(ctx, missing)
+		c.neverComesUp(ctx, missing)
+		c.upgradeControlPlane(ctx, currentVersion)
+		c.settled(ctx, 1, currentVersion)
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(before))
+	}, NodeTimeout(3*clusterUp))
+})
+
+// neverComesUp waits until the control plane has a Machine of the version, and the cloud has refused its instance.
+func (c *cluster) neverComesUp(ctx context.Context, version string) *clusterv1.Machine {
+	GinkgoHelper()
+	var found clusterv1.Machine
+	Eventually(func(g Gomega) {
+		machines := c.controlPlaneMachines(g, ctx)
+		index := slices.IndexFunc(machines, func(machine clusterv1.Machine) bool { return machine.Spec.Version == version })
+		g.Expect(index).To(BeNumerically(">=", 0), "there is no Machine of %s", version)
+		found = machines[index]
+		fooMachine := &infrav1.FooMachine{}
+		fooMachine.Namespace, fooMachine.Name = found.Namespace, found.Spec.InfrastructureRef.Name
+		c.expectProblem(g, ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, version)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+	return &found
+}

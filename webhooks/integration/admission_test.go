@@ -31,6 +31,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -87,6 +88,21 @@ var _ = Describe("The version of a FooControlPlane", Label("contract:control-pla
 			}
 		})
 	}
+
+	It("goes back from one that no Machine may ever have, and not below all of them", func(ctx SpecContext) {
+		object := fixture(ctx, "v1beta2", "FooControlPlane", map[string]any{"spec": map[string]any{"version": "v1.36.30"}})
+		Expect(environment.Client.Create(ctx, object)).To(Succeed())
+		controlPlane := &controlplanev1.FooControlPlane{}
+		Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), controlPlane)).To(Succeed())
+		controlPlane.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+		controlPlane.Status.Versions = []clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}, {Version: "v1.36.30", Replicas: 1}}
+		Expect(environment.Client.Status().Update(ctx, controlPlane)).To(Succeed())
+		version := func(version string) error {
+			return environment.Client.Patch(ctx, controlPlane, mergePatch(map[string]any{"spec": map[string]any{"version": version}}))
+		}
+		Expect(version("v1.36.2")).To(MatchError(ContainSubstring("must not be below v1.36.3, the oldest of the control plane")))
+		Expect(version("v1.36.3")).To(Succeed())
+	})
 })
 
 var _ = Describe("The scale of a FooControlPlane", Label("contract:control-plane.replicas"), func() {
