@@ -32,6 +32,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // refuseMove expects that clusterctl says why the cluster can not be moved, and that all stays as it is.
@@ -129,12 +132,13 @@ func (c *cluster) resume(ctx context.Context, m *management) {
 	m.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "cluster", c.key.Name, "--type=merge", `--patch={"spec":{"paused":null}}`)
 }
 
-// names lists what a move takes with it, as docs/troubleshooting.md says.
+// names lists what a move takes with it from the cluster's namespace, as docs/troubleshooting.md says.
 func (c *cluster) names(ctx context.Context, m *management) []string {
 	GinkgoHelper()
 	// kubectl remembers for minutes what an API server has.
 	fresh := "--cache-dir=" + GinkgoT().TempDir()
-	objects := strings.Fields(m.kubectl(ctx, fresh, "--namespace="+c.key.Namespace, "get", "cluster-api", "--output=name"))
+	kinds := strings.Fields(m.kubectl(ctx, fresh, "api-resources", "--categories=cluster-api", "--namespaced", "--output=name"))
+	objects := strings.Fields(m.kubectl(ctx, fresh, "--namespace="+c.key.Namespace, "get", strings.Join(kinds, ","), "--output=name"))
 	secrets := m.kubectl(ctx, "--namespace="+c.key.Namespace, "get", "secrets", "--selector="+clusterv1.ClusterNameLabel+"="+c.key.Name, "--output=name")
 	return append(objects, strings.Fields(secrets)...)
 }
@@ -150,6 +154,29 @@ func (c *cluster) forget(ctx context.Context, m *management) {
 		got := end(command(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "--namespace="+c.key.Namespace,
 			"patch", object, "--type=merge", `--patch={"metadata":{"finalizers":null}}`))
 		Expect(got.code == 0 || strings.Contains(got.stderr, "NotFound")).To(BeTrue(), got.stderr)
+	}
+}
+
+// bystander makes an identity that only another namespace uses, and returns what looks whether it is still as it was made.
+func (m *management) bystander(ctx context.Context) func() {
+	GinkgoHelper()
+	identity := &infrav1.FooClusterIdentity{ObjectMeta: metav1.ObjectMeta{Name: "bystander"}, Spec: infrav1.FooClusterIdentitySpec{
+		Endpoint: "https://192.0.2.1:7443", Tenant: "elsewhere",
+		CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: "elsewhere", Name: "elsewhere"},
+		AllowedNamespaces: infrav1.AllowedNamespaces{List: []string{"elsewhere"}},
+	}}
+	Expect(m.Create(ctx, identity)).To(Succeed())
+	held := func(g Gomega) {
+		g.Expect(m.Get(ctx, client.ObjectKeyFromObject(identity), identity)).To(Succeed())
+		g.Expect(identity.DeletionTimestamp).To(BeNil(), "it is being deleted")
+		g.Expect(identity.Finalizers).To(ContainElement(infrav1.FooClusterIdentityFinalizer))
+	}
+	Eventually(held).WithContext(ctx).Should(Succeed(), "no controller has taken the identity")
+	made := identity.UID
+	return func() {
+		GinkgoHelper()
+		held(Default)
+		Expect(identity.UID).To(Equal(made), "it has been made anew")
 	}
 }
 

@@ -335,7 +335,9 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
 		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
 
+		unharmed := target.bystander(ctx)
 		c.forget(ctx, target.management)
+		unharmed()
 		c.resume(ctx, source.management)
 		c.arrived(ctx, target.management, source.management)
 		Expect(c.names(ctx, target.management)).To(BeEmpty())
