@@ -269,10 +269,8 @@ func (s state) votes(counts func(workload.Member) bool) votes {
 	return result
 }
 
+// memberHealthy says whether a Machine's member has answered and votes. The rest of its Machine does not matter to etcd.
 func (s state) memberHealthy(member workload.Member) bool {
-	if memberProblem(member) != "" {
-		return false
-	}
-	index := slices.IndexFunc(s.Machines, func(machine machineState) bool { return machine.Node == member.Name })
-	return index >= 0 && s.Machines[index].healthy()
+	owns := func(machine machineState) bool { return machine.Node == member.Name }
+	return memberProblem(member) == "" && slices.ContainsFunc(s.Machines, owns)
 }

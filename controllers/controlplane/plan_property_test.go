@@ -31,7 +31,7 @@ func (w *world) failing(next decision) string {
 		return slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.name != next.Machine && is(m) })
 	}
 	deleting := func(m *worldMachine) bool { return m.deleting }
-	wrong := func(m *worldMachine) bool { return m.failed || m.stage != joined }
+	wrong := func(m *worldMachine) bool { return m.broken() || m.stage != joined }
 	known := w.initialized && !w.blind && w.quorate(everyMember)
 	switch next.Action {
 	case actionInitialize:
@@ -78,7 +78,7 @@ func (w *world) failingCreate(known bool, others func(func(*worldMachine) bool) 
 		return "creates more than there may be"
 	case others(func(m *worldMachine) bool { return m.deleting || m.stage != joined }):
 		return "creates while another Machine comes or goes"
-	case w.remediation == nil && others(func(m *worldMachine) bool { return m.failed }):
+	case w.remediation == nil && others((*worldMachine).broken):
 		return "creates while another Machine is not healthy"
 	}
 	return ""
@@ -133,15 +133,18 @@ func (w *world) instanceVanishes(t *rapid.T) {
 	}
 }
 
-func (w *world) fails(t *rapid.T) {
-	if len(w.machines) > 0 {
-		rapid.SampledFrom(w.machines).Draw(t, "failed").failed = true
+// happens returns what happens to any one Machine.
+func (w *world) happens(change func(*worldMachine)) func(*rapid.T) {
+	return func(t *rapid.T) {
+		if len(w.machines) > 0 {
+			change(rapid.SampledFrom(w.machines).Draw(t, "machine"))
+		}
 	}
 }
 
 // bearable says whether what is broken may stay so: etcd has its quorum, and a Machine works for others to join.
 func (w *world) bearable() bool {
-	works := func(m *worldMachine) bool { return !m.failed && !m.deleting && m.stage == joined }
+	works := func(m *worldMachine) bool { return !m.broken() && !m.deleting && m.stage == joined }
 	return w.initialized && w.quorate(everyMember) && slices.ContainsFunc(w.machines, works)
 }
 
@@ -182,7 +185,9 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			"onward":    func(*rapid.T) { w.progress(); step() },
 			"heal":      func(*rapid.T) { w.heal() },
 			"blind":     func(*rapid.T) { w.blind = true },
-			"fail":      w.fails,
+			"fail":      w.happens(func(m *worldMachine) { m.failed = true }),
+			"cripple":   w.happens(func(m *worldMachine) { m.crippled = true }),
+			"unready":   w.happens(func(m *worldMachine) { m.unready = !m.unready }),
 			"check":     func(*rapid.T) { w.checkHealth() },
 			"delete":    w.userDeletes,
 			"vanish":    w.instanceVanishes,

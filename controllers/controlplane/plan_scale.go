@@ -138,8 +138,11 @@ func (s state) victim() machineState {
 	due := filter(s.Machines, s.replaceable)
 	marked := func(m machineState) bool { return m.Marked }
 	broken := func(m machineState) bool { return !m.healthy() }
+	notReady := func(m machineState) bool { return m.NodeNotReady }
 	for _, candidates := range [][]machineState{
-		filter(due, marked), filter(s.Machines, marked), filter(due, broken), due, filter(s.Machines, broken),
+		filter(due, marked), filter(s.Machines, marked),
+		filter(due, broken), filter(due, notReady), due,
+		filter(s.Machines, broken), filter(s.Machines, notReady),
 	} {
 		if len(candidates) > 0 {
 			return s.mostCrowded(candidates)

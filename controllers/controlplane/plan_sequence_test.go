@@ -241,7 +241,10 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 			}
 		}
 	}
-	sick := func(s *state) { s.Machines[1].Unhealthy = []string{"etcd: failed"} }
+	sick := func(s *state) {
+		s.Machines[1].Unhealthy, s.Etcd.Members[1].Problem = []string{"etcd: failed"}, "no answer"
+	}
+	crippled := func(s *state) { s.Machines[1].Unhealthy = []string{"kube-scheduler: failed"} }
 	external := func(s *state) { s.EtcdManaged = false; s.Etcd.Members = nil }
 	tests := map[string]struct {
 		state   state
@@ -252,6 +255,7 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 		"only one, external etcd":    {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
 		"external etcd":              {with(settled("a", "b", "c"), flag("a"), external), reasonRemediating, "to replace it"},
 		"quorum":                     {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},
+		"etcd bears it":              {with(settled("a", "b", "c"), flag("a"), crippled), reasonRemediating, "deleting Machine a"},
 		"blind":                      {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
 		"etcd unknown":               {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
 		"a learner":                  {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},

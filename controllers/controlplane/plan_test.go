@@ -119,8 +119,12 @@ func TestPlan(t *testing.T) {
 		},
 		"scale up": {state: with(settled("a"), desired(3)), action: actionCreate, reason: reasonScalingUp},
 		"no scale up while unhealthy": {
-			state:  with(settled("a"), desired(3), func(s *state) { s.Machines[0].Unhealthy = []string{"its Node is not ready"} }),
-			action: actionWait, reason: reasonMachinesNotHealthy, message: "Machine a: its Node is not ready",
+			state:  with(settled("a"), desired(3), func(s *state) { s.Machines[0].Unhealthy = []string{"kube-scheduler: failed"} }),
+			action: actionWait, reason: reasonMachinesNotHealthy, message: "Machine a: kube-scheduler: failed",
+		},
+		"scale up without a network": {
+			state:  with(settled("a"), desired(3), func(s *state) { s.Machines[0].NodeNotReady = true }),
+			action: actionCreate, reason: reasonScalingUp,
 		},
 		"no scale up with a learner": {
 			state:  with(settled("a", "b"), desired(3), func(s *state) { s.Etcd.Members[1].Learner = true }),
@@ -145,6 +149,10 @@ func TestPlan(t *testing.T) {
 			action: actionCreate, reason: reasonScalingUp,
 		},
 		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: actionDelete, reason: reasonScalingDown},
+		"scale down takes the Node that is not ready": {
+			state:  with(settled("a", "b", "c"), desired(1), func(s *state) { s.Machines[1].NodeNotReady = true }),
+			action: actionDelete, reason: reasonScalingDown, message: "deleting Machine b, 2 of 3 stay",
+		},
 		"no scale down while two are unhealthy": {
 			state: with(settled("a", "b", "c"), desired(1), func(s *state) {
 				s.Machines[1].Unhealthy, s.Machines[2].Unhealthy = []string{"etcd: failed"}, []string{"etcd: failed"}
@@ -231,7 +239,9 @@ func TestPlanRelease(t *testing.T) {
 		}
 	}
 	unhealthy := func(index int) func(*state) {
-		return func(s *state) { s.Machines[index].Unhealthy = []string{"etcd: failed"} }
+		return func(s *state) {
+			s.Machines[index].Unhealthy, s.Etcd.Members[index].Problem = []string{"etcd: failed"}, "no answer"
+		}
 	}
 	tests := map[string]struct {
 		state  state
@@ -249,7 +259,7 @@ func TestPlanRelease(t *testing.T) {
 		},
 		"an unhealthy member may leave": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(2)), action: actionRelease, reason: reasonReleasingMachine,
-			etcd: etcdChange{Leaving: workload.Member{ID: 3, Name: "c"}, Via: workload.Member{ID: 1, Name: "a"}},
+			etcd: etcdChange{Leaving: workload.Member{ID: 3, Name: "c", Problem: "no answer"}, Via: workload.Member{ID: 1, Name: "a"}},
 		},
 		"quorum is kept": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(1)), action: actionWait, reason: reasonQuorumAtRisk,

@@ -158,6 +158,7 @@ func (s *scope) machineState(machine *clusterv1.Machine) machineState {
 		Hooked:         hooked,
 		AtHook:         atHook(machine),
 		Unhealthy:      s.unhealthy(machine),
+		NodeNotReady:   s.nodeNotReady(machine),
 		Outdated:       s.differences[machine.Name],
 		MadeUnder:      made.Confirmed,
 		Marked:         marked,
@@ -195,7 +196,8 @@ func atHook(machine *clusterv1.Machine) bool {
 	return condition != nil && condition.Reason == clusterv1.MachineDeletingWaitingForPreTerminateHookReason
 }
 
-// unhealthy says what is wrong with a Machine's node and components.
+// unhealthy says what is wrong with a Machine's components. They need no Node that is ready: before the network of a cluster
+// is installed none is, and still the control plane has to grow.
 func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
 	if s.observation == nil {
 		return []string{"it could not be observed"}
@@ -209,15 +211,20 @@ func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
 		return []string{"its Node " + name + " is not among the control plane's Nodes"}
 	}
 	var problems []string
-	if !node.Ready {
-		problems = append(problems, "its Node is not ready")
-	}
 	for _, component := range workload.Components(s.etcdMode()) {
 		if pod := node.Pods[component]; pod.State != workload.PodRunning {
 			problems = append(problems, string(component)+": "+pod.Message)
 		}
 	}
 	return problems
+}
+
+func (s *scope) nodeNotReady(machine *clusterv1.Machine) bool {
+	if s.observation == nil {
+		return false
+	}
+	node, ok := s.observation.Node(s.nodeName(machine))
+	return ok && !node.Ready
 }
 
 // anythingUnhealthy says whether any Machine's components or etcd are not known to be healthy.

@@ -107,8 +107,10 @@ type machineState struct {
 	Hooked bool
 	// AtHook says that Cluster API has drained it and waits for that, and for no other hook.
 	AtHook bool
-	// Unhealthy says what is wrong with it; empty if nothing is.
+	// Unhealthy says what is wrong with its components; empty if nothing is.
 	Unhealthy []string
+	// NodeNotReady says that its Node was seen not to be ready. That keeps nothing from being done; it only goes before others.
+	NodeNotReady bool
 	// Outdated is in what it differs from a Machine that would be made now; empty if in nothing.
 	Outdated []difference
 	// MadeUnder is the digest of the rollout that was confirmed when the Machine was made; empty without one.

@@ -57,11 +57,13 @@ type world struct {
 }
 
 type worldMachine struct {
-	name, domain, version     string
-	config, release           int
-	created                   time.Time
-	stage                     stage
-	failed, flagged           bool
+	name, domain, version string
+	config, release       int
+	created               time.Time
+	stage                 stage
+	failed, flagged       bool
+	// crippled is a Machine of which a component other than etcd does not work, and unready one whose Node is not ready.
+	crippled, unready         bool
 	deleting, hooked, drained bool
 	// doomed is a Machine whose member was taken away: it stays broken.
 	doomed      bool
@@ -84,6 +86,8 @@ func (m *worldMember) observed() workload.Member {
 	}
 	return result
 }
+
+func (m *worldMachine) broken() bool { return m.failed || m.crippled }
 
 func (m *worldMember) alive() bool { return m.machine != nil && !m.machine.failed }
 
@@ -150,8 +154,9 @@ func (w *world) machineState(machine *worldMachine, blind bool) machineState {
 	}
 	if machine.stage == joined {
 		result.Node = machine.name
+		result.NodeNotReady = machine.unready && !blind
 	}
-	if machine.failed || machine.stage != joined || blind {
+	if machine.broken() || machine.stage != joined || blind {
 		result.Unhealthy = []string{"not healthy"}
 	}
 	if machine.version != w.version {
@@ -274,14 +279,14 @@ func (w *world) vanish(machine *worldMachine) {
 func (w *world) heal() {
 	w.blind = false
 	for _, machine := range w.machines {
-		machine.failed, machine.flagged = machine.doomed, false
+		machine.failed, machine.crippled, machine.flagged = machine.doomed, false, false
 	}
 }
 
 // checkHealth does what a MachineHealthCheck does.
 func (w *world) checkHealth() {
 	for _, machine := range w.machines {
-		machine.flagged = machine.failed
+		machine.flagged = machine.broken()
 	}
 }
 

@@ -198,8 +198,8 @@ type FooControlPlanePlanStatus struct {
 	Message string `json:"message,omitempty"`
 }
 
-// FooControlPlaneEtcdStatus counts the members of etcd. A member counts as healthy if it has raised no alarm and all
-// components of its Machine are seen to be healthy.
+// FooControlPlaneEtcdStatus counts the members of etcd. A member counts as healthy if it belongs to a Machine, has
+// answered, sees a leader and has raised no alarm.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneEtcdStatus struct {
 	// voters is the number of members that vote.

@@ -1,0 +1,80 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// observed returns the scope of a control plane whose Machines were seen to be healthy.
+func observed(names ...string) *scope {
+	s := &scope{
+		initialized: true, cluster: &clusterv1.Cluster{}, observation: &workload.Observation{},
+		controlPlane: &controlplanev1.FooControlPlane{Spec: controlplanev1.FooControlPlaneSpec{Version: testVersion}},
+	}
+	s.controlPlane.Spec.Replicas = ptr.To(int32(len(names)))
+	conditions.Set(s.cluster, metav1.Condition{Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized"})
+	for index, name := range names {
+		machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: clusterv1.MachineSpec{Version: testVersion}}
+		machine.Status.NodeRef.Name = name
+		s.machines = append(s.machines, machine)
+		pods := map[workload.Component]workload.Pod{}
+		for _, component := range workload.Components(workload.EtcdStacked) {
+			pods[component] = workload.Pod{State: workload.PodRunning}
+		}
+		s.observation.Nodes = append(s.observation.Nodes, workload.Node{Name: name, Ready: true, Pods: pods})
+		s.observation.Etcd.Members = append(s.observation.Etcd.Members, workload.Member{ID: uint64(index + 1), Name: name})
+	}
+	s.observation.Etcd.Leader = 1
+	return s
+}
+
+// Before the network of a cluster is installed no Node is ready.
+func TestNodesThatAreNotReadyHoldNothingUp(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a")
+	s.observation.Nodes[0].Ready = false
+	s.controlPlane.Spec.Replicas = ptr.To[int32](3)
+	seen := s.state()
+	g.Expect(plan(seen)).To(And(HaveField("Action", actionCreate), HaveField("Reason", reasonScalingUp)))
+	g.Expect(s.etcdStatus(seen).Healthy).To(HaveValue(Equal(int32(1))))
+	g.Expect(s.availableCondition(seen).Status).To(Equal(metav1.ConditionTrue))
+	g.Expect(s.componentsCondition(seen).Status).To(Equal(metav1.ConditionTrue))
+	g.Expect(seen.Machines[0].NodeNotReady).To(BeTrue())
+}
+
+func TestAMemberThatAnswersVotes(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a", "b", "c")
+	s.observation.Nodes[0].Ready = false
+	s.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
+	s.observation.Etcd.Members[2].Problem = "it can not be asked"
+	everything := func(workload.Member) bool { return true }
+	g.Expect(s.state().votes(everything).healthy).To(Equal(2))
+	s.observation.Etcd.Members[1].Name = "z"
+	g.Expect(s.state().votes(everything).healthy).To(Equal(1), "one that belongs to no Machine does not count")
+}
