@@ -170,18 +170,26 @@ func waitForDeletion(machine machineState) decision {
 	return next
 }
 
-// planRelease lets a Machine go after its member has left etcd. The last Machine, one that never had a member, and one
-// of a cluster with external etcd go at once.
+// planRelease lets a Machine go after its member has left etcd, and only if another one serves. That one may be waiting to
+// go too: whoever deletes all Machines ends the control plane. The last Machine goes at once, and one that never joined takes
+// no part of the control plane with it.
 func planRelease(s state, machine machineState) decision {
 	release := decision{
 		Action: actionRelease, Reason: reasonReleasingMachine, Machine: machine.Name,
 		Message: fmt.Sprintf("releasing Machine %s", machine.Name),
 	}
-	if !s.EtcdManaged || len(s.Machines) == 1 || !s.Initialized {
+	if len(s.Machines) == 1 || !s.Initialized {
 		return release
 	}
 	if s.WorkloadProblem != "" {
 		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem)
+	}
+	others := func(m machineState) bool { return m.Name != machine.Name && m.works() }
+	if machine.joined() && !slices.ContainsFunc(s.Machines, others) {
+		return wait(reasonMachinesNotHealthy, "Machine %s is kept: on no other Machine are all components healthy", machine.Name)
+	}
+	if !s.EtcdManaged {
+		return release
 	}
 	if problem := s.etcdUnknown(); problem != "" {
 		return wait(reasonEtcdNotHealthy, "Machine %s is kept: %s", machine.Name, problem)

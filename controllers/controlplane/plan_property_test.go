@@ -32,7 +32,7 @@ func (w *world) failing(next decision) string {
 	}
 	deleting := func(m *worldMachine) bool { return m.deleting }
 	wrong := func(m *worldMachine) bool { return m.broken() || m.stage != joined }
-	known := w.initialized && !w.blind && w.quorate(everyMember)
+	known := !w.blind && w.answers()
 	switch next.Action {
 	case actionInitialize:
 		if len(w.machines) > 0 || w.initialized {
@@ -92,6 +92,10 @@ func (w *world) failingRemoval(next decision) string {
 		return ""
 	}
 	victim := w.find(next.Machine)
+	works := func(m *worldMachine) bool { return m != victim && !m.broken() && m.stage == joined }
+	if next.Action == actionRelease && victim.stage == joined && (w.blind || !slices.ContainsFunc(w.machines, works)) {
+		return "a Machine is released though no other one is known to serve"
+	}
 	if member := w.member(victim); next.Action == actionRelease && member != nil && member.id != next.Etcd.Leaving.ID {
 		return "a Machine is released while its member stays in etcd"
 	}
@@ -128,7 +132,7 @@ func (w *world) instanceVanishes(t *rapid.T) {
 	before := w.member(machine)
 	alive := func(m *worldMember) bool { return m.alive() && m != before && !m.learner }
 	voters := len(slices.DeleteFunc(slices.Clone(w.members), func(m *worldMember) bool { return m.learner }))
-	if count := len(slices.DeleteFunc(slices.Clone(w.members), func(m *worldMember) bool { return !alive(m) })); count >= voters/2+1 {
+	if count := len(slices.DeleteFunc(slices.Clone(w.members), func(m *worldMember) bool { return !alive(m) })); w.external || count >= voters/2+1 {
 		w.vanish(machine)
 	}
 }
@@ -164,6 +168,7 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		replicas := rapid.SampledFrom([]int{1, 3, 5})
 		w := newWorld(replicas.Draw(t, "desired"))
+		w.external = rapid.Bool().Draw(t, "external")
 		w.surge = rapid.IntRange(0, 1).Draw(t, "surge")
 		w.domains = rapid.SampledFrom([][]string{nil, {"a", "b", "c"}}).Draw(t, "domains")
 		step := func() decision {

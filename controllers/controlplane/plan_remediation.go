@@ -169,7 +169,7 @@ func (s state) nobodyElse(machine machineState) decision {
 	if s.WorkloadProblem != "" {
 		return deferred(machine, "Machine %s is kept, since the health of the others is not known: %s", machine.Name, s.WorkloadProblem)
 	}
-	works := func(m machineState) bool { return m.Name != machine.Name && !m.Deleting && m.joined() && m.healthy() }
+	works := func(m machineState) bool { return m.Name != machine.Name && !m.Deleting && m.works() }
 	if !slices.ContainsFunc(s.Machines, works) {
 		return cannot(machine, "Machine %s is kept: on no other Machine are all components healthy, so that no replacement could join", machine.Name)
 	}
@@ -217,7 +217,7 @@ func (s state) replaceableNow() bool {
 	if s.Remediation == nil || len(s.Machines) >= s.target() || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || len(s.newcomers()) > 0 {
 		return false
 	}
-	if !slices.ContainsFunc(s.Machines, func(m machineState) bool { return m.joined() && m.healthy() }) {
+	if !slices.ContainsFunc(s.Machines, machineState.works) {
 		return false
 	}
 	missed := func(member workload.Member) bool { return memberProblem(member) != "" }

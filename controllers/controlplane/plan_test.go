@@ -243,6 +243,16 @@ func TestPlanRelease(t *testing.T) {
 			s.Machines[index].Unhealthy, s.Etcd.Members[index].Problem = []string{"etcd: failed"}, "no answer"
 		}
 	}
+	crippled := func(indexes ...int) func(*state) {
+		return func(s *state) {
+			for _, index := range indexes {
+				s.Machines[index].Unhealthy = []string{"kube-apiserver: failed"}
+			}
+		}
+	}
+	external := func(s *state) { s.EtcdManaged, s.Etcd = false, workload.EtcdState{} }
+	blind := func(s *state) { s.WorkloadProblem = "no answer" }
+	newcomer := func(s *state) { s.Machines[0].Node = "" }
 	tests := map[string]struct {
 		state  state
 		action action
@@ -263,6 +273,29 @@ func TestPlanRelease(t *testing.T) {
 		},
 		"quorum is kept": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(1)), action: actionWait, reason: reasonQuorumAtRisk,
+		},
+		"no other one serves": {
+			state: with(settled("a", "b", "c"), atHook("a"), crippled(1, 2)), action: actionWait, reason: reasonMachinesNotHealthy,
+		},
+		"no other one serves, external etcd": {
+			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(1, 2)), action: actionWait, reason: reasonMachinesNotHealthy,
+		},
+		"another one serves, external etcd": {
+			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(0, 1)), action: actionRelease, reason: reasonReleasingMachine,
+		},
+		"blind, external etcd": {
+			state: with(settled("a", "b", "c"), external, atHook("a"), blind), action: actionWait, reason: reasonWorkloadUnknown,
+		},
+		"one that never joined takes nothing with it": {
+			state:  with(settled("a", "b", "c"), external, newcomer, atHook("a"), crippled(1, 2)),
+			action: actionRelease, reason: reasonReleasingMachine,
+		},
+		"all go": {
+			state:  with(settled("a", "b", "c"), external, atHook("a"), atHook("b"), atHook("c"), crippled(0)),
+			action: actionRelease, reason: reasonReleasingMachine,
+		},
+		"the last one of external etcd goes blindly": {
+			state: with(settled("a"), external, atHook("a"), blind), action: actionRelease, reason: reasonReleasingMachine,
 		},
 		"unknown etcd is kept": {
 			state:  with(settled("a", "b", "c"), atHook("c"), func(s *state) { s.Etcd = workload.EtcdState{Problem: "no answer"} }),

@@ -137,6 +137,9 @@ func (m machineState) joined() bool { return m.Node != "" }
 
 func (m machineState) healthy() bool { return len(m.Unhealthy) == 0 }
 
+// works says whether the Machine serves, so that others can go, or join by it.
+func (m machineState) works() bool { return m.joined() && m.healthy() }
+
 // held says whether the Machine is out of date only in what the user has not asked for.
 func (m machineState) held() bool {
 	return len(m.Outdated) > 0 && !slices.ContainsFunc(m.Outdated, func(d difference) bool { return d.Asked })

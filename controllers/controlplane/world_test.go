@@ -44,6 +44,8 @@ type world struct {
 	created  int
 	nextID   uint64
 
+	// external says that etcd is somebody else's, and always works.
+	external        bool
 	desired, surge  int
 	version         string
 	config, release int
@@ -112,14 +114,20 @@ func (w *world) quorate(counts func(*worldMember) bool) bool {
 			alive++
 		}
 	}
-	return alive >= voters/2+1
+	return w.external || alive >= voters/2+1
+}
+
+// answers is the truth about whether the workload cluster can be asked.
+func (w *world) answers() bool {
+	serves := func(m *worldMachine) bool { return m.stage >= voting && !m.failed }
+	return w.initialized && w.quorate(everyMember) && (!w.external || slices.ContainsFunc(w.machines, serves))
 }
 
 func everyMember(*worldMember) bool { return true }
 
 func (w *world) state() state {
 	s := state{
-		Now: w.now, Desired: w.desired, MaxSurge: w.surge, Version: w.version, EtcdManaged: true,
+		Now: w.now, Desired: w.desired, MaxSurge: w.surge, Version: w.version, EtcdManaged: !w.external,
 		Confirmed: w.confirmed, Digest: w.digest(), FailureDomains: w.domains,
 		PlacementKnown: w.endpoint, Initialized: w.initialized, ClusterInitialized: w.clusterKnows,
 		Retries: w.retries, Remediation: w.remediation,
@@ -127,7 +135,7 @@ func (w *world) state() state {
 	if !w.endpoint {
 		s.FoundationProblem = problem{Reason: reasonWaitingForInfrastructure, Message: "no endpoint"}
 	}
-	if w.blind || !w.initialized || !w.quorate(everyMember) {
+	if w.blind || !w.answers() {
 		s.WorkloadProblem = "no answer"
 	}
 	for _, machine := range w.machines {
@@ -245,6 +253,10 @@ func (w *world) progress() {
 func (w *world) advance(machine *worldMachine) {
 	switch machine.stage {
 	case starting:
+		if w.external {
+			w.joinAlone(machine)
+			return
+		}
 		// etcd takes no new member while it misses one.
 		if slices.ContainsFunc(w.members, func(member *worldMember) bool { return !member.alive() }) {
 			return
@@ -265,6 +277,14 @@ func (w *world) advance(machine *worldMachine) {
 	case voting:
 		machine.stage = joined
 	case joined:
+	}
+}
+
+// joinAlone has a Machine join that runs no etcd.
+func (w *world) joinAlone(machine *worldMachine) {
+	if !w.initialized || w.answers() {
+		w.initialized = true
+		machine.stage = voting
 	}
 }
 
@@ -293,7 +313,7 @@ func (w *world) checkHealth() {
 // settled says whether nothing is left to do.
 func (w *world) settled(next decision) bool {
 	upToDate := func(m machineState) bool { return len(m.Outdated) == 0 && m.joined() }
-	return next.Action == actionNone && len(w.machines) == w.desired && len(w.members) == w.desired &&
+	return next.Action == actionNone && len(w.machines) == w.desired && (w.external || len(w.members) == w.desired) &&
 		len(filter(w.state().Machines, upToDate)) == w.desired
 }
 
