@@ -54,6 +54,9 @@ func (w *world) failing(next decision) string {
 		if !others(func(m *worldMachine) bool { return m.stage == joined }) {
 			return "deletes the last Machine"
 		}
+		if next.Reason == reasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
+			return "a rollout deletes a Machine that may recover before its replacement is there"
+		}
 	case actionRemediate:
 		if others(func(m *worldMachine) bool { return m.deleting && (!m.hooked || !m.drained) }) {
 			return "remediates while another Machine goes"

@@ -19,6 +19,7 @@ package controlplane
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/blang/semver/v4"
 
@@ -28,6 +29,9 @@ import (
 
 // minReplicasWithoutSurge is how many Machines there must be for one to go before its replacement is there.
 const minReplicasWithoutSurge = 3
+
+// brokenGrace is how long a rollout waits for a broken Machine to recover before it deletes it without a replacement.
+const brokenGrace = 5 * time.Minute
 
 // abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
 // was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
@@ -83,8 +87,7 @@ func rollOut(s state) (decision, bool) {
 			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine would go before its replacement is there, "+
 				"for which at least %d are needed; use maxSurge 1", s.Desired, minReplicasWithoutSurge).yielding(), true
 	}
-	// A broken Machine that is to be replaced anyway need not be kept until it is surplus.
-	if broken := filter(due, func(m machineState) bool { return !m.healthy() }); len(broken) > 0 && len(s.Machines) > 1 {
+	if broken := filter(due, s.goesBroken); len(broken) > 0 && len(s.Machines) > 1 {
 		if next := s.remove(s.mostCrowded(broken), reasonRollingOut); next.acts() {
 			return next, true
 		}
@@ -93,6 +96,16 @@ func rollOut(s state) (decision, bool) {
 		return s.create(reasonRollingOut), true
 	}
 	return s.remove(s.victim(), reasonRollingOut), true
+}
+
+// goesBroken says whether a Machine that is to be replaced goes because it is broken: where one goes next anyway, or if it has
+// been broken for long and keeps its replacement from being made. One that only restarts is waited for.
+func (s state) goesBroken(machine machineState) bool {
+	if machine.healthy() {
+		return false
+	}
+	lasts := !machine.BrokenSince.IsZero() && s.Now.Sub(machine.BrokenSince) >= brokenGrace
+	return lasts || len(s.Machines) >= s.Desired+s.MaxSurge
 }
 
 // hold keeps Machines that only this program finds out of date.

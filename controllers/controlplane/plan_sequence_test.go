@@ -192,6 +192,30 @@ func TestGoingBackIsRefusedOnceTheNewMachineHasJoined(t *testing.T) {
 	g.Expect(next.Message).To(ContainSubstring("Machine m4 is part of the control plane with v1.37.0"))
 }
 
+func TestARolloutWaitsForABrokenMachineToRecover(t *testing.T) {
+	g := NewWithT(t)
+	w := ofThree(func(w *world) { w.version = "v1.37.0"; w.find("m2").crippled = true })
+	g.Expect(plan(w.state())).To(And(HaveField("Action", actionWait), HaveField("Reason", reasonMachinesNotHealthy)))
+	w.heal()
+	w.progress()
+	next := plan(w.state())
+	g.Expect(next).To(And(HaveField("Action", actionCreate), HaveField("Reason", reasonRollingOut)))
+	w.carryOut(next)
+	g.Expect(w.find("m4")).NotTo(BeNil())
+}
+
+func TestARolloutDeletesAMachineThatStaysBroken(t *testing.T) {
+	g := NewWithT(t)
+	w := ofThree(func(w *world) { w.version = "v1.37.0"; w.find("m2").crippled = true })
+	began := w.now
+	var next decision
+	for next = plan(w.state()); !next.acts() && w.now.Sub(began) < time.Hour; next = plan(w.state()) {
+		w.progress()
+	}
+	g.Expect(w.now.Sub(began)).To(Equal(brokenGrace))
+	g.Expect(next).To(And(HaveField("Action", actionDelete), HaveField("Reason", reasonRollingOut), HaveField("Machine", "m2")))
+}
+
 func TestRetries(t *testing.T) {
 	w := ofThree()
 	last := func(retries int32, ago time.Duration) *remediation {

@@ -71,6 +71,8 @@ type scope struct {
 	workloadProblem string
 	// straySince is since when members of etcd have belonged to no Machine, by ID.
 	straySince map[uint64]time.Time
+	// brokenSince is since when Machines have been broken, by name.
+	brokenSince map[string]time.Time
 	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
 	lastSeen time.Time
 }
@@ -277,10 +279,13 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
 	s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, err)
 	if err != nil {
 		s.workloadProblem = "the workload cluster can not be observed: " + err.Error()
+		r.seen.broken(s.controlPlane.UID, s.now, nil)
 		return
 	}
 	s.observation = &observation
-	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, s.state().strays())
+	seen := s.state()
+	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, seen.strays())
+	s.brokenSince = r.seen.broken(s.controlPlane.UID, s.now, seen.broken())
 }
 
 // initialized reports whether kubeadm has initialized the control plane. One that is about to be lost is not taken for

@@ -158,6 +158,7 @@ func (s *scope) machineState(machine *clusterv1.Machine) machineState {
 		Hooked:         hooked,
 		AtHook:         atHook(machine),
 		Unhealthy:      s.unhealthy(machine),
+		BrokenSince:    s.brokenSince[machine.Name],
 		NodeNotReady:   s.nodeNotReady(machine),
 		Outdated:       s.differences[machine.Name],
 		MadeUnder:      made.Confirmed,

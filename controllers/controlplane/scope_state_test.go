@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,4 +78,33 @@ func TestAMemberThatAnswersVotes(t *testing.T) {
 	g.Expect(s.state().votes(everything).healthy).To(Equal(2))
 	s.observation.Etcd.Members[1].Name = "z"
 	g.Expect(s.state().votes(everything).healthy).To(Equal(1), "one that belongs to no Machine does not count")
+}
+
+func TestSinceWhenAMachineIsBroken(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a", "b", "c")
+	access := newFakeWorkload()
+	access.change(s.key(), func(cluster *fakeCluster) { cluster.observation = *s.observation })
+	r := &Reconciler{workload: access, seen: newSightings()}
+	began := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
+	sinceWhen := func(minutes time.Duration, change func(*fakeCluster)) time.Time {
+		access.change(s.key(), change)
+		s.now, s.observation, s.workloadProblem = began.Add(minutes*time.Minute), nil, ""
+		r.observeWorkload(t.Context(), s)
+		return s.state().Machines[1].BrokenSince
+	}
+	crash := func(cluster *fakeCluster) {
+		cluster.unreachable = false
+		cluster.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
+	}
+	mend := func(cluster *fakeCluster) {
+		cluster.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodRunning}
+	}
+	g.Expect(sinceWhen(0, mend)).To(BeZero())
+	g.Expect(sinceWhen(1, crash)).To(Equal(began.Add(time.Minute)))
+	g.Expect(sinceWhen(2, crash)).To(Equal(began.Add(time.Minute)))
+	g.Expect(sinceWhen(3, mend)).To(BeZero())
+	g.Expect(sinceWhen(4, crash)).To(Equal(began.Add(4 * time.Minute)))
+	sinceWhen(5, func(cluster *fakeCluster) { cluster.unreachable = true })
+	g.Expect(sinceWhen(6, crash)).To(Equal(began.Add(6*time.Minute)), "it may have recovered while nothing was seen")
 }

@@ -33,35 +33,51 @@ const (
 	sightingsKnown = 10000
 )
 
-// sightings remembers of each control plane when its workload cluster could be observed last, and since when members of its
-// etcd have belonged to no Machine.
+// sightings remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
+// have belonged to no Machine, and since when Machines have been broken.
 type sightings struct {
-	known *lru.Cache
-	alone *lru.Cache
+	known  *lru.Cache
+	alone  *lru.Cache
+	failed *lru.Cache
 }
 
 func newSightings() *sightings {
-	return &sightings{known: lru.New(sightingsKnown), alone: lru.New(sightingsKnown)}
+	return &sightings{known: lru.New(sightingsKnown), alone: lru.New(sightingsKnown), failed: lru.New(sightingsKnown)}
 }
 
 // strays takes down which members belong to no Machine now, and returns since when each has.
 func (m *sightings) strays(owner types.UID, now time.Time, members []workload.Member) map[uint64]time.Time {
-	var before map[uint64]time.Time
-	if value, ok := m.alone.Get(owner); ok {
-		before, _ = value.(map[uint64]time.Time)
+	ids := make([]uint64, 0, len(members))
+	for _, member := range members {
+		ids = append(ids, member.ID)
 	}
-	if len(members) == 0 && len(before) == 0 {
+	return since(m.alone, owner, now, ids)
+}
+
+// broken takes down which Machines are broken now, by name, and returns since when each has been, at every look. Who could
+// not look says that none is: what is not seen may have been well for a while.
+func (m *sightings) broken(owner types.UID, now time.Time, machines []string) map[string]time.Time {
+	return since(m.failed, owner, now, machines)
+}
+
+// since takes down what is so now, forgets what is not, and returns since when each has been so.
+func since[K comparable](memory *lru.Cache, owner types.UID, now time.Time, current []K) map[K]time.Time {
+	var before map[K]time.Time
+	if value, ok := memory.Get(owner); ok {
+		before, _ = value.(map[K]time.Time)
+	}
+	if len(current) == 0 && len(before) == 0 {
 		return nil
 	}
-	since := make(map[uint64]time.Time, len(members))
-	for _, member := range members {
-		since[member.ID] = now
-		if first, ok := before[member.ID]; ok {
-			since[member.ID] = first
+	result := make(map[K]time.Time, len(current))
+	for _, key := range current {
+		result[key] = now
+		if first, ok := before[key]; ok {
+			result[key] = first
 		}
 	}
-	m.alone.Add(owner, since)
-	return since
+	memory.Add(owner, result)
+	return result
 }
 
 // last returns when a control plane was last seen, which is now if there is no failure. One that was never seen is given

@@ -109,6 +109,8 @@ type machineState struct {
 	AtHook bool
 	// Unhealthy says what is wrong with its components; empty if nothing is.
 	Unhealthy []string
+	// BrokenSince is since when its components have been seen to be broken at every look; zero if they are not.
+	BrokenSince time.Time
 	// NodeNotReady says that its Node was seen not to be ready. That keeps nothing from being done; it only goes before others.
 	NodeNotReady bool
 	// Outdated is in what it differs from a Machine that would be made now; empty if in nothing.
@@ -165,6 +167,17 @@ func filter(machines []machineState, is func(machineState) bool) []machineState 
 
 func (s state) deletingMachines() []machineState {
 	return filter(s.Machines, func(m machineState) bool { return m.Deleting })
+}
+
+// broken are the names of the Machines that are part of the control plane and not healthy.
+func (s state) broken() []string {
+	var names []string
+	for _, machine := range s.Machines {
+		if machine.joined() && !machine.healthy() {
+			names = append(names, machine.Name)
+		}
+	}
+	return names
 }
 
 // newcomers are the Machines that have no Node yet and are not being deleted.

@@ -65,7 +65,9 @@ type worldMachine struct {
 	stage                 stage
 	failed, flagged       bool
 	// crippled is a Machine of which a component other than etcd does not work, and unready one whose Node is not ready.
-	crippled, unready         bool
+	crippled, unready bool
+	// brokenFor is how long it has been broken.
+	brokenFor                 time.Duration
 	deleting, hooked, drained bool
 	// doomed is a Machine whose member was taken away: it stays broken.
 	doomed      bool
@@ -142,7 +144,12 @@ func (w *world) state() state {
 		s.Machines = append(s.Machines, w.machineState(machine, s.WorkloadProblem != ""))
 	}
 	if s.WorkloadProblem != "" {
+		w.seen.broken("", w.now, nil)
 		return s
+	}
+	since := w.seen.broken("", w.now, s.broken())
+	for i := range s.Machines {
+		s.Machines[i].BrokenSince = since[s.Machines[i].Name]
 	}
 	for _, member := range w.members {
 		s.Etcd.Members = append(s.Etcd.Members, member.observed())
@@ -237,6 +244,9 @@ func (w *world) progress() {
 	w.endpoint = true
 	for _, machine := range w.machines {
 		machine.drained = machine.drained || machine.deleting
+		if machine.broken() {
+			machine.brokenFor += time.Minute
+		}
 		// The Node of a Machine that is being deleted becomes known too, by its provider ID.
 		if !machine.failed && (!machine.deleting || machine.stage == voting) {
 			w.advance(machine)
@@ -300,7 +310,12 @@ func (w *world) heal() {
 	w.blind = false
 	for _, machine := range w.machines {
 		machine.failed, machine.crippled, machine.flagged = machine.doomed, false, false
+		if !machine.doomed {
+			machine.brokenFor = 0
+		}
 	}
+	// The end of a failure is reported, and looked at.
+	w.state()
 }
 
 // checkHealth does what a MachineHealthCheck does.
