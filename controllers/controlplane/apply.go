@@ -61,8 +61,7 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next decision) error {
 	case actionDeleteMachines:
 		return r.deleteMachines(ctx, s)
 	case actionFinish:
-		r.workload.Forget(s.key())
-		controllerutil.RemoveFinalizer(s.controlPlane, controlplanev1.FooControlPlaneFinalizer)
+		return r.finish(ctx, s)
 	case actionWait, actionNone:
 	}
 	return nil
@@ -109,12 +108,36 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role) error {
 	return r.workload.PrepareUpgrade(ctx, s.key(), s.controlPlane.Spec.KubeadmConfigSpec.DeepCopy(), version)
 }
 
-// checkFresh compares what was observed with the API server itself. A Machine that the cache does not show yet would
-// otherwise be created a second time, and one that it still shows be counted on.
-func (r *Reconciler) checkFresh(ctx context.Context, s *scope) error {
+// finish lets the FooControlPlane go. A Machine that the cache does not show yet would be left behind, waiting for its hook to
+// be taken off without end. Machines of another owner do not matter.
+func (r *Reconciler) finish(ctx context.Context, s *scope) error {
+	live, err := r.liveMachines(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(live.Filter(collections.OwnedMachines(s.controlPlane, controlPlaneGroupKind))) > 0 {
+		return errStale
+	}
+	r.workload.Forget(s.key())
+	controllerutil.RemoveFinalizer(s.controlPlane, controlplanev1.FooControlPlaneFinalizer)
+	return nil
+}
+
+// liveMachines lists the control plane's Machines from the API server itself.
+func (r *Reconciler) liveMachines(ctx context.Context, s *scope) (collections.Machines, error) {
 	live, err := collections.GetControlPlaneMachinesForCluster(ctx, r.apiReader, s.cluster)
 	if err != nil {
-		return fmt.Errorf("listing the control plane's Machines: %w", err)
+		return nil, fmt.Errorf("listing the control plane's Machines: %w", err)
+	}
+	return live, nil
+}
+
+// checkFresh compares what was observed with the API server itself. A Machine that the cache does not show yet would
+// otherwise be created a second time, or its etcd member be taken for nobody's, and one that it still shows be counted on.
+func (r *Reconciler) checkFresh(ctx context.Context, s *scope) error {
+	live, err := r.liveMachines(ctx, s)
+	if err != nil {
+		return err
 	}
 	observed := s.machineCollection()
 	if len(live) != len(observed) || len(live.Difference(observed)) > 0 {
@@ -190,6 +213,9 @@ func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next decision) er
 
 // removeMember takes a member out of etcd, after another one leads.
 func (r *Reconciler) removeMember(ctx context.Context, s *scope, next decision) error {
+	if err := r.checkFresh(ctx, s); err != nil {
+		return err
+	}
 	if next.Etcd.Leaving.ID == 0 {
 		return nil
 	}

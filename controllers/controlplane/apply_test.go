@@ -1,0 +1,95 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+// liveMachine is a control plane Machine as the API server itself has it.
+func liveMachine(name, owner string) *clusterv1.Machine {
+	return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: name, ResourceVersion: "1",
+		Labels:      map[string]string{clusterv1.ClusterNameLabel: "c1", clusterv1.MachineControlPlaneLabel: ""},
+		Annotations: map[string]string{controlplanev1.PreTerminateHookCleanupAnnotation: ""},
+		OwnerReferences: []metav1.OwnerReference{{
+			APIVersion: controlplanev1.GroupVersion.String(), Kind: "FooControlPlane", Name: owner, UID: "u",
+		}},
+	}}
+}
+
+// behind returns a reconciler and a scope that know only the cached Machines, while the API server has the live ones.
+func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reconciler, *scope) {
+	scheme := runtime.NewScheme()
+	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(live...).Build()
+	s := observed()
+	s.machines = cached
+	s.cluster.Namespace, s.cluster.Name = "default", "c1"
+	s.controlPlane.ObjectMeta = metav1.ObjectMeta{
+		Namespace: "default", Name: "c1-cp", UID: "u", Finalizers: []string{controlplanev1.FooControlPlaneFinalizer},
+	}
+	return &Reconciler{client: server, apiReader: server, workload: newFakeWorkload()}, s
+}
+
+func TestFinishLeavesNoMachineBehind(t *testing.T) {
+	finish := decision{Action: actionFinish}
+	t.Run("one that the cache does not show", func(t *testing.T) {
+		g := NewWithT(t)
+		r, s := behind(g, nil, liveMachine("a", "c1-cp"))
+		g.Expect(r.apply(t.Context(), s, finish)).To(MatchError(errStale))
+		g.Expect(s.controlPlane.Finalizers).To(ConsistOf(controlplanev1.FooControlPlaneFinalizer))
+	})
+	t.Run("one of another owner", func(t *testing.T) {
+		g := NewWithT(t)
+		r, s := behind(g, nil, liveMachine("a", "another"))
+		g.Expect(r.apply(t.Context(), s, finish)).To(Succeed())
+		g.Expect(s.controlPlane.Finalizers).To(BeEmpty())
+	})
+}
+
+func TestEtcdIsNotChangedByACacheThatIsBehind(t *testing.T) {
+	known, unknown := liveMachine("a", "c1-cp"), liveMachine("b", "c1-cp")
+	leaving := etcdChange{Leaving: workload.Member{ID: 2}, Via: workload.Member{ID: 1, Name: "a"}}
+	for _, next := range []decision{
+		{Action: actionRemoveMember, Etcd: leaving},
+		{Action: actionRelease, Machine: "a", Etcd: leaving},
+		{Action: actionRelease, Machine: "a"},
+	} {
+		t.Run(string(next.Action), func(t *testing.T) {
+			g := NewWithT(t)
+			r, s := behind(g, []*clusterv1.Machine{known}, known.DeepCopy(), unknown)
+			g.Expect(r.apply(t.Context(), s, next)).To(MatchError(errStale))
+			g.Expect(r.workload.(*fakeWorkload).calls(s.key())).To(BeEmpty())
+
+			r, s = behind(g, []*clusterv1.Machine{known}, known.DeepCopy())
+			g.Expect(r.apply(t.Context(), s, next)).To(Succeed())
+			g.Expect(r.workload.(*fakeWorkload).calls(s.key())).To(HaveLen(min(1, int(next.Etcd.Leaving.ID))))
+		})
+	}
+}
