@@ -68,6 +68,12 @@ func (s *scope) deletingCondition(next decision, failure error) metav1.Condition
 	return says(is(controlplanev1.DeletingCondition, metav1.ConditionTrue, next.Reason), "%s", next.Message)
 }
 
+// certificatesUnusable says whether certificates are known to be missing, or not to be of use.
+func (s *scope) certificatesUnusable() bool {
+	certificates := s.foundation.certificates
+	return certificates != nil && certificates.Reason == controlplanev1.CertificatesNotAvailableReason
+}
+
 // availableCondition is true if one Machine's components are healthy and etcd has its quorum.
 func (s *scope) availableCondition(seen state) metav1.Condition {
 	notAvailable := is(controlplanev1.AvailableCondition, metav1.ConditionFalse, controlplanev1.NotAvailableReason)
@@ -76,8 +82,10 @@ func (s *scope) availableCondition(seen state) metav1.Condition {
 		return says(notAvailable, "The control plane is being deleted")
 	case !s.initialized:
 		return says(notAvailable, "The control plane is not initialized yet")
-	case s.foundation.certificates != nil:
+	case s.certificatesUnusable():
 		return says(notAvailable, "%s", s.foundation.certificates.Message)
+	case s.kubeconfigUnusable():
+		return says(is(controlplanev1.AvailableCondition, metav1.ConditionUnknown, controlplanev1.AvailableInspectionFailedReason), "%s", s.workloadProblem)
 	case s.observation == nil:
 		return s.unseen(controlplanev1.AvailableCondition, controlplanev1.AvailableInspectionFailedReason)
 	}

@@ -207,7 +207,5 @@ func (s *scope) requeue(next decision) ctrl.Result {
 
 // unwatched says whether something is missing whose arrival no watch reports.
 func (s *scope) unwatched() bool {
-	kubeconfig := s.foundation.kubeconfig
-	return s.infraMissing || s.template == nil || s.foundation.certificates != nil ||
-		kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
+	return s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
 }

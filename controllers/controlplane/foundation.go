@@ -39,8 +39,11 @@ import (
 )
 
 const (
+	// reasonKubeconfigNotAvailable says that there is no kubeconfig, or none for this cluster.
 	reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
-	reasonSpecRefused            = "SpecRefused"
+	// reasonKubeconfigUnknown says that it could not be told whether there is one, or that it could not be renewed.
+	reasonKubeconfigUnknown = "KubeconfigUnknown"
+	reasonSpecRefused       = "SpecRefused"
 	// authorityExpiryNotice is how long before its end the expiry of a certificate authority is shown. Replacing one takes
 	// time: every machine and every client that trusts it is concerned.
 	authorityExpiryNotice = 90 * 24 * time.Hour
@@ -49,7 +52,9 @@ const (
 // ensureFoundation writes the certificates at once and the kubeconfig as soon as an endpoint is known, neither of which
 // waits for the infrastructure to be provisioned: Cluster API's ClusterCache connects the moment that it is.
 //
-// It returns an error only for what may pass by itself; what the user has to correct stands in the scope.
+// It returns an error only for what may pass by itself; what the user has to correct stands in the scope. Once the control
+// plane is initialized, certificates that are lost keep only new Machines from being made: what runs is looked after by the
+// kubeconfig that is there.
 //
 //contract:control-plane/certificates
 //contract:control-plane/kubeconfig
@@ -59,13 +64,10 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 	}
 	s.foundation.spec = r.specProblem(s)
 	authority, err := r.ensureCertificates(ctx, s)
-	if err != nil || s.foundation.certificates != nil {
+	if s.foundation.certificates != nil && !s.initialized {
 		return err
 	}
-	if err := r.ensureKubeconfig(ctx, s, authority); err != nil {
-		return err
-	}
-	return r.ensureTemplateOwner(ctx, s)
+	return errors.Join(err, r.ensureKubeconfig(ctx, s, authority), r.ensureTemplateOwner(ctx, s))
 }
 
 func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority certs.Authority) error {
@@ -91,13 +93,15 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 		return nil
 	}
 	if err != nil {
-		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: "the kubeconfig secret could not be written, see the logs of the manager"}
+		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
 		return err
 	}
 	s.foundation.kubeconfig = nil
 	return nil
 }
 
+// ensureCertificates returns the cluster's certificate authority, also if it is another certificate that is missing or can
+// not be used.
 func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Authority, error) {
 	request := certs.Request{
 		Cluster: s.key(),
@@ -120,7 +124,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	if errors.As(err, &missing) || errors.As(err, &invalid) {
 		s.foundation.certificates = &problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
 		ctrl.LoggerFrom(ctx).Info("Certificates can not be used", "problem", err.Error())
-		return certs.Authority{}, nil
+		return found.Authority, nil
 	}
 	s.foundation.certificates = &problem{
 		Reason:  controlplanev1.CertificatesInternalErrorReason,
@@ -162,14 +166,6 @@ func (r *Reconciler) specProblem(s *scope) *problem {
 		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonSpecRefused, "Validate", "%.*s", maxNote, refused.Message)
 	}
 	return nil
-}
-
-// absence says why the workload cluster can not be looked at.
-func (f foundation) absence() string {
-	if f.kubeconfig != nil && f.kubeconfig.Reason == reasonKubeconfigNotAvailable {
-		return f.kubeconfig.Message
-	}
-	return "the workload cluster is not there yet"
 }
 
 // ensureTemplateOwner has the Cluster own the template, so that clusterctl moves both together.

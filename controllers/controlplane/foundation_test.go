@@ -122,9 +122,8 @@ var _ = Describe("Certificates and kubeconfig", func() {
 	})
 
 	It("never generates a certificate anew once the control plane is initialized", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
-		f := newFixture(ctx)
-		f.provision(ctx)
-		f.initialize(ctx)
+		f := newFixture(ctx, replicas(3))
+		f.settle(ctx)
 		proxy, err := f.secret(ctx, "-proxy")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(c.Delete(ctx, proxy)).To(Succeed())
@@ -133,5 +132,18 @@ var _ = Describe("Certificates and kubeconfig", func() {
 			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-proxy")))
 		_, err = f.secret(ctx, "-proxy")()
 		Expect(err).To(HaveOccurred())
+
+		By("going on to look after what runs")
+		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"))
+		Expect(f.condition(ctx, controlplanev1.ControlPlaneComponentsHealthyCondition)()).To(HavePrefix("True"))
+		Expect(f.get(ctx).Status.Etcd.Healthy).To(HaveValue(Equal(int32(3))))
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[2].Alarms = []string{"NOSPACE"} })
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("False"), "it is seen now, and not only remembered")
+		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[2].Alarms = nil })
+		machine := f.machines(ctx)[1]
+		Expect(c.Delete(ctx, &machine)).To(Succeed())
+		f.removeOne(ctx)
+		Consistently(func() []string { return f.names(ctx) }).Should(HaveLen(2), "no Machine is made without its certificates")
+		Expect(f.plan(ctx)()).To(Equal("Wait " + controlplanev1.CertificatesNotAvailableReason))
 	})
 })

@@ -130,6 +130,7 @@ var _ = Describe("Life", func() {
 		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(And(
 			HavePrefix("True "+controlplanev1.DeletingWaitingForWorkersDeletionReason), ContainSubstring("MachinePool workers")))
 		Expect(f.machines(ctx)[0].DeletionTimestamp).To(BeNil())
+		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"), "it is still seen")
 
 		Expect(c.Delete(ctx, pool)).To(Succeed())
 		release(ctx, pool)

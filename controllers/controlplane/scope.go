@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		initialized:  ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false),
 		foundation: foundation{
 			certificates: &problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
-			kubeconfig:   &problem{Reason: reasonKubeconfigNotAvailable, Message: "not looked at yet"},
+			kubeconfig:   &problem{Reason: reasonKubeconfigUnknown, Message: "not looked at yet"},
 		},
 	}
 	for _, read := range []func(context.Context, *scope) error{
@@ -263,11 +264,37 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 	return nil
 }
 
+// errUnobservable says that the workload cluster was not even tried to be looked at.
+var errUnobservable = errors.New("the workload cluster can not be looked at")
+
+// kubeconfigUnusable says whether there is no kubeconfig, or none for this cluster.
+func (s *scope) kubeconfigUnusable() bool {
+	kubeconfig := s.foundation.kubeconfig
+	return kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
+}
+
+// unobservable says why the workload cluster can not be looked at; empty if it can. Once it is initialized only a kubeconfig
+// that is known not to be its own keeps from it, and the end of its Machines.
+func (s *scope) unobservable() string {
+	kubeconfig := s.foundation.kubeconfig
+	switch {
+	case s.deleting() && len(s.workers) == 0:
+		return "the control plane is being deleted"
+	case s.kubeconfigUnusable():
+		return kubeconfig.Message
+	case len(s.machines) == 0, kubeconfig != nil && (!s.initialized || kubeconfig.Reason != reasonKubeconfigUnknown):
+		return "the workload cluster is not there yet"
+	}
+	return ""
+}
+
 // observeWorkload looks at the workload cluster: first only whether it is there, and once it is, at its health. A
 // control plane that has just been initialized is not looked at further, so that the news is not held up.
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
-	if s.deleting() || s.foundation.kubeconfig != nil || len(s.machines) == 0 {
-		s.workloadProblem = s.foundation.absence()
+	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
+		if s.initialized {
+			s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, errUnobservable)
+		}
 		return
 	}
 	if !s.initialized {

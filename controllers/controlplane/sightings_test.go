@@ -17,6 +17,7 @@ limitations under the License.
 package controlplane
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -24,11 +25,16 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
 
 func TestLastSighting(t *testing.T) {
@@ -41,6 +47,66 @@ func TestLastSighting(t *testing.T) {
 	g.Expect(seen.last("one", start.Add(2*time.Minute), nil)).To(Equal(start.Add(2*time.Minute)), "it is seen")
 	g.Expect(seen.last("one", start.Add(4*time.Minute), lost)).To(Equal(start.Add(2 * time.Minute)))
 	g.Expect(seen.last("another", start.Add(4*time.Minute), lost)).To(Equal(start.Add(4 * time.Minute)))
+}
+
+// What can not be read for a moment must not blind the controller, nor must it be thought to be lost.
+func TestLookingAtTheWorkloadCluster(t *testing.T) {
+	settled := func(*scope) {}
+	tests := map[string]struct {
+		change func(*scope)
+		read   error
+		seen   bool
+		want   string
+	}{
+		"all is there":                 {change: settled, seen: true},
+		"secrets that can not be read": {change: settled, read: errors.New("a moment's failure"), seen: true},
+		"deleted, with workers left": {change: func(s *scope) {
+			s.controlPlane.DeletionTimestamp, s.workers = &metav1.Time{Time: s.now}, []string{"Machine w"}
+		}, seen: true},
+		"deleted, with no workers left": {change: func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: s.now} }, want: "is being deleted"},
+		"no kubeconfig, and no key to make one with": {
+			change: func(s *scope) { s.cluster.Name = "another" }, want: "no kubeconfig secret",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			live := fake.NewClientBuilder().Build()
+			certificates, kubeconfigs := certs.NewStore(live, live), kubeconfig.NewStore(live, live)
+			s := &scope{
+				now: time.Now(), initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
+				machines: []*clusterv1.Machine{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}},
+				infra:    infraCluster{Endpoint: clusterv1.APIEndpoint{Host: "10.9.8.7", Port: 6443}},
+				controlPlane: &controlplanev1.FooControlPlane{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-cp", UID: "u"},
+					Spec:       controlplanev1.FooControlPlaneSpec{Replicas: ptr.To[int32](1), Version: "v1.36.3"},
+				},
+			}
+			r := &Reconciler{client: live, certificates: certificates, kubeconfigs: kubeconfigs, workload: newFakeWorkload(), seen: newSightings()}
+			_, err := certificates.LookupOrGenerate(t.Context(), certs.Request{Cluster: s.key(), Now: s.now})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(r.ensureFoundation(t.Context(), s)).To(Succeed())
+			if test.read != nil {
+				r.certificates = certs.NewStore(interceptor.NewClient(live, interceptor.Funcs{
+					Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+						return test.read
+					},
+				}), live)
+			}
+			s.foundation = foundation{kubeconfig: &problem{Reason: reasonKubeconfigUnknown}}
+			test.change(s)
+			if err := r.ensureFoundation(t.Context(), s); test.read != nil {
+				g.Expect(err).To(MatchError(test.read))
+				g.Expect(plan(s.state()).acts()).To(BeFalse(), "no Machine is made from what is not known")
+			} else {
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+			r.observeWorkload(t.Context(), s)
+			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)
+			g.Expect(s.workloadProblem).To(ContainSubstring(test.want))
+			g.Expect(s.lastSeen).To(Equal(s.now), "what was known is shown for its grace")
+		})
+	}
 }
 
 // What is shown of a control plane whose workload cluster is out of reach for a while.

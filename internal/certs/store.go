@@ -108,7 +108,8 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, e
 }
 
 // Lookup returns what the cluster's certificate secrets hold and generates nothing. It returns a MissingError if a secret
-// is not there, and an InvalidError for one that can not be used.
+// is not there, and an InvalidError for one that can not be used; with either of them the authority is found all the same
+// if its own secret is not the one.
 func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
@@ -116,9 +117,22 @@ func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	}
 	missing := slices.DeleteFunc(slices.Clone(certificates), func(certificate *secret.Certificate) bool { return certificate.Secret != nil })
 	if len(missing) > 0 {
-		return Found{}, &MissingError{Secrets: secretNames(request.Cluster.Name, missing)}
+		return remains(request, certificates), &MissingError{Secrets: secretNames(request.Cluster.Name, missing)}
 	}
 	return s.finish(ctx, request, certificates)
+}
+
+// remains is what can be used although other certificates can not: the authority.
+func remains(request Request, certificates secret.Certificates) Found {
+	authority := certificates.GetByPurpose(secret.ClusterCA)
+	if authority == nil || authority.Secret == nil {
+		return Found{}
+	}
+	checked, err := check(authority, request.Now)
+	if err != nil {
+		return Found{}
+	}
+	return Found{Authority: checked}
 }
 
 // read reads the secrets that are there.
@@ -146,7 +160,7 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 	for _, certificate := range certificates {
 		checked, err := check(certificate, request.Now)
 		if err != nil {
-			return Found{}, err
+			return remains(request, certificates), err
 		}
 		if len(checked.Bundle) > 0 {
 			found.Expiries = append(found.Expiries, Expiry{Secret: certificate.Secret.Name, At: firstExpiry(checked.Bundle)})

@@ -120,6 +120,30 @@ func TestLookupGeneratesNothing(t *testing.T) {
 	g.Expect(read(g, live)).To(HaveLen(2))
 }
 
+func TestTheAuthorityRemains(t *testing.T) {
+	g := NewWithT(t)
+	secrets := generated(g)
+	ca := secrets["c1-ca"].Data[secret.TLSCrtDataName]
+	delete(secrets, "c1-proxy")
+	store, _ := newStore(objects(secrets)...)
+	found, err := store.Lookup(context.Background(), testRequest())
+	g.Expect(err).To(MatchError(ContainSubstring("c1-proxy")))
+	g.Expect(found.Authority.Trusts(ca)).To(BeTrue())
+	g.Expect(found.Authority.Key).NotTo(BeNil())
+
+	secrets["c1-etcd"].Data[secret.TLSCrtDataName] = []byte("nonsense")
+	store, _ = newStore(objects(secrets)...)
+	found, err = store.Lookup(context.Background(), testRequest())
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(found.Authority.Trusts(ca)).To(BeTrue())
+
+	secrets["c1-ca"].Data[secret.TLSKeyDataName] = []byte("nonsense")
+	store, _ = newStore(objects(secrets)...)
+	found, err = store.Lookup(context.Background(), testRequest())
+	g.Expect(err).To(HaveOccurred())
+	g.Expect(found).To(BeZero(), "an authority that can not be used is none")
+}
+
 func TestUserProvided(t *testing.T) {
 	g := NewWithT(t)
 	theirs := generated(g)["c1-ca"]

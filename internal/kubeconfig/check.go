@@ -64,7 +64,7 @@ func check(existing *corev1.Secret, request Request) (*api.Config, error) {
 	if err != nil || server.Host == "" {
 		return problem("has no URL as the server of cluster %q", current.Cluster)
 	}
-	if len(cluster.CertificateAuthorityData) > 0 && !request.Authority.Trusts(cluster.CertificateAuthorityData) {
+	if request.Authority.Certificate != nil && len(cluster.CertificateAuthorityData) > 0 && !request.Authority.Trusts(cluster.CertificateAuthorityData) {
 		return problem("is for another cluster: it does not trust the certificate authority in secret %s",
 			secret.Name(request.Cluster.Name, secret.ClusterCA))
 	}

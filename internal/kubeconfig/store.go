@@ -40,7 +40,7 @@ import (
 )
 
 // ErrNoKey is returned if a kubeconfig has to be made and the certificate authority's key is not there to sign it.
-var ErrNoKey = errors.New("the key of the cluster's certificate authority is kept elsewhere: provide the kubeconfig secret as well")
+var ErrNoKey = errors.New("there is no kubeconfig secret, and no key of the cluster's certificate authority to make one with: provide the kubeconfig secret as well")
 
 // Store reads and writes kubeconfig secrets.
 type Store struct {
@@ -60,7 +60,8 @@ type Request struct {
 	Cluster client.ObjectKey
 	// Endpoint of the API server.
 	Endpoint clusterv1.APIEndpoint
-	// Authority signs the client certificate.
+	// Authority signs the client certificate. Without one nothing is made or renewed, and whether a kubeconfig trusts it is
+	// not checked.
 	Authority certs.Authority
 	// Algorithm of the client's key; empty is RSA-2048.
 	Algorithm bootstrapv1.EncryptionAlgorithmType

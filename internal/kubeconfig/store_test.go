@@ -107,6 +107,24 @@ func TestCreateWithoutKey(t *testing.T) {
 	g.Expect(errors.Is(store.Ensure(context.Background(), request), ErrNoKey)).To(BeTrue())
 }
 
+// TestWithoutAuthority shows that a kubeconfig is kept as it is, and is still checked as far as it can be, while the
+// authority is lost.
+func TestWithoutAuthority(t *testing.T) {
+	g := NewWithT(t)
+	store, live := newStore()
+	request := newRequest(g)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	made := read(g, live)
+
+	request.Authority, request.Now = certs.Authority{}, time.Now().AddDate(2, 0, 0)
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
+	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion))
+	request.Endpoint.Host = "10.9.9.9"
+	g.Expect(store.Ensure(context.Background(), request)).To(MatchError(ContainSubstring("is for another cluster")))
+	g.Expect(live.Delete(context.Background(), made)).To(Succeed())
+	g.Expect(store.Ensure(context.Background(), request)).To(MatchError(ErrNoKey))
+}
+
 func TestRenewal(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()
