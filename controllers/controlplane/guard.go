@@ -17,6 +17,7 @@ limitations under the License.
 package controlplane
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -25,20 +26,26 @@ import (
 
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
+	"sigs.k8s.io/cluster-api/util/annotations"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// hashVersion says how inputs are hashed. Another version makes hashes that can not be compared with these.
-const hashVersion = "v1-"
+// hashVersion says how inputs are hashed. Another version makes hashes that can not be compared with these, and costs one
+// write for each Machine.
+const hashVersion = "v2-"
 
 // madeFrom is what a Machine was made from, as the annotation MadeFromAnnotation holds it. It shows later whether a
-// Machine is out of date because the user has changed something, or because this program sees things differently.
+// Machine is out of date because the user has changed something, or because this program sees things differently. Inputs,
+// UID and Generation are kept up to date for as long as the user wants nothing else of the Machine.
 type madeFrom struct {
-	// Inputs is a hash of what the user wrote: version, kubeadmConfigSpec and infrastructureRef.
+	// Inputs is a hash of what the user wrote: version, infrastructureRef, and of kubeadmConfigSpec what can make a Machine
+	// out of date.
 	Inputs string `json:"inputs"`
 	// Outcome is a hash of what this program made of it.
 	Outcome string `json:"outcome"`
@@ -53,7 +60,7 @@ type madeFrom struct {
 // newMadeFrom describes the FooControlPlane as it is now.
 func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error) {
 	version, reference := controlPlane.Spec.Version, controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
-	inputs, err := hash(version, reference, controlPlane.Spec.KubeadmConfigSpec)
+	inputs, err := hash(version, reference, relevant(controlPlane.Spec.KubeadmConfigSpec))
 	if err != nil {
 		return madeFrom{}, err
 	}
@@ -76,9 +83,20 @@ func newOutcome(controlPlane *controlplanev1.FooControlPlane) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		made[as] = spec
+		made[as] = relevant(spec)
 	}
 	return hash(controlPlane.Spec.Version, controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef, made)
+}
+
+// relevant leaves out what never makes a Machine out of date, by Cluster API's own notion: what is changed in the running
+// cluster, and what matters only while a machine joins.
+func relevant(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
+	config := &bootstrapv1.KubeadmConfig{Spec: *spec.DeepCopy()}
+	// The comparison takes these two over from one side, and removes the others from both.
+	config.Spec.ClusterConfiguration.ControlPlaneEndpoint = ""
+	config.Spec.ClusterConfiguration.DNS = bootstrapv1.DNS{}
+	config, _ = pkg.PrepareKubeadmConfigsForDiff(config, config, false)
+	return config.Spec
 }
 
 // hash is short, for it is for a user to copy, and tells nothing of what is hashed.
@@ -106,10 +124,59 @@ func recorded(machine *clusterv1.Machine) (madeFrom, bool) {
 	return result, err == nil && strings.HasPrefix(result.Inputs, hashVersion)
 }
 
+// sameSpec says whether both are of the very same spec.
+func (m madeFrom) sameSpec(before madeFrom) bool {
+	return m.UID == before.UID && m.Generation == before.Generation
+}
+
 // changedSince says whether the user has changed something since.
 func (m madeFrom) changedSince(before madeFrom) bool {
-	sameObject := m.UID == before.UID && m.Generation == before.Generation
-	return m.Inputs != before.Inputs && !sameObject
+	return m.Inputs != before.Inputs && !m.sameSpec(before)
+}
+
+// outOfStep says whether a Machine's record is to be brought up to date, without which a change of the spec that asked
+// nothing of the Machine would later be taken for the reason why it is out of date. That costs one write for each change of
+// the spec. Another release of this program costs none for a Machine that it finds up to date, unless hashVersion is another.
+func (s *scope) outOfStep(machine *clusterv1.Machine) bool {
+	before, known := recorded(machine)
+	upToDate := s.compared(machine) && len(s.differences[machine.Name]) == 0
+	switch {
+	case !known:
+		return upToDate
+	case !s.madeFrom.sameSpec(before):
+		return upToDate || s.madeFrom.Inputs == before.Inputs
+	}
+	// This program hashes the same spec differently, and the user may change something else while that is held.
+	return !upToDate && s.madeFrom.Inputs != before.Inputs
+}
+
+// compared says whether all was there that a Machine is compared by.
+func (s *scope) compared(machine *clusterv1.Machine) bool {
+	return s.madeFrom.Outcome != "" && s.configs[machine.Name] != nil && s.infraMachines[machine.Name] != nil
+}
+
+// broughtUpToDate is the Machine's record of the spec as it is now. What was made then, and under which confirmation, stays.
+func (s *scope) broughtUpToDate(machine *clusterv1.Machine) madeFrom {
+	record, _ := recorded(machine)
+	record.Inputs, record.UID, record.Generation = s.madeFrom.Inputs, s.madeFrom.UID, s.madeFrom.Generation
+	return record
+}
+
+// keepRecord brings the record on a Machine up to date.
+func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
+	if !s.outOfStep(machine) {
+		return nil
+	}
+	record, err := s.broughtUpToDate(machine).annotation()
+	if err != nil {
+		return err
+	}
+	before := machine.DeepCopy()
+	annotations.AddAnnotations(machine, map[string]string{controlplanev1.MadeFromAnnotation: record})
+	if err := r.client.Patch(ctx, machine, client.MergeFrom(before), client.FieldOwner(creatorManager)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("recording what Machine %s is made from: %w", machine.Name, err)
+	}
+	return nil
 }
 
 // asked says of each difference of a Machine whether the user has asked for it. Where nothing is recorded, version and

@@ -23,6 +23,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -36,6 +38,7 @@ func guarded(t *testing.T) (*scope, *clusterv1.Machine) {
 	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{UID: "u", Generation: 3}}
 	controlPlane.Spec.Version = "v1.36.3"
 	controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.APIServer.CertSANs = []string{"a"}
+	controlPlane.Annotations = map[string]string{controlplanev1.ConfirmRolloutAnnotation: "earlier"}
 	config, err := desiredConfigSpec(controlPlane, roleJoin)
 	g.Expect(err).NotTo(HaveOccurred())
 	made, err := newMadeFrom(controlPlane)
@@ -46,9 +49,109 @@ func guarded(t *testing.T) (*scope, *clusterv1.Machine) {
 	machine.Spec.Version = "v1.36.3"
 	s := &scope{
 		now: time.Now(), controlPlane: controlPlane, machines: []*clusterv1.Machine{machine},
-		configs: map[string]*bootstrapv1.KubeadmConfig{"m": {Spec: config}},
+		configs:       map[string]*bootstrapv1.KubeadmConfig{"m": {Spec: config}},
+		infraMachines: map[string]*unstructured.Unstructured{"m": {}},
 	}
 	return s, machine
+}
+
+// reconciled compares a Machine, and says whether its record had to be brought up to date.
+func reconciled(g *WithT, s *scope, machine *clusterv1.Machine) bool {
+	g.Expect(s.compare()).To(Succeed())
+	written := s.outOfStep(machine)
+	if written {
+		annotation, err := s.broughtUpToDate(machine).annotation()
+		g.Expect(err).NotTo(HaveOccurred())
+		metav1.SetMetaDataAnnotation(&machine.ObjectMeta, controlplanev1.MadeFromAnnotation, annotation)
+	}
+	g.Expect(s.compare()).To(Succeed())
+	g.Expect(s.outOfStep(machine)).To(BeFalse(), "one write is enough")
+	return written
+}
+
+// What a new release finds out of date is held, whatever the user has changed before and changes meanwhile that does not
+// concern the Machine.
+func TestTheRecordIsKeptUpToDate(t *testing.T) {
+	type step struct {
+		change  func(*scope)
+		written bool
+	}
+	edit := func(change func(*controlplanev1.FooControlPlaneSpec)) func(*scope) {
+		return func(s *scope) { s.controlPlane.Generation++; change(&s.controlPlane.Spec) }
+	}
+	scaled := step{edit(func(spec *controlplanev1.FooControlPlaneSpec) { spec.Replicas = ptr.To[int32](3) }), true}
+	dns := step{edit(func(spec *controlplanev1.FooControlPlaneSpec) {
+		spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.0"
+	}), true}
+	initialOnly := step{edit(func(spec *controlplanev1.FooControlPlaneSpec) {
+		spec.KubeadmConfigSpec.InitConfiguration.NodeRegistration.Name = "first"
+	}), true}
+	wanted := step{edit(func(spec *controlplanev1.FooControlPlaneSpec) {
+		spec.KubeadmConfigSpec.ClusterConfiguration.APIServer.CertSANs = []string{"c"}
+	}), false}
+	// A release that makes something else of the same spec.
+	release := step{func(s *scope) { s.configs["m"].Spec.ClusterConfiguration.APIServer.CertSANs = []string{"b"} }, false}
+	// A release that hashes the same spec differently, which shows as another hash in what was recorded before it.
+	rehash := func(version string) func(*scope) {
+		return func(s *scope) {
+			made, _ := recorded(s.machines[0])
+			made.Inputs = version + "another"
+			encoded, err := made.annotation()
+			NewWithT(t).Expect(err).NotTo(HaveOccurred())
+			s.machines[0].Annotations[controlplanev1.MadeFromAnnotation] = encoded
+		}
+	}
+	moved := step{func(s *scope) { s.controlPlane.UID, s.controlPlane.Generation = "v", 1 }, true}
+	tests := map[string]struct {
+		steps []step
+		asked bool
+	}{
+		"dns, then a release":                         {steps: []step{dns, release}},
+		"initConfiguration, then a release":           {steps: []step{initialOnly, release}},
+		"dns while held":                              {steps: []step{release, dns}},
+		"scaled, then a release that hashes too":      {steps: []step{scaled, release, {rehash(hashVersion), true}}},
+		"scaled while held by a release that hashes":  {steps: []step{release, {rehash(hashVersion), true}, scaled}},
+		"a release that hashes at rest, then scaled":  {steps: []step{{rehash(hashVersion), false}, scaled, release}},
+		"moved, then a release that hashes too":       {steps: []step{moved, release, {rehash(hashVersion), true}}},
+		"another way of hashing, then a release":      {steps: []step{{rehash("v1-"), true}, release}},
+		"another way of hashing, then the user's own": {steps: []step{{rehash("v1-"), true}, wanted}, asked: true},
+		"dns, then the user's own":                    {steps: []step{dns, wanted}, asked: true},
+		"the user's own, then scaled":                 {steps: []step{wanted, {scaled.change, false}}, asked: true},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s, machine := guarded(t)
+			g.Expect(reconciled(g, s, machine)).To(BeFalse(), "nothing is written at rest")
+			for i, step := range test.steps {
+				step.change(s)
+				g.Expect(reconciled(g, s, machine)).To(Equal(step.written), "step %d", i)
+			}
+			g.Expect(s.differences["m"]).To(HaveLen(1))
+			g.Expect(s.differences["m"][0].Asked).To(Equal(test.asked))
+			made, known := recorded(machine)
+			g.Expect(known).To(BeTrue())
+			g.Expect(made.Confirmed).To(Equal("earlier"), "the confirmation that it was made under stays")
+		})
+	}
+}
+
+// What could not be compared must not pass for up to date: the user's change would be forgotten.
+func TestTheRecordOfWhatIsNotSeenStays(t *testing.T) {
+	for name, hide := range map[string]func(*scope){
+		"the KubeadmConfig":          func(s *scope) { s.configs = nil },
+		"the infrastructure machine": func(s *scope) { s.infraMachines = nil },
+		"the version":                func(s *scope) { s.controlPlane.Spec.Version = "nonsense" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s, machine := guarded(t)
+			s.controlPlane.Generation++
+			s.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.APIServer.CertSANs = []string{"c"}
+			hide(s)
+			g.Expect(reconciled(g, s, machine)).To(BeFalse())
+		})
+	}
 }
 
 func TestGuard(t *testing.T) {

@@ -51,7 +51,7 @@ var (
 
 // propagate has what may change without a rollout reach the Machines that exist: the template's labels and annotations,
 // which the KubeadmConfig and the infrastructure machine get too, and a Machine's deletion timeouts, readiness gates and
-// taints. A Machine that is being deleted gets only the latter, which say how long its end may take.
+// taints. The record of what a Machine is made from is brought up to date as well. A Machine that is being deleted gets only the latter, which say how long its end may take.
 //
 //contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
@@ -84,6 +84,9 @@ func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *cluster
 	}
 	metadata := s.metadataPart()
 	if err := r.keepTyped(ctx, machine, machineKind, metadata); err != nil {
+		return err
+	}
+	if err := r.keepRecord(ctx, s, machine); err != nil {
 		return err
 	}
 	if config, ok := s.configs[machine.Name]; ok {
