@@ -20,6 +20,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -103,6 +104,23 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.deploymentReady(ctx, "hello", 10)
 		Expect(c.on(ctx, "logs", "deployment/hello")).To(ContainSubstring("simulated"))
 	}, NodeTimeout(clusterUp))
+
+	It("resizes a Pod in place", func(ctx SpecContext) {
+		resources := func(cpu, memory string) string {
+			return fmt.Sprintf(`{"spec":{"containers":[{"name":"resized","image":"registry.example/hello:1","resources":{`+
+				`"requests":{"cpu":"10m","memory":"16Mi"},"limits":{"cpu":%q,"memory":%q}}}]}}`, cpu, memory)
+		}
+		c.on(ctx, "run", "resized", "--image=registry.example/hello:1", "--overrides="+resources("50m", "64Mi"))
+		c.on(ctx, "wait", "pod", "resized", "--for=condition=Ready", "--timeout=60s")
+		for _, limits := range [][]string{{"100m", "128Mi"}, {"50m", "64Mi"}} {
+			c.on(ctx, "patch", "pod", "resized", "--subresource=resize", "--patch="+resources(limits[0], limits[1]))
+			Eventually(func() []string {
+				return strings.Fields(c.on(ctx, "get", "pod", "resized", "--output=jsonpath={.status.containerStatuses[0].resources.limits['cpu','memory']} "+
+					"{.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=='PodResizeInProgress')].status}"))
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal(append(limits, "0")), "the kubelet does not do it")
+		}
+		c.on(ctx, "delete", "pod", "resized")
+	}, NodeTimeout(2*clusterUp))
 
 	It("runs the control plane as real processes, with logs, exec and port-forward", func(ctx SpecContext) {
 		nodes := c.nodesReady(ctx, 1, 3)

@@ -20,6 +20,7 @@ import (
 	"context"
 
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	"k8s.io/kubernetes/pkg/kubelet/cm"
 	kubecontainer "k8s.io/kubernetes/pkg/kubelet/container"
 	"k8s.io/kubernetes/pkg/volume/util/hostutil"
@@ -63,8 +64,14 @@ type pods struct {
 	cm.PodContainerManager
 }
 
-// GetPodCgroupConfig returns no limits, since none is applied.
-func (pods) GetPodCgroupConfig(*v1.Pod, v1.ResourceName) (*cm.ResourceConfig, error) { return nil, nil }
+// GetPodCgroupConfig returns a configuration in which nothing is set. The kubelet reads its values where a pod is resized, and
+// takes these for: there is no limit so far.
+func (pods) GetPodCgroupConfig(*v1.Pod, v1.ResourceName) (*cm.ResourceConfig, error) {
+	return &cm.ResourceConfig{Memory: new(int64), CPUShares: new(uint64), CPUQuota: new(int64), CPUPeriod: new(uint64)}, nil
+}
+
+// SetPodCgroupConfig applies nothing. A pod that is resized is told so, since no simulated container uses anything.
+func (pods) SetPodCgroupConfig(klog.Logger, *v1.Pod, *cm.ResourceConfig) error { return nil }
 
 // kindOf returns the kind of a pod's container by its name, which is unique in the pod.
 func kindOf(pod *v1.Pod, name string) string {
