@@ -389,6 +389,16 @@ var _ = Describe("FooMachinePool", func() {
 		}).Should(Succeed(), "a FooMachine with a Machine is left to the Machine")
 		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, infrav1.FooMachinePoolDeletingReason)
 
+		By("giving the Machine another timeout that its MachinePool has got")
+		before := machinePool.DeepCopy()
+		machinePool.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](30)
+		Expect(suite.Client.Patch(ctx, machinePool, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) *int32 {
+			machines := deletingMachines(g)
+			g.Expect(machines).To(HaveLen(1))
+			return machines[0].Spec.Deletion.NodeDrainTimeoutSeconds
+		}).Should(HaveValue(BeEquivalentTo(30)), "what is being drained ends in that time")
+
 		By("finishing what the other controllers do")
 		machine := deletingMachines(Default)[0]
 		finishMachine(&machine)

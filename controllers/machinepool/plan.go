@@ -99,9 +99,13 @@ func announced(s *scope) bool { return !scaledElsewhere(s) || s.last.replacing }
 const announceRetry = 100 * time.Millisecond
 
 // decideDeletion deletes what stands for the instances, so that each goes in the order that Cluster API wants, and then
-// the pool, with instances that nothing stands for.
+// the pool, with instances that nothing stands for. Machines follow their MachinePool to their end: whoever waits for them may
+// shorten how long their Nodes may take to drain.
 func decideDeletion(s *scope) plan {
 	var p plan
+	if s.machinePool != nil {
+		p.propagate = propagation(s)
+	}
 	left := false
 	for _, m := range s.members {
 		if m.fooMachine == nil {
