@@ -120,9 +120,22 @@ func decideDeletion(s *scope) plan {
 	return p
 }
 
+// referenced reports whether the MachinePool still wants this pool. Cluster API lets it name another, and leaves the earlier one.
+func referenced(s *scope) bool {
+	ref := s.machinePool.Spec.Template.Spec.InfrastructureRef
+	return ref.Kind == poolKind && ref.APIGroup == infrav1.GroupVersion.Group && ref.Name == s.pool.Name
+}
+
 // missing returns what must be there before a pool may be ordered, and is not.
 func missing(s *scope) waiting {
 	switch {
+	case !referenced(s):
+		return waiting{
+			reason: infrav1.FooMachinePoolNotReferencedReason,
+			message: fmt.Sprintf("spec.template.spec.infrastructureRef of the MachinePool names %s %s: nothing is changed until this "+
+				"FooMachinePool is deleted, which drains its Nodes, or named again",
+				s.machinePool.Spec.Template.Spec.InfrastructureRef.Kind, s.machinePool.Spec.Template.Spec.InfrastructureRef.Name),
+		}
 	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
 		return waiting{
 			reason:  infrav1.FooMachinePoolWaitingForClusterInfrastructureReason,

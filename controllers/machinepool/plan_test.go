@@ -45,6 +45,9 @@ func newScope(replicas int32, members ...member) *scope {
 				ClusterName: "one", Replicas: &replicas,
 				Template: clusterv1.MachineTemplateSpec{Spec: clusterv1.MachineSpec{
 					Version: "v1.36.3", Bootstrap: clusterv1.Bootstrap{DataSecretName: ptr.To("data")},
+					InfrastructureRef: clusterv1.ContractVersionedObjectReference{
+						APIGroup: infrav1.GroupVersion.Group, Kind: poolKind, Name: "workers",
+					},
 				}},
 			},
 		},
@@ -190,6 +193,7 @@ func TestMissing(t *testing.T) {
 		want   string
 	}{
 		"nothing":           {func(*scope) {}, ""},
+		"its MachinePool":   {func(s *scope) { s.machinePool.Spec.Template.Spec.InfrastructureRef.Name = "other" }, infrav1.FooMachinePoolNotReferencedReason},
 		"infrastructure":    {func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }, infrav1.FooMachinePoolWaitingForClusterInfrastructureReason},
 		"the control plane": {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName = nil }, infrav1.FooMachinePoolWaitingForControlPlaneReason},
 		"a name": {func(s *scope) {

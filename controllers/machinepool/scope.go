@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -90,6 +91,11 @@ func (s *scope) owner() ownertags.Owner {
 
 func (s *scope) deleting() bool { return !s.pool.DeletionTimestamp.IsZero() }
 
+// owns reports whether the FooMachine is of this pool. Another one of the same MachinePool has the same labels.
+func (s *scope) owns(fooMachine *infrav1.FooMachine) bool {
+	return slices.ContainsFunc(fooMachine.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == s.pool.UID })
+}
+
 // poolLabels select the FooMachines and the Machines of the pool; Cluster API selects them by the same.
 func (s *scope) poolLabels() map[string]string {
 	return map[string]string{
@@ -142,6 +148,7 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 		if err := from.List(ctx, fooMachines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the FooMachines of the pool: %w", err)
 		}
+		fooMachines.Items = slices.DeleteFunc(fooMachines.Items, func(m infrav1.FooMachine) bool { return !s.owns(&m) })
 		if err := from.List(ctx, machines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the Machines of the pool: %w", err)
 		}

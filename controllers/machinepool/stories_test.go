@@ -235,6 +235,33 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(BeEmpty())
 	})
 
+	It("takes away nothing of another pool of the same MachinePool", func() {
+		s := newStory(2, infrav1.FooMachinePoolStrategy{})
+		s.settles(2)
+		other := infratest.NewFooMachinePool(s.machinePool)
+		other.Name = "other"
+		Expect(suite.Client.Create(s.ctx, other)).To(Succeed())
+		s.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.InfrastructureRef.Name = "other" })
+		message := s.shows(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotReferencedReason)
+		Expect(message).To(ContainSubstring("names FooMachinePool other"))
+		Eventually(func(g Gomega) {
+			g.Expect(s.fooMachines(g)).To(HaveLen(4))
+		}).Should(Succeed(), "the MachinePool has another pool now")
+		s.stays()
+		Expect(s.machines(Default)).To(HaveLen(4))
+		Expect(s.instances(Default)).To(HaveLen(2))
+		Expect(suite.Client.Delete(s.ctx, s.get(Default))).To(Succeed())
+		Eventually(func(g Gomega) {
+			s.step(g)
+			g.Expect(s.drained).To(HaveLen(2))
+			g.Expect(s.fooMachines(g)).To(HaveLen(2))
+		}, "20s", "50ms").Should(Succeed(), "what is of no use is drained on demand")
+		for _, fooMachine := range s.fooMachines(Default) {
+			Expect(fooMachine.OwnerReferences[0].Name).To(Equal("other"))
+			Expect(fooMachine.DeletionTimestamp.IsZero()).To(BeTrue())
+		}
+	})
+
 	It("repairs one after the other when all instances are lost", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)

@@ -167,6 +167,9 @@ const (
 	FooMachinePoolWaitingForControlPlaneReason = clusterv1.WaitingForControlPlaneInitializedReason
 	// FooMachinePoolWaitingForBootstrapDataReason says that the bootstrap data is not there yet.
 	FooMachinePoolWaitingForBootstrapDataReason = clusterv1.WaitingForBootstrapDataReason
+	// FooMachinePoolNotReferencedReason says that the infrastructureRef of the MachinePool names another object by now. The pool stays
+	// as it is until its FooMachinePool is deleted.
+	FooMachinePoolNotReferencedReason = "NotReferenced"
 	// FooMachinePoolPoolNotFoundReason says that the cloud does not have the pool that was ordered. Nothing is deleted for
 	// that: it may be another tenant's cloud that answers.
 	FooMachinePoolPoolNotFoundReason = "NotFound"
