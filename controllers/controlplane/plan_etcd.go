@@ -181,18 +181,8 @@ func planRelease(s state, machine machineState) decision {
 	if len(s.Machines) == 1 || !s.Initialized {
 		return release
 	}
-	if s.WorkloadProblem != "" {
-		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem)
-	}
-	others := func(m machineState) bool { return m.Name != machine.Name && m.works() }
-	if machine.joined() && !slices.ContainsFunc(s.Machines, others) {
-		return wait(reasonMachinesNotHealthy, "Machine %s is kept: on no other Machine are all components healthy", machine.Name)
-	}
-	if !s.EtcdManaged {
-		return release
-	}
-	if problem := s.etcdUnknown(); problem != "" {
-		return wait(reasonEtcdNotHealthy, "Machine %s is kept: %s", machine.Name, problem)
+	if kept := s.keptToServe(machine); kept.exists() {
+		return wait(kept.Reason, "Machine %s is kept: %s", machine.Name, kept.Message)
 	}
 	change, problem := s.departure(machine)
 	if problem != "" {
@@ -210,6 +200,20 @@ func planRelease(s state, machine machineState) decision {
 		release.Message = fmt.Sprintf("removing %s, then releasing Machine %s", describe(change.Leaving), machine.Name)
 	}
 	return release
+}
+
+// keptToServe says why it is not known that the control plane goes on without a Machine; empty if it is.
+func (s state) keptToServe(machine machineState) problem {
+	others := func(m machineState) bool { return m.Name != machine.Name && m.works() }
+	switch {
+	case s.WorkloadProblem != "":
+		return problem{reasonWorkloadUnknown, s.WorkloadProblem}
+	case machine.joined() && !slices.ContainsFunc(s.Machines, others):
+		return problem{reasonMachinesNotHealthy, "on no other Machine are all components healthy"}
+	case s.EtcdManaged && s.etcdUnknown() != "":
+		return problem{reasonEtcdNotHealthy, s.etcdUnknown()}
+	}
+	return problem{}
 }
 
 // departure is what has to happen in etcd for a Machine to go, or why it may not. A member that is nobody's is taken for
