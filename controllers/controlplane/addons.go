@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/utils/lru"
 
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -66,16 +68,21 @@ func (m *addonsMemory) remember(owner types.UID, wanted uint64, now time.Time) {
 	m.known.Add(owner, addonsSeen{wanted: wanted, at: now})
 }
 
-// settle does what belongs at the end, when all Machines are as they should be and nothing else is left to do: kube-proxy,
-// CoreDNS, and then the certificates' expiry, which needs every API server to answer. Nothing waits for it.
+// settle does what belongs at the end, when all Machines are healthy and nothing else is left to do but what waits for the
+// user, such as a rollout that is held: kube-proxy, CoreDNS, and then the certificates' expiry, which needs every API server
+// to answer. Nothing waits for it.
 func (r *Reconciler) settle(ctx context.Context, s *scope, next decision) error {
-	if next.Action != actionNone || s.observation == nil || s.deleting() {
+	if !next.settled || s.observation == nil {
 		return nil
 	}
 	return errors.Join(r.updateAddons(ctx, s), r.showExpiries(ctx, s))
 }
 
+// updateAddons brings kube-proxy and CoreDNS in step, once all Machines have the version of the spec.
 func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
+	if slices.ContainsFunc(s.machines, func(m *clusterv1.Machine) bool { return m.Spec.Version != s.controlPlane.Spec.Version }) {
+		return nil
+	}
 	wanted := s.addons()
 	hash, err := addonsHash(wanted)
 	if err != nil || r.addons.inStep(s.controlPlane.UID, hash, s.now) {

@@ -97,6 +97,8 @@ type decision struct {
 
 	// yields says that a decision to wait leaves what comes later in the plan free to act.
 	yields bool
+	// settled says that nothing is left to do but for what such a decision waits for.
+	settled bool
 }
 
 // etcdChange is about a member that leaves etcd.
@@ -157,6 +159,7 @@ func plan(s state) decision {
 			fallthrough
 		default:
 			if !next.yields {
+				pending.settled = next.Action == actionNone
 				return pending
 			}
 		}

@@ -224,6 +224,21 @@ var _ = Describe("Rollout", func() {
 		Eventually(f.plan(ctx)).Should(Equal("Wait RolloutHeld"))
 		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{old.Name}))
 
+		By("looking after add-ons and certificates meanwhile")
+		update(ctx, config, func() { delete(config.Annotations, clusterv1.MachineCertificatesExpiryDateAnnotation) })
+		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.4" })
+		Eventually(func() string {
+			var tag string
+			workloads.change(f.key(), func(cluster *fakeCluster) { tag = cluster.addons.Config.DNS.ImageTag })
+			return tag
+		}).Should(Equal("v1.12.4"))
+		Eventually(func() map[string]string {
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+			return config.Annotations
+		}).Should(HaveKey(clusterv1.MachineCertificatesExpiryDateAnnotation))
+		Consistently(f.plan(ctx)).Should(Equal("Wait RolloutHeld"), "a change that replaces no Machine lets no rollout go on")
+		Expect(f.names(ctx)).To(Equal([]string{old.Name}))
+
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation] = "another digest" })
 		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{old.Name}))
 
