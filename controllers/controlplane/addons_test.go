@@ -76,8 +76,14 @@ var _ = Describe("Settled control planes", func() {
 		f.initialize(ctx)
 		Eventually(wanted(f)).ShouldNot(BeZero())
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+		Eventually(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)).Should(And(
+			HavePrefix("False "+controlplanev1.AddonsNotUpToDateReason), ContainSubstring("no CoreDNS migration"),
+			ContainSubstring(kubeadmcontrolplanev1.SkipCoreDNSAnnotation)))
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.addonsErr, cluster.addons = nil, workload.Addons{} })
 		Eventually(wanted(f)).ShouldNot(BeZero())
+		Eventually(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)).Should(HavePrefix("True"))
+		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
+		Expect(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)()).To(HavePrefix("True"), "other news leave it as it is")
 	})
 
 	It("show when each Machine's certificates expire", func(ctx SpecContext) {

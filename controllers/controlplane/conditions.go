@@ -22,12 +22,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
+
+// maxReport is how much of an error is shown beside what to do about it, in bytes.
+const maxReport = 8192
 
 // conditionTypes are the conditions that this controller owns on a FooControlPlane.
 //
@@ -41,6 +45,7 @@ func conditionTypes() []string {
 		controlplanev1.ControlPlaneComponentsHealthyCondition,
 		controlplanev1.MachinesReadyCondition,
 		controlplanev1.MachinesUpToDateCondition,
+		controlplanev1.AddonsUpToDateCondition,
 		controlplanev1.RollingOutCondition,
 		controlplanev1.ScalingUpCondition,
 		controlplanev1.ScalingDownCondition,
@@ -50,7 +55,7 @@ func conditionTypes() []string {
 	}
 }
 
-// setConditions sets all conditions but Paused, whatever way the reconcile took.
+// setConditions sets all conditions but Paused and AddonsUpToDate, whatever way the reconcile took.
 func (s *scope) setConditions(result outcome) {
 	set := func(condition metav1.Condition) { conditions.Set(s.controlPlane, condition) }
 	set(s.initializedCondition())
@@ -69,6 +74,17 @@ func (s *scope) setConditions(result outcome) {
 	set(s.remediatingCondition(result))
 	set(s.deletingCondition(result.next, result.failure))
 	set(s.availableCondition(result.state))
+}
+
+// setAddonsCondition says what has become of the add-ons. They are looked at only after everything else has been shown.
+func (s *scope) setAddonsCondition(failure error) {
+	condition := is(controlplanev1.AddonsUpToDateCondition, metav1.ConditionTrue, controlplanev1.AddonsUpToDateReason)
+	if failure != nil {
+		condition = says(is(condition.Type, metav1.ConditionFalse, controlplanev1.AddonsNotUpToDateReason),
+			"%.*s\nIt is tried again. If it can not succeed, correct spec.kubeadmConfigSpec.clusterConfiguration, or have an add-on left alone by "+
+				"the annotation %s or %s.", maxReport, failure.Error(), kubeadmcontrolplanev1.SkipKubeProxyAnnotation, kubeadmcontrolplanev1.SkipCoreDNSAnnotation)
+	}
+	conditions.Set(s.controlPlane, condition)
 }
 
 // is returns a condition without a message.

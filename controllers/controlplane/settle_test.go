@@ -17,13 +17,21 @@ limitations under the License.
 package controlplane
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -60,10 +68,60 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+func addonsScheme(g *WithT) *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	g.Expect(controlplanev1.AddToScheme(scheme)).To(Succeed())
+	return scheme
+}
+
+func TestAddonsAreShown(t *testing.T) {
+	g := NewWithT(t)
+	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-cp", UID: "u"}}
+	controlPlane.Status.Conditions = []metav1.Condition{{Type: controlplanev1.AvailableCondition, Status: metav1.ConditionTrue, Reason: "Available"}}
+	writes := 0
+	live := fake.NewClientBuilder().WithScheme(addonsScheme(g)).WithObjects(controlPlane).WithStatusSubresource(controlPlane).
+		WithInterceptorFuncs(interceptor.Funcs{
+			SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+				writes++
+				return c.SubResource(name).Patch(ctx, object, patch, options...)
+			},
+		}).Build()
+	seen := newFakeWorkload()
+	r := &Reconciler{workload: seen, addons: newAddonsMemory(), client: live, recorder: events.NewFakeRecorder(10)}
+	now := time.Now()
+	settle := func(failure error) error {
+		now = now.Add(addonsInterval)
+		s := &scope{
+			now: now, observation: &workload.Observation{}, controlPlane: &controlplanev1.FooControlPlane{},
+			cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
+		}
+		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), s.controlPlane)).To(Succeed())
+		seen.change(s.key(), func(cluster *fakeCluster) { cluster.addonsErr = failure })
+		err := r.settle(t.Context(), s, decision{settled: true})
+		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), controlPlane)).To(Succeed())
+		return err
+	}
+	shown := func() metav1.Condition {
+		g.Expect(conditions.IsTrue(controlPlane, controlplanev1.AvailableCondition)).To(BeTrue(), "the others stay as they are")
+		return *conditions.Get(controlPlane, controlplanev1.AddonsUpToDateCondition)
+	}
+	lost := errors.New("no CoreDNS migration from 1.14.1 to 1.0.0")
+	for range 3 {
+		g.Expect(settle(lost)).To(MatchError(lost), "it is tried again")
+	}
+	g.Expect(shown()).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring(lost.Error()))))
+	g.Expect(writes).To(Equal(1), "what is no news is not written")
+	for range 3 {
+		g.Expect(settle(nil)).To(Succeed())
+	}
+	g.Expect(shown()).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Message", BeEmpty())))
+	g.Expect(writes).To(Equal(2))
+}
+
 func TestAddonsWaitForTheVersion(t *testing.T) {
 	g := NewWithT(t)
 	seen := newFakeWorkload()
-	r := &Reconciler{workload: seen, addons: newAddonsMemory()}
+	r := &Reconciler{workload: seen, addons: newAddonsMemory(), client: fake.NewClientBuilder().WithScheme(addonsScheme(g)).Build()}
 	machine := &clusterv1.Machine{Spec: clusterv1.MachineSpec{Version: "v1.35.4"}}
 	s := &scope{
 		now: time.Now(), machines: []*clusterv1.Machine{machine}, observation: &workload.Observation{},

@@ -118,6 +118,18 @@ const (
 	MachinesUpToDateInternalErrorReason = clusterv1.InternalErrorReason
 )
 
+// AddonsUpToDate condition and its reasons.
+const (
+	// AddonsUpToDateCondition is true if kube-proxy and CoreDNS were in step with the spec when they were last looked at. It is
+	// not set before that, which is when all Machines are healthy for the first time.
+	AddonsUpToDateCondition = "AddonsUpToDate"
+	// AddonsUpToDateReason says that they were.
+	AddonsUpToDateReason = clusterv1.UpToDateReason
+	// AddonsNotUpToDateReason says that one of them could not be brought in step; the message says which and why. It is tried
+	// again.
+	AddonsNotUpToDateReason = clusterv1.NotUpToDateReason
+)
+
 // RollingOut, ScalingUp and ScalingDown conditions and their reasons.
 const (
 	// RollingOutCondition is true while a Machine is not up to date and its replacement is not held.

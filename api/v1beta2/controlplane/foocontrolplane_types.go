@@ -100,7 +100,7 @@ type FooControlPlaneSpec struct {
 type FooControlPlaneStatus struct {
 	// conditions are the observations of the FooControlPlane's current state.
 	// Known types are Available, Initialized, CertificatesAvailable, EtcdClusterHealthy, ControlPlaneComponentsHealthy,
-	// MachinesReady, MachinesUpToDate, RollingOut, ScalingUp, ScalingDown, Remediating, Deleting and Paused.
+	// MachinesReady, MachinesUpToDate, AddonsUpToDate, RollingOut, ScalingUp, ScalingDown, Remediating, Deleting and Paused.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
