@@ -49,17 +49,29 @@ func TestLastSighting(t *testing.T) {
 	g.Expect(seen.last("another", start.Add(4*time.Minute), lost)).To(Equal(start.Add(4 * time.Minute)))
 }
 
+// unreadable is a client that fails to read.
+func unreadable(live client.WithWatch, failure error) client.Client {
+	return interceptor.NewClient(live, interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return failure
+		},
+	})
+}
+
 // What can not be read for a moment must not blind the controller, nor must it be thought to be lost.
 func TestLookingAtTheWorkloadCluster(t *testing.T) {
+	lost := errors.New("a moment's failure")
 	settled := func(*scope) {}
 	tests := map[string]struct {
 		change func(*scope)
-		read   error
-		seen   bool
-		want   string
+		// certificates and kubeconfig are errors in reading them.
+		certificates, kubeconfig error
+		seen                     bool
+		want                     string
 	}{
-		"all is there":                 {change: settled, seen: true},
-		"secrets that can not be read": {change: settled, read: errors.New("a moment's failure"), seen: true},
+		"all is there":                      {change: settled, seen: true},
+		"secrets that can not be read":      {change: settled, certificates: lost, seen: true},
+		"a kubeconfig that can not be read": {change: settled, kubeconfig: lost, seen: true},
 		"deleted, with workers left": {change: func(s *scope) {
 			s.controlPlane.DeletionTimestamp, s.workers = &metav1.Time{Time: s.now}, []string{"Machine w"}
 		}, seen: true},
@@ -86,17 +98,16 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			_, err := certificates.LookupOrGenerate(t.Context(), certs.Request{Cluster: s.key(), Now: s.now})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(r.ensureFoundation(t.Context(), s)).To(Succeed())
-			if test.read != nil {
-				r.certificates = certs.NewStore(interceptor.NewClient(live, interceptor.Funcs{
-					Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-						return test.read
-					},
-				}), live)
+			if test.certificates != nil {
+				r.certificates = certs.NewStore(unreadable(live, test.certificates), live)
+			}
+			if test.kubeconfig != nil {
+				r.kubeconfigs = kubeconfig.NewStore(unreadable(live, test.kubeconfig), live)
 			}
 			s.foundation = foundation{kubeconfig: &problem{Reason: reasonKubeconfigUnknown}}
 			test.change(s)
-			if err := r.ensureFoundation(t.Context(), s); test.read != nil {
-				g.Expect(err).To(MatchError(test.read))
+			if err := r.ensureFoundation(t.Context(), s); test.certificates != nil || test.kubeconfig != nil {
+				g.Expect(err).To(MatchError(lost))
 				g.Expect(plan(s.state()).acts()).To(BeFalse(), "no Machine is made from what is not known")
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
