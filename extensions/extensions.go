@@ -45,6 +45,8 @@ type Options struct {
 	Clusters *workload.Clusters
 	// Quota checks before a Cluster is made whether its cloud has room; it alone knows a cloud.
 	Quota work.Task
+	// SnapshotRoom is how many bytes the temporary files of etcd snapshots may have together.
+	SnapshotRoom int64
 	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 	// Controller options of the jobs. Its workers are how many are done at once.
@@ -84,17 +86,18 @@ func tasks(options Options) map[string]work.Task {
 	smoke := checks.NewSmoke(looking)
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
 	cleaning := cleanup.Options{Client: options.Live, Workload: options.Clusters.Client, Before: snapshot.FinalBound}
+	etcd := snapshot.Limited(options.Clusters, options.SnapshotRoom)
 	return map[string]work.Task{
 		lifecycle.BeforeClusterCreate:          options.Quota,
 		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
 		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
-		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Live, options.Clusters),
+		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Live, etcd),
 		lifecycle.AfterControlPlaneUpgrade:     smoke,
 		lifecycle.BeforeWorkersUpgrade:         smoke,
 		lifecycle.AfterWorkersUpgrade:          smoke,
 		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
 		lifecycle.BeforeClusterDelete: work.AtDeletion(options.Live,
-			work.Sequence(snapshot.BeforeClusterDelete(options.Live, options.Clusters), cleanup.New(cleaning))),
+			work.Sequence(snapshot.BeforeClusterDelete(options.Live, etcd), cleanup.New(cleaning))),
 	}
 }
 

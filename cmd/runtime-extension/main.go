@@ -74,7 +74,7 @@ func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
 	setup := extensions.Options{
-		Live: live, Clusters: clusters, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
+		Live: live, Clusters: clusters, SnapshotRoom: opts.SnapshotRoom.Value(), Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
 	}
 	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
 		"generate-patches.foo": topology.Patches{}.GeneratePatches,

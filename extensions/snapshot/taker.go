@@ -38,6 +38,10 @@ import (
 // people, and a try may move gigabytes.
 const patience = 30 * time.Second
 
+// findTimeout bounds the look for a snapshot, which many may do at once: a bucket that does not answer must not keep workers from
+// other jobs.
+const findTimeout = 30 * time.Second
+
 // Etcd reaches the etcd of workload clusters; *workload.Clusters does.
 type Etcd interface {
 	// WithHealthyEtcdMember runs do with a client of one healthy member.
@@ -84,13 +88,13 @@ func (t taker) store(ctx context.Context, job work.Job, name etcdsnapshot.Name, 
 }
 
 func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.Job, name etcdsnapshot.Name, terms terms) (work.Outcome, error) {
-	taken, ok, err := store.Find(ctx, name)
+	taken, ok, err := find(ctx, store, name)
 	if err != nil {
 		return work.Outcome{}, err
 	}
 	if !ok {
 		err = t.etcd.WithHealthyEtcdMember(ctx, job.Cluster, func(ctx context.Context, member workload.EtcdMember) (err error) {
-			taken, err = store.Take(ctx, member.Client, name)
+			taken, err = store.Take(ctx, member.Client, name, roomFor(member))
 			return err
 		})
 	}
@@ -110,6 +114,13 @@ func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.
 	return outcome, nil
 }
 
+// find looks for the snapshot.
+func find(ctx context.Context, store *etcdsnapshot.Store, name etcdsnapshot.Name) (etcdsnapshot.Snapshot, bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, findTimeout)
+	defer cancel()
+	return store.Find(ctx, name)
+}
+
 // report says what is in a snapshot, for whoever is to restore it.
 func report(taken etcdsnapshot.Snapshot) string {
 	return strings.Join([]string{
@@ -126,7 +137,10 @@ func report(taken etcdsnapshot.Snapshot) string {
 // explain says why there is no snapshot, in words that are the same each time.
 func explain(cluster client.ObjectKey, err error) result {
 	var failed *etcdsnapshot.Error
+	var refused refusal
 	switch {
+	case errors.As(err, &refused):
+		return result{problem: refused.Error()}
 	case errors.As(err, &failed):
 		return result{problem: failed.Error()}
 	case errors.Is(err, workload.ErrEtcdUnmanaged):

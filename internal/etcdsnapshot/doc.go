@@ -31,7 +31,8 @@ limitations under the License.
 // returns more, for logs.
 //
 // Limits: the temporary file needs as much room as the database. The snapshot is not encrypted here; a bucket is to be as
-// well guarded as etcd is. What a workload cluster's etcd sends is opened in this process, with etcd's own code; at most 16
-// GiB are taken. A cluster's folder is named by its UID, so snapshots from before it was moved are not deleted. A cluster's
-// own half-written files that nobody asks for again stay.
+// well guarded as etcd is. What a workload cluster's etcd sends is opened in this process, with etcd's own code; no more
+// of it is taken than the caller has room for. A cluster's folder is named by its UID, so snapshots from before it was moved
+// are not deleted. Files that were half written when the process was killed, in the bucket or temporary ones, stay if nobody
+// asks for the same snapshot again.
 package etcdsnapshot

@@ -48,7 +48,7 @@ func TestFullDisk(t *testing.T) {
 	fill(g, etcd, "key", 1000)
 	folder := small(t, "size=256k")
 	store, name := openFolder(t, folder), named("u1", "before-v1.36.3")
-	_, err := store.Take(ctx, etcd, name)
+	_, err := store.Take(ctx, etcd, name, plenty)
 	g.Expect(err).To(MatchError("storing the snapshot in file://" + folder + ": no space left on device"))
 	g.Expect(errors.Is(err, syscall.ENOSPC)).To(BeTrue())
 	g.Expect(keys(g, store)).To(BeEmpty(), "what could not be written whole is taken away")
@@ -58,7 +58,7 @@ func TestFullDisk(t *testing.T) {
 	g.Expect(ok).To(BeFalse())
 
 	g.Expect(unix.Mount("tmpfs", folder, "tmpfs", unix.MS_REMOUNT, "size=64m")).To(Succeed())
-	_, err = store.Take(ctx, etcd, name)
+	_, err = store.Take(ctx, etcd, name, plenty)
 	g.Expect(err).NotTo(HaveOccurred(), "there is room now")
 }
 
@@ -69,7 +69,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 	folder := small(t, "size=256k")
 	store := openFolder(t, t.TempDir())
 	t.Setenv("TMPDIR", folder)
-	_, err := store.Take(context.Background(), etcd, named("u1", "before-v1.36.3"))
+	_, err := store.Take(context.Background(), etcd, named("u1", "before-v1.36.3"), plenty)
 	g.Expect(err).To(MatchError("keeping the snapshot as a temporary file: no space left on device"))
 	entries, err := os.ReadDir(folder)
 	g.Expect(err).NotTo(HaveOccurred())

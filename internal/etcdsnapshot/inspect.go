@@ -42,6 +42,7 @@ const (
 	errTruncated = refusal("it ends before the hash that etcd sends last: the stream was cut off")
 	errHash      = refusal("its content does not fit the hash that etcd sent")
 	errDatabase  = refusal("it is not a sound database of etcd")
+	errTooLarge  = refusal("it is larger than etcd said that its database is")
 )
 
 // memberIDs returns the IDs of the members that have started or are to start, sorted.

@@ -36,6 +36,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
+// plenty is more than any snapshot of these tests has, in bytes.
+const plenty = 1 << 30
+
 func TestCheckURL(t *testing.T) {
 	for given, want := range map[string]string{
 		"file:///var/snapshots":                "",
@@ -134,7 +137,7 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 		change(&name)
 		_, _, err := store.Find(context.Background(), name)
 		g.Expect(err).To(MatchError(ContainSubstring("without slashes")))
-		_, err = store.Take(context.Background(), nil, name)
+		_, err = store.Take(context.Background(), nil, name, plenty)
 		g.Expect(err).To(MatchError(ContainSubstring("without slashes")))
 		g.Expect(store.Prune(context.Background(), name, 1)).To(MatchError(ContainSubstring("without slashes")))
 	}

@@ -36,8 +36,6 @@ const (
 	temporaryName = "snapshot" + databaseSuffix
 	// partSuffix ends the names of files in a folder that are not whole yet.
 	partSuffix = ".tmp"
-	// maxSize is how many bytes are taken at most. Etcd itself warns of databases of more than 8 GiB.
-	maxSize = 16 << 30
 )
 
 // Etcd is what is needed of a client of one etcd member. *clientv3.Client has it.
@@ -48,9 +46,9 @@ type Etcd interface {
 	SnapshotWithVersion(ctx context.Context) (*clientv3.SnapshotResponse, error)
 }
 
-// Take takes a snapshot and stores it under the name, in place of one that is there. It returns an *Error; then there is no
-// snapshot of that name. Whoever may have taken it before asks Find first.
-func (s *Store) Take(ctx context.Context, etcd Etcd, name Name) (Snapshot, error) {
+// Take takes a snapshot of at most so many bytes and stores it under the name, in place of one that is there. It returns an
+// *Error; then there is no snapshot of that name. Whoever may have taken it before asks Find first.
+func (s *Store) Take(ctx context.Context, etcd Etcd, name Name, limit int64) (Snapshot, error) {
 	if err := name.check(); err != nil {
 		return Snapshot{}, s.failed(Storing, err)
 	}
@@ -58,29 +56,35 @@ func (s *Store) Take(ctx context.Context, etcd Etcd, name Name) (Snapshot, error
 	if err != nil {
 		return Snapshot{}, &Error{Stage: Keeping, Err: err}
 	}
-	taken, err := s.takeBy(ctx, etcd, name, filepath.Join(folder, temporaryName))
+	taken, err := s.takeBy(ctx, etcd, name, temporary{path: filepath.Join(folder, temporaryName), limit: limit})
 	if removed := os.RemoveAll(folder); err == nil && removed != nil {
 		return Snapshot{}, &Error{Stage: Keeping, Err: removed}
 	}
 	return taken, err
 }
 
-func (s *Store) takeBy(ctx context.Context, etcd Etcd, name Name, path string) (Snapshot, error) {
+// temporary is the file that a snapshot is checked in, and how many bytes it may have.
+type temporary struct {
+	path  string
+	limit int64
+}
+
+func (s *Store) takeBy(ctx context.Context, etcd Etcd, name Name, file temporary) (Snapshot, error) {
 	members, err := memberIDs(ctx, etcd)
 	if err != nil {
 		return Snapshot{}, &Error{Stage: Reading, Err: err}
 	}
-	version, err := download(ctx, etcd, path)
+	version, err := download(ctx, etcd, file)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	taken, err := inspect(path, members)
+	taken, err := inspect(file.path, members)
 	if err != nil {
 		return Snapshot{}, &Error{Stage: Checking, Err: err}
 	}
 	taken.Format, taken.Key, taken.EtcdVersion, taken.Taken = recordFormat, name.database(), version, s.now().UTC()
 	taken.ClusterUID, taken.Namespace, taken.Cluster = name.UID, name.Cluster.Namespace, name.Cluster.Name
-	return taken, s.store(ctx, name, path, taken)
+	return taken, s.store(ctx, name, file.path, taken)
 }
 
 // makeFolder makes the folder of the temporary file. Its name is that of the snapshot, so that what was left by a manager
@@ -94,7 +98,7 @@ func makeFolder(name Name) (string, error) {
 }
 
 // download writes the snapshot to a file and returns the version of the member.
-func download(ctx context.Context, etcd Etcd, path string) (string, error) {
+func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
 	// The stream ends with the context, whatever becomes of the file.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -103,11 +107,11 @@ func download(ctx context.Context, etcd Etcd, path string) (string, error) {
 		return "", &Error{Stage: Reading, Err: err}
 	}
 	source := &source{reader: response.Snapshot}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
+	file, err := os.OpenFile(to.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return "", &Error{Stage: Keeping, Err: errors.Join(err, response.Snapshot.Close())}
 	}
-	size, err := io.Copy(file, io.LimitReader(source, maxSize+1))
+	size, err := io.Copy(file, io.LimitReader(source, to.limit+1))
 	err = errors.Join(err, file.Close())
 	// It has been read to its end, or something else went wrong before.
 	_ = response.Snapshot.Close()
@@ -116,8 +120,8 @@ func download(ctx context.Context, etcd Etcd, path string) (string, error) {
 		return "", &Error{Stage: Reading, Err: source.err}
 	case err != nil:
 		return "", &Error{Stage: Keeping, Err: err}
-	case size > maxSize:
-		return "", &Error{Stage: Checking, Err: refusal("it is larger than 16 GiB")}
+	case size > to.limit:
+		return "", &Error{Stage: Checking, Err: errTooLarge}
 	}
 	return response.Version, nil
 }

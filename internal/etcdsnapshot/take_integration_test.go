@@ -96,7 +96,7 @@ func TestTakeAndRestore(t *testing.T) {
 	fill(g, etcd, "before", 100)
 	folder := t.TempDir()
 	store, name := openFolder(t, folder), named("u1", "before-v1.36.3")
-	taken, err := store.Take(ctx, etcd, name)
+	taken, err := store.Take(ctx, etcd, name, plenty)
 	g.Expect(err).NotTo(HaveOccurred())
 	fill(g, etcd, "after", 100)
 
@@ -190,14 +190,29 @@ func TestWhatIsNotWholeIsRefused(t *testing.T) {
 			g := NewWithT(t)
 			left := temporaries(t)
 			store, snapshotName := newStore(memblob.OpenBucket(nil), "mem://"), named("u1", "before-v1.36.3")
-			_, err := store.Take(context.Background(), test.etcd, snapshotName)
+			_, err := store.Take(context.Background(), test.etcd, snapshotName, plenty)
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
-			_, again := store.Take(context.Background(), test.etcd, snapshotName)
+			_, again := store.Take(context.Background(), test.etcd, snapshotName, plenty)
 			g.Expect(again.Error()).To(Equal(err.Error()))
 			g.Expect(keys(g, store)).To(BeEmpty(), "nothing is stored")
 			g.Expect(left()).To(BeEmpty(), "no temporary file stays")
 		})
 	}
+}
+
+func TestNoMoreIsTakenThanThereIsRoomFor(t *testing.T) {
+	g := NewWithT(t)
+	left := temporaries(t)
+	sent := 0
+	endless := bent{startEtcd(t, t.TempDir()), func([]byte) io.Reader {
+		return readerFunc(func(buffer []byte) (int, error) { sent += len(buffer); return len(buffer), nil })
+	}}
+	store := newStore(memblob.OpenBucket(nil), "mem://")
+	_, err := store.Take(context.Background(), endless, named("u1", "before-v1.36.3"), 1<<20)
+	g.Expect(err).To(MatchError("checking the snapshot: it is larger than etcd said that its database is"))
+	g.Expect(sent).To(BeNumerically("<", 2<<20))
+	g.Expect(keys(g, store)).To(BeEmpty(), "nothing is stored")
+	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
 }
 
 // signed appends the hash that etcd would send.
@@ -224,7 +239,7 @@ func TestTakeEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	store := newStore(memblob.OpenBucket(nil), "mem://")
-	_, err := store.Take(ctx, stuck{etcd, func() {}}, named("u1", "before-v1.36.3"))
+	_, err := store.Take(ctx, stuck{etcd, func() {}}, named("u1", "before-v1.36.3"), plenty)
 	g.Expect(err).To(MatchError("taking the snapshot from etcd: it took too long"))
 	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
 }
@@ -279,12 +294,12 @@ func workUntilKilled(where string) error {
 	reached := func() { fmt.Println("reached") }
 	name := named("u1", "before-v1.36.3")
 	if where == "download" {
-		_, err = store.Take(ctx, stuck{etcd, reached}, name)
+		_, err = store.Take(ctx, stuck{etcd, reached}, name, plenty)
 		return err
 	}
 	key := name.database()
 	if where == "record" {
-		if _, err := store.Take(ctx, etcd, name); err != nil {
+		if _, err := store.Take(ctx, etcd, name, plenty); err != nil {
 			return err
 		}
 		if err := store.bucket.Delete(ctx, name.record()); err != nil {
@@ -313,7 +328,7 @@ func TestKilledInTheMiddleAndTriedAgain(t *testing.T) {
 			_, ok, err := store.Find(ctx, name)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(ok).To(BeFalse(), "what is not whole is not found")
-			taken, err := store.Take(ctx, etcd, name)
+			taken, err := store.Take(ctx, etcd, name, plenty)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(keys(g, store)).To(ConsistOf(name.database(), name.record()), "nothing is left of the first try")
 			g.Expect(left()).To(BeEmpty())
@@ -352,7 +367,7 @@ func TestTwoClustersAndOldSnapshots(t *testing.T) {
 	store.now = func() time.Time { clock = clock.Add(time.Hour); return clock }
 	for _, occasion := range []string{"c", "b", "a"} {
 		for _, uid := range []string{"u1", "u2"} {
-			_, err := store.Take(ctx, etcd, named(uid, occasion))
+			_, err := store.Take(ctx, etcd, named(uid, occasion), plenty)
 			g.Expect(err).NotTo(HaveOccurred())
 		}
 	}

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
 	logsv1 "k8s.io/component-base/logs/api/v1"
@@ -112,6 +113,9 @@ func (o *Options) addServers(fs *pflag.FlagSet) {
 	fs.StringVar(&o.WebhookKeyName, "webhook-key-name", "tls.key", "File name of the webhooks' key.")
 	fs.StringVar(&o.ClientCAName, "runtime-extension-client-ca-name", "",
 		"File name, in the folder of the webhooks' certificate, of the certificate authorities of who may call the runtime extension; anybody may if unset.")
+	o.SnapshotRoom.Quantity = resource.MustParse("9Gi")
+	fs.Var(&o.SnapshotRoom, "runtime-extension-snapshot-room",
+		"How much of its folder for temporary files the runtime extension fills with snapshots of etcd while it takes them; what does not fit waits, or is refused.")
 	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 serves none.")
 	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
 		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-base/featuregate"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
@@ -96,6 +97,8 @@ type Options struct {
 	// ClientCAName is the name of a file beside the webhooks' certificate, with the authorities that sign the certificates of
 	// who may call the runtime extension. With none, anybody may.
 	ClientCAName string
+	// SnapshotRoom is how many bytes the runtime extension's temporary files of etcd snapshots may have together; 9Gi by default.
+	SnapshotRoom resource.QuantityValue
 	// HealthAddress serves /healthz and /readyz.
 	HealthAddress string
 	// ProfilerAddress serves pprof without authentication; nothing does if it is empty.

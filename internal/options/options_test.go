@@ -54,6 +54,8 @@ func TestValidate(t *testing.T) {
 		{name: "a runtime extension that cannot be called", args: []string{"--providers=runtime-extension", "--webhook-port=0"}, want: "--webhook-port is 0, want the port on which the runtime-extension role is called"},
 		{name: "certificates of an API server that has none", args: withCloud("--providers=infrastructure,runtime-extension", "--runtime-extension-client-ca-name=ca.crt"), want: "only where runtime-extension is the only role"},
 		{name: "callers of nobody", args: withCloud("--runtime-extension-client-ca-name=ca.crt"), want: "--runtime-extension-client-ca-name is set, but --providers has no runtime-extension"},
+		{name: "no room for snapshots", args: withCloud("--providers=runtime-extension", "--runtime-extension-snapshot-room=0"), want: "--runtime-extension-snapshot-room is 0, want more than 0"},
+		{name: "room for snapshots that nobody takes", args: withCloud("--runtime-extension-snapshot-room=1Gi"), want: "--runtime-extension-snapshot-room is set, but --providers has no runtime-extension"},
 		{name: "no role", args: withCloud("--providers="), want: "--providers is empty"},
 		{name: "no workers", args: withCloud("--concurrency=0"), want: "--concurrency is 0, want at least 1"},
 		{name: "fewer than no workers of a kind", args: withCloud("--foomachine-concurrency=-1"), want: "--foomachine-concurrency is -1, want at least 1, or 0"},
