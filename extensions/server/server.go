@@ -19,6 +19,8 @@ package server
 import (
 	"crypto/tls"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"k8s.io/utils/ptr"
 	runtimecatalog "sigs.k8s.io/cluster-api/api/runtime/catalog"
@@ -42,7 +44,7 @@ type Options struct {
 	// CertDir holds the certificate and the key, in files of these names, and the authorities of clients in ClientCAName.
 	CertDir, CertName, KeyName string
 	// ClientCAName is the name of the file with the authorities that sign the certificates of callers. With none, anybody
-	// may call.
+	// may call. It is read anew for each connection.
 	ClientCAName string
 	// TLS changes the configuration of TLS.
 	TLS []func(*tls.Config)
@@ -54,9 +56,13 @@ func New(options Options) (*runtimeserver.Server, error) {
 	if err := runtimehooksv1.AddToCatalog(catalog); err != nil {
 		return nil, fmt.Errorf("catalog of runtime hooks: %w", err)
 	}
+	tlsOptions := options.TLS
+	if options.ClientCAName != "" {
+		tlsOptions = append(slices.Clone(tlsOptions), clientAuthorities(filepath.Join(options.CertDir, options.ClientCAName)).renew)
+	}
 	server, err := runtimeserver.New(runtimeserver.Options{
 		Catalog: catalog, Port: options.Port, CertDir: options.CertDir, CertName: options.CertName, KeyName: options.KeyName,
-		ClientCAName: options.ClientCAName, TLSOpts: options.TLS,
+		ClientCAName: options.ClientCAName, TLSOpts: tlsOptions,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("server of runtime hooks: %w", err)

@@ -21,6 +21,7 @@ package extension
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -34,6 +35,7 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
@@ -322,6 +324,25 @@ var _ = Describe("The server", func() {
 			_, _, err := caller.post(ctx, r, handlerPath(hook), body)
 			Expect(err).To(MatchError(ContainSubstring("tls:")), name)
 		}
+	})
+
+	It("takes calls from who has a certificate of another authority once that is the callers', without a restart", func(ctx SpecContext) {
+		r, another := startReplica(ctx, server.Options{ClientCAName: "client-ca.crt"}), newAuthority()
+		before, after := newCaller(authority.client("capi-manager")), newCaller(another.client("capi-manager"))
+		sessions, ok := before.http.Transport.(*http.Transport)
+		Expect(ok).To(BeTrue())
+		sessions.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1)
+		call := func(caller caller) error {
+			_, _, err := caller.post(ctx, r, handlerPath(lifecycle.BeforeClusterCreate), []byte("{}"))
+			return err
+		}
+		Expect(call(before)).To(Succeed())
+		Expect(call(after)).To(MatchError(ContainSubstring("tls:")))
+
+		writeFile(r.certDir, "client-ca.crt", certs.EncodeCertPEM(another.cert))
+		Expect(call(after)).To(Succeed())
+		sessions.CloseIdleConnections()
+		Expect(call(before)).To(MatchError(ContainSubstring("tls:")), "not with the session that it had either")
 	})
 })
 

@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+)
+
+// clientAuthorities is the path of a file with the authorities that sign the certificates of callers.
+type clientAuthorities string
+
+// renew has each connection checked against what the file says by then. The webhook server reads it only once.
+func (a clientAuthorities) renew(config *tls.Config) {
+	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
+		pool, err := a.read()
+		if err != nil {
+			return nil, err
+		}
+		renewed := config.Clone()
+		renewed.ClientCAs = pool
+		// Who resumes a session is not asked for a certificate again.
+		renewed.SessionTicketsDisabled = true
+		return renewed, nil
+	}
+}
+
+func (a clientAuthorities) read() (*x509.CertPool, error) {
+	content, err := os.ReadFile(string(a))
+	if err != nil {
+		return nil, fmt.Errorf("reading the authorities of callers: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(content) {
+		return nil, fmt.Errorf("the authorities of callers: %s has no certificate in PEM form", string(a))
+	}
+	return pool, nil
+}
