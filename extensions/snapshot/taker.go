@@ -104,7 +104,7 @@ func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.
 	outcome := work.Outcome{
 		Done:    true,
 		Message: fmt.Sprintf("an etcd snapshot is stored in %s: revision %d, members %d", store.Location(name), taken.Revision, len(taken.Members)),
-		Report:  report(taken),
+		Report:  report(taken, store.Location(name)),
 	}
 	if err := store.Prune(ctx, name, terms.keep); err != nil {
 		// The snapshot is there; what is too much can be deleted by anybody at any time.
@@ -121,10 +121,10 @@ func find(ctx context.Context, store *etcdsnapshot.Store, name etcdsnapshot.Name
 	return store.Find(ctx, name)
 }
 
-// report says what is in a snapshot, for whoever is to restore it.
-func report(taken etcdsnapshot.Snapshot) string {
+// report says where a snapshot is and what is in it, for whoever is to restore it.
+func report(taken etcdsnapshot.Snapshot, location string) string {
 	return strings.Join([]string{
-		"etcd snapshot: " + taken.Key,
+		"etcd snapshot: " + location,
 		"taken: " + taken.Taken.UTC().Format(time.RFC3339),
 		fmt.Sprintf("size: %d bytes", taken.Size),
 		"sha256: " + taken.SHA256,

@@ -78,7 +78,7 @@ func TestUpgradeGoesOnOnceTheSnapshotIsStored(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(first.Done).To(BeTrue())
 	g.Expect(first.Message).To(Equal("an etcd snapshot is stored in file://" + folder + " as u1/default.quick/v1.35.4/before-v1.36.3.db: revision 2, members 1"))
-	g.Expect(first.Report).To(And(ContainSubstring("sha256: "), ContainSubstring("revision: 2, keys: 1"), ContainSubstring("etcd version: 3.")))
+	g.Expect(first.Report).To(And(HavePrefix("etcd snapshot: file://"+folder+" as u1/default.quick/v1.35.4/before-v1.36.3.db\n"), ContainSubstring("sha256: "), ContainSubstring("revision: 2, keys: 1"), ContainSubstring("etcd version: 3.")))
 	for range 3 {
 		g.Expect(task.Run(ctx, upgradeJob(given))).To(Equal(first), "once more finds what is stored")
 	}

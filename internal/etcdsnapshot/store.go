@@ -87,13 +87,18 @@ func checkFolder(parsed *url.URL) error {
 	return nil
 }
 
-// Location returns the URL of a bucket without user, password and query, which may hold credentials.
+// Location returns the URL of a bucket, with the folder in it that the prefix parameter names, and without user, password and query,
+// which may hold credentials.
 func Location(text string) string {
 	parsed, err := parse(text)
 	if err != nil {
 		return ""
 	}
-	return (&url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}).String()
+	where := &url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
+	if folder := strings.TrimSuffix(parsed.Query().Get("prefix"), "/"); folder != "" {
+		where.Path = strings.TrimSuffix(where.Path, "/") + "/" + folder
+	}
+	return where.String()
 }
 
 // Open opens a bucket by its URL, of one of the schemes of Schemes. The prefix parameter is a folder in the bucket; others

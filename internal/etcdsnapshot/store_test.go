@@ -76,7 +76,8 @@ func TestCheckURL(t *testing.T) {
 func TestLocationHoldsNoCredentials(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(Location("s3://bucket/path?region=r&secret=hunter2#hunter2")).To(Equal("s3://bucket/path"))
-	g.Expect(Location("file:///var/snapshots?prefix=a")).To(Equal("file:///var/snapshots"))
+	g.Expect(Location("s3://bucket?prefix=prod/&secret=hunter2")).To(Equal("s3://bucket/prod"))
+	g.Expect(Location("file:///var/snapshots?prefix=a/b")).To(Equal("file:///var/snapshots/a/b"))
 	g.Expect(Location("s3://key:hunter2@bucket")).To(BeEmpty())
 }
 
@@ -91,6 +92,7 @@ func TestFolderIsForItsOwner(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(ok).To(BeTrue())
 	g.Expect(found.Key).To(Equal("u1/default.quick/v1.35.4/before-1.db"))
+	g.Expect(store.Location(named("u1", "before-1"))).To(Equal("file://" + folder + "/below as u1/default.quick/v1.35.4/before-1.db"))
 	var files []string
 	g.Expect(filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		g.Expect(err).NotTo(HaveOccurred())
