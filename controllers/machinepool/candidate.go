@@ -128,7 +128,7 @@ const lastRank = rankWorking
 
 func (c candidate) rank() rank {
 	switch {
-	case c.hasAnnotation(clusterv1.DeleteMachineAnnotation):
+	case c.marked():
 		return rankMarked
 	case c.state == stateBroken:
 		return rankBroken
@@ -140,6 +140,9 @@ func (c candidate) rank() rank {
 		return rankWorking
 	}
 }
+
+// marked reports whether a user or the cluster autoscaler has marked the member for deletion.
+func (c candidate) marked() bool { return c.hasAnnotation(clusterv1.DeleteMachineAnnotation) }
 
 // orderOf is the place of a member in the delete policy; the lowest goes first.
 func (p policy) orderOf(m member) int64 {

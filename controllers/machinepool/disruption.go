@@ -173,7 +173,8 @@ func (b *budget) repair() {
 }
 
 // scaleDown takes away what is too many, also of what is broken and could not be repaired yet: before that goes, nothing that works
-// does. What is lost is none of those that are too many. While a rollout runs, the surge is not too many.
+// does. What is lost is none of those that are too many. While a rollout runs, the surge is not too many, but for members that are
+// marked for deletion, which the rollout would keep: who made the pool smaller meant them.
 func (b *budget) scaleDown() {
 	if b.scaling != scalingHere {
 		return
@@ -183,7 +184,11 @@ func (b *budget) scaleDown() {
 		allowed += b.maxSurge
 	}
 	broken, _ := split(b.broken, candidate.live)
-	b.take(slices.Concat(b.candidates, broken), b.live-allowed, causeScaleDown)
+	marked, others := split(slices.Concat(b.candidates, broken), func(c candidate) bool {
+		return b.rollsOut() && c.marked() && !c.outdated
+	})
+	b.take(marked, b.live-b.replicas, causeScaleDown)
+	b.take(others, b.live-allowed, causeScaleDown)
 }
 
 // rollOut takes away outdated members, as many as members of the current revision have become available in their place.
