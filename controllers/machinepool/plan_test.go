@@ -23,6 +23,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
@@ -68,6 +69,12 @@ func newScope(replicas int32, members ...member) *scope {
 func deletePool(s *scope) *scope {
 	now := metav1.NewTime(time.Now())
 	s.pool.DeletionTimestamp = &now
+	return s
+}
+
+// mayMissOne lets one member be unavailable.
+func mayMissOne(s *scope) *scope {
+	s.pool.Spec.Strategy.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	return s
 }
 
@@ -152,6 +159,7 @@ func TestRevision(t *testing.T) {
 
 func TestDecide(t *testing.T) {
 	noFooMachine := with(working("c", "z1", 0), func(m *member) { m.fooMachine = nil })
+	noMachine := with(working("c", "z1", 0), func(m *member) { m.machine = nil })
 	for name, test := range map[string]struct {
 		scope      *scope
 		wait       string
@@ -162,6 +170,7 @@ func TestDecide(t *testing.T) {
 		"nothing":                   {scope: newScope(1, working("a", "z1", 0))},
 		"a FooMachine":              {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
 		"FooMachines before a cull": {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
+		"Machines before a cull":    {scope: mayMissOne(newScope(1, working("a", "z1", 0), noMachine))},
 		"a cull":                    {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
 		"a cull that goes on":       {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
 		"what is lost":              {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},

@@ -98,7 +98,7 @@ func policyOf(s *scope) policy {
 	}
 	if scaledElsewhere(s) {
 		p.scaling = scalingElsewhere
-	} else if unregistered(s.members) {
+	} else if withoutMachine(s.members) {
 		p.scaling = scalingWaits
 	}
 	return p
