@@ -169,16 +169,20 @@ func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if err != nil || isPaused {
 		return ctrl.Result{}, err
 	}
+	return r.lookAt(ctx, s)
+}
 
+// lookAt brings a pool closer to what is asked for, and writes what was seen and decided. Only a pool with which all went well rests
+// afterwards.
+func (r *reconciler) lookAt(ctx context.Context, s *scope) (ctrl.Result, error) {
+	pool := s.pool
 	helper, err := patch.NewHelper(pool, r.client)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	before := pool.DeepCopy()
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
-	err = r.reconcile(ctx, s)
-	r.pace.looked(req.NamespacedName, len(s.members), r.clock.Now())
-	if err != nil {
+	if err := r.reconcile(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
 	setSpec(s)
@@ -189,6 +193,9 @@ func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	}
 	r.expected.decided(pool)
 	r.recordEvents(before, pool)
+	if cloudErr == nil {
+		r.pace.looked(client.ObjectKeyFromObject(pool), len(s.members), r.clock.Now())
+	}
 	return result, cloudErr
 }
 

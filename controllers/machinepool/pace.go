@@ -46,7 +46,8 @@ func (p *pace) rest(key types.NamespacedName, now time.Time) time.Duration {
 	return max(p.pools[key].Sub(now), 0)
 }
 
-// looked sets when the next look may be.
+// looked sets when the next look may be, after one that went well. One that failed is followed by the backoff of the queue, which
+// would begin anew after a rest.
 func (p *pace) looked(key types.NamespacedName, members int, now time.Time) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
