@@ -103,7 +103,7 @@ func newBudget(members []member, p policy) *budget {
 			b.count(c, 1)
 			b.look(c.deadline)
 		}
-		if m.fooMachine != nil && m.machine != nil {
+		if m.machine != nil && (m.fooMachine != nil || m.lost()) {
 			b.candidates = append(b.candidates, c)
 		}
 	}

@@ -106,11 +106,12 @@ func TestRepair(t *testing.T) {
 		want        map[string]cause
 		failed      int32
 	}{
-		"stopped":     {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
-		"lost":        {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
-		"remediation": {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
-		"boot failed": {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
-		"reclaim":     {members: []member{with(working("a", "z1", 0), noticed)}, want: map[string]cause{"a": causeReclaim}},
+		"stopped":                    {members: []member{with(working("a", "z1", 0), stopped)}, want: map[string]cause{"a": causeRepair}},
+		"lost":                       {members: []member{with(working("a", "z1", 0), gone)}, want: map[string]cause{"a": causeRepair}},
+		"FooMachine deleted by hand": {members: []member{with(working("a", "z1", 0), orphaned)}, want: map[string]cause{"a": causeRepair}},
+		"remediation":                {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
+		"boot failed":                {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
+		"reclaim":                    {members: []member{with(working("a", "z1", 0), noticed)}, want: map[string]cause{"a": causeReclaim}},
 		"reclaim of what is to be replaced anyway": {
 			members: []member{with(with(working("a", "z1", 0), unhealthy), noticed), with(working("b", "z1", 0), deleted)},
 			want:    map[string]cause{"a": causeReclaim},

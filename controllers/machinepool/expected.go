@@ -83,10 +83,14 @@ func (e *expected) last(pool *infrav1.FooMachinePool) decision {
 }
 
 func uidOf(m member) types.UID {
-	if m.fooMachine == nil {
+	switch {
+	case m.fooMachine != nil:
+		return m.fooMachine.UID
+	case m.machine != nil:
+		return m.machine.UID
+	default:
 		return ""
 	}
-	return m.fooMachine.UID
 }
 
 func (e *expected) add(s *scope, m member) {

@@ -89,6 +89,7 @@ func machineMatters() predicate.Funcs {
 		after, isMachine := e.ObjectNew.(*clusterv1.Machine)
 		return !wasMachine || !isMachine || besidesStatus.Update(e) ||
 			before.Status.NodeRef.IsDefined() != after.Status.NodeRef.IsDefined() ||
+			infrastructureDeleted(before) != infrastructureDeleted(after) ||
 			slices.ContainsFunc(decisiveConditions, func(kind string) bool {
 				return conditions.IsTrue(before, kind) != conditions.IsTrue(after, kind) ||
 					conditions.IsFalse(before, kind) != conditions.IsFalse(after, kind)

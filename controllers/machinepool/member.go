@@ -21,6 +21,8 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/collections"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -29,7 +31,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// member is one instance of a pool and the objects that stand for it. At least one of instance and fooMachine is set.
+// member is one instance of a pool and the objects that stand for it. At least one of instance and fooMachine is set, but for a
+// Machine whose FooMachine was deleted under it.
 type member struct {
 	// name of the FooMachine, the Machine and the instance's host.
 	name string
@@ -61,9 +64,11 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 		of(fooMachines[i].Name).fooMachine = &fooMachines[i]
 	}
 	for i := range machines {
-		// A Machine whose FooMachine is gone is on its way out, and nothing here can speed it up.
-		if m, ok := byName[machines[i].Spec.InfrastructureRef.Name]; ok {
+		name := machines[i].Spec.InfrastructureRef.Name
+		if m, ok := byName[name]; ok {
 			m.machine = &machines[i]
+		} else if left(&machines[i]) {
+			of(name).machine = &machines[i]
 		}
 	}
 	members := make([]member, 0, len(byName))
@@ -72,6 +77,18 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 	}
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return members
+}
+
+// left reports whether a Machine stays though its FooMachine is gone: nobody else deletes it. One that is on its way out needs
+// nothing any more.
+func left(machine *clusterv1.Machine) bool {
+	return machine.DeletionTimestamp.IsZero() && infrastructureDeleted(machine)
+}
+
+// infrastructureDeleted reports whether Cluster API has seen the FooMachine of a Machine, and misses it now.
+func infrastructureDeleted(machine *clusterv1.Machine) bool {
+	ready := conditions.Get(machine, clusterv1.MachineInfrastructureReadyCondition)
+	return ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == clusterv1.MachineInfrastructureDeletedReason
 }
 
 // leaving reports whether a deletion of the member has begun, at whichever of its objects.
@@ -117,10 +134,14 @@ func (m member) available() bool {
 // providerID is what Cluster API must know of the member, and empty once its Node may go. An ID stays until the instance is
 // gone and its FooMachine with it: also that of a lost instance, since its Machine goes within the budget.
 func (m member) providerID() string {
-	if m.instance != nil {
+	switch {
+	case m.instance != nil:
 		return m.instance.ProviderID
+	case m.fooMachine != nil:
+		return m.fooMachine.Spec.ProviderID
+	default:
+		return ""
 	}
-	return m.fooMachine.Spec.ProviderID
 }
 
 func (m member) zone() string {

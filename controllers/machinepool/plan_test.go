@@ -250,7 +250,7 @@ func carryOut(s *scope, p plan) (changed bool) {
 	}
 	for _, m := range p.victims {
 		now := metav1.Now()
-		m.fooMachine.DeletionTimestamp = &now
+		m.machine.DeletionTimestamp = &now
 	}
 	for i, m := range s.members {
 		if !m.leaving() {
@@ -289,6 +289,32 @@ func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
 		lost, // its Machine goes within the budget, and its Node with it
 	}
 	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c", "foo:///z1/d"}))
+}
+
+// Cluster API keeps a Machine whose FooMachine was deleted by hand.
+func TestMachinesWithoutFooMachine(t *testing.T) {
+	for name, test := range map[string]struct {
+		reason string
+		change func(m *clusterv1.Machine)
+		want   []string
+	}{
+		"one that had one":     {reason: clusterv1.MachineInfrastructureDeletedReason, want: []string{"a"}},
+		"one that had none":    {reason: clusterv1.MachineInfrastructureDoesNotExistReason},
+		"one that goes anyway": {reason: clusterv1.MachineInfrastructureDeletedReason, change: func(m *clusterv1.Machine) { m.DeletionTimestamp = ptr.To(metav1.Now()) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			machine := working("a", "z1", 0).machine
+			machine.Spec.InfrastructureRef.Name = "a"
+			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: test.reason})
+			if test.change != nil {
+				test.change(machine)
+			}
+			s := newScope(1, membersOf(nil, nil, []clusterv1.Machine{*machine})...)
+			g.Expect(namesOf(decide(s).victims)).To(ConsistOf(test.want))
+			g.Expect(providerIDs(s.members)).To(BeEmpty())
+		})
+	}
 }
 
 func TestStalledTellsWhyTheCloudMakesNoInstance(t *testing.T) {

@@ -36,6 +36,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 
 func strategy(surge, unavailable int32) infrav1.FooMachinePoolStrategy {
@@ -281,6 +282,36 @@ var _ = Describe("The life of a pool", func() {
 			g.Expect(s.drained).To(HaveLen(3))
 		}, "20s", "50ms").Should(Succeed(), "all are replaced")
 		s.settles(3)
+	})
+
+	It("takes away the Machine of a FooMachine that is deleted by hand", func() {
+		s := newStory(3, infrav1.FooMachinePoolStrategy{})
+		s.settles(3)
+		fooMachine := s.fooMachines(Default)[0]
+		machine := &clusterv1.Machine{}
+		Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(&fooMachine), machine)).To(Succeed())
+		id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(suite.Client.Delete(s.ctx, &fooMachine)).To(Succeed())
+		Expect(suite.Cloud.DeleteInstance(s.ctx, id)).To(Succeed())
+		Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(&fooMachine), &fooMachine)).To(Succeed())
+		fooMachine.Finalizers = nil
+		Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
+
+		By("saying what Cluster API says of such a Machine, which it keeps")
+		before := machine.DeepCopy()
+		conditions.Set(machine, metav1.Condition{
+			Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: clusterv1.MachineInfrastructureDeletedReason,
+		})
+		Expect(suite.Client.Status().Patch(s.ctx, machine, client.MergeFrom(before))).To(Succeed())
+		Eventually(func(g Gomega) {
+			g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(machine), machine)).To(Succeed())
+			g.Expect(machine.DeletionTimestamp.IsZero()).To(BeFalse())
+		}).Should(Succeed(), "nobody else deletes it")
+		machine.Finalizers = nil
+		Expect(suite.Client.Update(s.ctx, machine)).To(Succeed())
+		s.settles(3)
+		Expect(s.drained).To(BeEmpty(), "the others stay")
 	})
 
 	It("replaces a stopped instance", func() {

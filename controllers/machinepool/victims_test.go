@@ -104,6 +104,9 @@ func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimA
 
 func gone(m *member) { m.instance = nil }
 
+// orphaned is a member whose FooMachine was deleted by hand, which took the instance with it.
+func orphaned(m *member) { m.instance, m.fooMachine = nil, nil }
+
 func namesOf(victims []victim) []string {
 	names := []string{}
 	for _, m := range victims {
@@ -191,7 +194,7 @@ func anyMembers(t *rapid.T) []member {
 	members := make([]member, 0, count)
 	for i := range count {
 		m := working(fmt.Sprintf("m%02d", i), rapid.SampledFrom([]string{"z1", "z2", "z3"}).Draw(t, "zone"), rapid.IntRange(0, 59).Draw(t, "age"))
-		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed, moved}
+		changes := []func(*member){nil, nil, nil, marked, stopped, booting, bootstrapFailed, deleted, gone, outdated, unhealthy, notAvailable, noticed, moved, orphaned}
 		for range 2 {
 			if change := rapid.SampledFrom(changes).Draw(t, "change"); change != nil && m.instance != nil {
 				change(&m)
