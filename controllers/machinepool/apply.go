@@ -38,8 +38,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's. Where the
-// cloud refuses an order, no member goes: an order that can not be carried out must not touch what is there.
+// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
 func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	s.wait, s.decided = p.wait, p
 	var errs []error
@@ -55,10 +54,8 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if p.ensure != nil {
 		errs = append(errs, r.ensurePool(ctx, s, p))
 	}
-	if s.fault.IsZero() {
-		for _, v := range p.victims {
-			errs = append(errs, r.deleteMember(ctx, s, v))
-		}
+	for _, v := range p.goNow(s) {
+		errs = append(errs, r.deleteMember(ctx, s, v))
 	}
 	if p.deletePool {
 		requestDeletion(ctx, s)

@@ -107,6 +107,25 @@ var _ = Describe("Faults of the cloud", func() {
 		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 	)
 
+	It("replaces what does not work though the cloud has no room for one more", func() {
+		s := newStory(2, strategy(1, 0))
+		s.settles(2)
+		s.watch()
+		stopped := s.instances(Default)[0]
+		suite.Cloud.Fail(fake.CallEnsurePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1})
+		Expect(suite.Cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
+		s.shows(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudQuotaExceededReason)
+		Eventually(func(g Gomega) {
+			s.step(g)
+			g.Expect(s.drained).To(Equal([]string{stopped.Hostname}))
+		}).Should(Succeed(), "it makes room for the one that replaces it")
+		suite.Cloud.Heal(fake.CallEnsurePool)
+		suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+		s.settles(2)
+		Expect(s.drained).To(HaveLen(1))
+		Expect(s.most).To(Equal(2))
+	})
+
 	It("replaces what is lost during a rollout", func() {
 		s := newStory(3, strategy(1, 0))
 		s.settles(3)

@@ -62,6 +62,19 @@ func (p plan) shrinks() bool {
 	return slices.ContainsFunc(p.victims, func(v victim) bool { return v.why == causeScaleDown })
 }
 
+// goNow returns the victims that go once the cloud has answered the order. Where it refused that, none goes: an order that can not be
+// carried out must not touch what is there. But where it refused only that the pool grows, what has to be replaced anyway goes, or
+// a pool that has all that the cloud gives it could never be repaired.
+func (p plan) goNow(s *scope) []victim {
+	switch {
+	case s.fault.IsZero():
+		return p.victims
+	case !slices.Contains(refusals, s.fault.Reason), s.cloudPool == nil, p.ensure == nil, !sameTemplate(s.cloudPool.PoolSpec, *p.ensure):
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.victims), func(v victim) bool { return v.why == causeScaleDown || v.why == causeRollout })
+}
+
 // decide returns what to do now. Nothing is decided about members while not all is known that the decision depends on.
 //
 //contract:infra-machinepool/machine-pool-machines

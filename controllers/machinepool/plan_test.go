@@ -188,6 +188,61 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// There is no room for more than the largest pool, so that its members are replaced in place.
+func TestTheLargestPoolIsRepairedAndRolledOut(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(m *member)
+		want   cause
+	}{
+		"repair":  {stopped, causeRepair},
+		"rollout": {outdated, causeRollout},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			members := make([]member, infrav1.MaxPoolReplicas)
+			for i := range members {
+				members[i] = working(fmt.Sprintf("m%05d", i), "z1", 0)
+			}
+			test.change(&members[7])
+			p := decide(newScope(infrav1.MaxPoolReplicas, members...))
+			g.Expect(whys(p.victims)).To(Equal(map[string]cause{"m00007": test.want}))
+			g.Expect(p.ensure).To(BeNil(), "nothing more is ordered than there may be")
+		})
+	}
+}
+
+func TestWhoGoesThoughAnOrderIsRefused(t *testing.T) {
+	growth := func(s *scope) cloud.PoolSpec { return poolSpec(s, 9) }
+	other := func(s *scope) cloud.PoolSpec {
+		spec := poolSpec(s, 9)
+		spec.Template.Type = "huge"
+		return spec
+	}
+	for name, test := range map[string]struct {
+		err   error
+		order func(s *scope) cloud.PoolSpec
+		want  []string
+	}{
+		"accepted":                  {nil, other, []string{"repair", "remediation", "reclaim", "shrink", "rollout"}},
+		"more than the cloud has":   {&cloud.QuotaExceededError{Resource: "instances"}, growth, []string{"repair", "remediation", "reclaim"}},
+		"more than a pool can be":   {&cloud.InvalidError{Field: "size", Value: "9"}, growth, []string{"repair", "remediation", "reclaim"}},
+		"what the cloud has not":    {&cloud.InvalidError{Field: "template.type", Value: "huge"}, other, nil},
+		"the cloud does not answer": {&cloud.UnavailableError{Message: "maintenance"}, growth, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newScope(3)
+			s.fault = cloudfault.Of(test.err)
+			order := test.order(s)
+			p := plan{ensure: &order, victims: []victim{
+				{working("repair", "z1", 0), causeRepair}, {working("remediation", "z1", 0), causeRemediation}, {working("reclaim", "z1", 0), causeReclaim},
+				{working("shrink", "z1", 0), causeScaleDown}, {working("rollout", "z1", 0), causeRollout},
+			}}
+			g.Expect(namesOf(p.goNow(s))).To(ConsistOf(test.want))
+		})
+	}
+}
+
 func TestDecideNothingWhileTheCloudCanNotBeAsked(t *testing.T) {
 	g := NewWithT(t)
 	s := newScope(1, working("a", "z1", 0), working("b", "z1", 0))

@@ -86,6 +86,8 @@ func policyOf(s *scope) policy {
 		failures:     currentFailures(s),
 		now:          s.now,
 	}
+	// A pool of the largest size has no room for more, and so replaces its members in place.
+	p.maxSurge = min(p.maxSurge, max(infrav1.MaxPoolReplicas-replicas, 0))
 	p.maxUnavailable = portion(strategy.MaxUnavailable, 0, replicas, down)
 	if p.maxSurge+p.maxUnavailable == 0 {
 		p.maxUnavailable = 1

@@ -32,7 +32,7 @@ const (
 	maxPoolName       = 247
 	maxHostname       = 63
 	maxHostnamePrefix = 57
-	maxPoolSize       = 1000
+	maxPoolSize       = 10000
 	maxUserData       = 1 << 20
 )
 
