@@ -320,6 +320,42 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	}))
 }
 
+// What a template may not hold is refused without being executed: most of these would take minutes, or all memory.
+func TestMachineNameIsNoProgram(t *testing.T) {
+	for name, part := range map[string]string{
+		"a loop":               "{{ range 9999999999 }}xxxxxxxx{{ end }}",
+		"a loop of nothing":    "{{ range 9223372036854775807 }}{{ end }}",
+		"a loop in a branch":   "{{ if true }}{{ range 9999999999 }}x{{ end }}{{ end }}",
+		"a loop in a with":     "{{ with 1 }}{{ range 9999999999 }}x{{ end }}{{ end }}",
+		"a function":           `{{ printf "%999999999s" .random }}`,
+		"a function in a pipe": `{{ .random | printf "%999999999s" }}`,
+		"a recursion":          `{{ define "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`,
+		"a block":              `{{ block "b" . }}{{ range 9999999999 }}x{{ end }}{{ end }}`,
+		"a variable":           "{{ $x := .random }}",
+		"all values":           "{{ . }}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			said := make(chan error, 1)
+			go func() {
+				_, err := MachineName(part+"-{{ .random }}", Names{Cluster: "c", ControlPlane: "cp", Random: "abcde"})
+				said <- err
+			}()
+			g.Eventually(said).WithTimeout(5 * time.Second).Should(Receive(MatchError(
+				HavePrefix("must use nothing but .cluster.name, .fooControlPlane.name and .random: {{"))))
+		})
+	}
+}
+
+func TestMachineNameByDefinitions(t *testing.T) {
+	g := NewWithT(t)
+	names := Names{Cluster: "c", ControlPlane: "cp", Random: "abcde"}
+	_, err := MachineName(`{{ define "machineNaming" }}{{ range 9999999999 }}{{ end }}{{ .random }}{{ end }}`, names)
+	g.Expect(err).To(MatchError(HavePrefix("must use nothing but")))
+	_, err = MachineName(`{{ define "other" }}{{ .random }}{{ end }}`, names)
+	g.Expect(err).To(MatchError(HavePrefix(`gives names such as ""`)))
+}
+
 func TestMachineName(t *testing.T) {
 	g := NewWithT(t)
 	name, err := MachineName("", Names{Cluster: "c", ControlPlane: "cp", Random: "abcde"})

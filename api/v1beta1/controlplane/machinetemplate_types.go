@@ -81,7 +81,8 @@ type MachineTimeouts struct {
 // MachineNamingStrategy says how Machines are named.
 type MachineNamingStrategy struct {
 	// template is a Go template of a Machine's name. Defaults to "{{ .fooControlPlane.name }}-{{ .random }}".
-	// It may use .cluster.name, .fooControlPlane.name and .random: five random characters, which it must hold.
+	// It may use .cluster.name, .fooControlPlane.name and .random: five random characters, which it must hold. Functions
+	// and control structures are refused.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

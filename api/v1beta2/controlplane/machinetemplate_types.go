@@ -87,8 +87,9 @@ type FooControlPlaneMachineTemplateDeletionSpec struct {
 // +kubebuilder:validation:MinProperties=1
 type MachineNamingSpec struct {
 	// template is a Go template of a Machine's name. Defaults to "{{ .fooControlPlane.name }}-{{ .random }}".
-	// It may use .cluster.name, .fooControlPlane.name and .random: five random characters, which it must hold. A name
-	// of more than 63 characters is cut to 58, and five random characters are added.
+	// It may use .cluster.name, .fooControlPlane.name and .random: five random characters, which it must hold. Functions
+	// and control structures are refused. A name of more than 63 characters is cut to 58, and five random characters are
+	// added.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
