@@ -44,7 +44,8 @@ type FooMachineSpec struct {
 	InstanceType string `json:"instanceType,omitempty"`
 
 	// interruptible allows the cloud to take the instance back at any time, after a notice: a spot instance. Defaults to false.
-	// A notice is reported in the condition Ready, with the reason ReclaimNotice. Changes are for new instances.
+	// A notice is reported in the condition Ready, with the reason ReclaimNotice. It can not be changed: another
+	// template gives it to new instances.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }

@@ -1,0 +1,57 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
+)
+
+const module = "github.com/capfoo/cluster-api-provider-foo/"
+
+// Tilt builds the manager anew when one of these changes, and from nothing else.
+func TestTiltWatchesWhatTheManagerIsBuiltFrom(t *testing.T) {
+	g := NewWithT(t)
+	content, err := os.ReadFile("tilt-provider.yaml")
+	g.Expect(err).NotTo(HaveOccurred())
+	var provider struct {
+		Config struct {
+			Dependencies []string `json:"live_reload_deps"`
+		} `json:"config"`
+	}
+	g.Expect(yaml.Unmarshal(content, &provider)).To(Succeed())
+	watched := sets.New(provider.Config.Dependencies...)
+	for entry := range watched {
+		g.Expect(entry).To(Or(BeAnExistingFile(), BeADirectory()))
+	}
+
+	packages, err := exec.CommandContext(t.Context(), "go", "list", "-deps", ".").Output()
+	g.Expect(err).NotTo(HaveOccurred())
+	needed := sets.New("main.go", "go.mod", "go.sum")
+	for name := range strings.FieldsSeq(string(packages)) {
+		if local, is := strings.CutPrefix(name, module); is {
+			needed.Insert(strings.Split(local, "/")[0])
+		}
+	}
+	g.Expect(watched.UnsortedList()).To(ConsistOf(needed.UnsortedList()))
+}
