@@ -98,12 +98,8 @@ func (c converter[H, S, PH, PS]) fits(ctx context.Context, hub *H, spoke *S) (bo
 
 // toHub is a function for conversion.NewSpokeConverter.
 func (c converter[H, S, PH, PS]) toHub(ctx context.Context, src PS, dst PH) error {
-	kind := dst.GetObjectKind().GroupVersionKind()
 	// The fields of the hub as they were last read are what the spoke's fields are written over.
-	if _, err := conversionutil.UnmarshalData(src, dst); err != nil {
-		return fmt.Errorf("annotation %s is not what v1beta1 was read with: %w", conversionutil.DataAnnotation, err)
-	}
-	dst.GetObjectKind().SetGroupVersionKind(kind)
+	takeHubData[H](src, dst)
 	copyMeta(src, dst)
 	touched, err := c.touched(ctx, (*S)(src), (*H)(dst))
 	if err != nil {
@@ -115,6 +111,17 @@ func (c converter[H, S, PH, PS]) toHub(ctx context.Context, src PS, dst PH) erro
 		}
 	}
 	return c.keepSpokeData(ctx, (*S)(src), dst)
+}
+
+// takeHubData removes the data from the annotations of a spoke, and reads the hub from it. As in takeSpokeData, what somebody
+// wrote by hand is no error.
+func takeHubData[H any, PH object[H]](spoke metav1.Object, hub PH) {
+	kind := hub.GetObjectKind().GroupVersionKind()
+	if _, err := conversionutil.UnmarshalData(spoke, hub); err != nil {
+		*hub = *new(H)
+		delete(spoke.GetAnnotations(), conversionutil.DataAnnotation)
+	}
+	hub.GetObjectKind().SetGroupVersionKind(kind)
 }
 
 // touched returns the parts that are not what was read. The others stay as they are, since that is exact.

@@ -133,10 +133,14 @@ func TestAnnotationsOfSomebodyElse(t *testing.T) {
 		g.Expect(spoke.Spec.Version).To(Equal("v1.36.3"))
 		g.Expect(spoke.Annotations).NotTo(HaveKey(SpokeDataAnnotation))
 	}
-	spoke := down(t, hubControlPlane())
-	spoke.Annotations = map[string]string{conversionutil.DataAnnotation: "no JSON"}
-	NewWithT(t).Expect(controlPlanes.toHub(t.Context(), spoke, &controlplanev1.FooControlPlane{})).To(
-		MatchError(ContainSubstring("cluster.x-k8s.io/conversion-data is not what v1beta1 was read with")))
+	for _, text := range []string{"", "no JSON", "7", `{"spec":{"version":"v1.0.0"},"status":7}`, `{"spec":{"version":7,"replicas":5}}`} {
+		spoke := down(t, hubControlPlane())
+		spoke.Annotations = map[string]string{conversionutil.DataAnnotation: text, "other": "stays"}
+		written := up(t, spoke)
+		g := NewWithT(t)
+		g.Expect(written.Annotations).To(Equal(map[string]string{"other": "stays"}), text)
+		g.Expect(written.Spec).To(Equal(hubControlPlane().Spec), text)
+	}
 }
 
 func TestReferencesTakeTheVersionThatIsServed(t *testing.T) {

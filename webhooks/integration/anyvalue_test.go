@@ -40,8 +40,10 @@ func strange(leaf apiextensionsv1.JSONSchemaProps) []any {
 	switch {
 	case leaf.XIntOrString:
 		return []any{"soon", -1, "999%"}
+	case leaf.Format == "date-time":
+		return []any{"", "soon", "2026-01-01t00:00:00z", "2026-01-01T00:00:00,5Z", "2026-02-30T00:00:00Z"}
 	case leaf.Type == "string":
-		return []any{"", "soon", "-1s", "\x00/ \u2028"}
+		return []any{"", "soon", "-1s", "9999999999h", "\x00/ \u2028"}
 	case leaf.Type == "integer":
 		return []any{-1, 0, int64(math.MaxInt32) + 1, int64(math.MaxInt64)}
 	case leaf.Type == "boolean":

@@ -110,6 +110,23 @@ var _ = Describe("An object of v1beta2", func() {
 	})
 })
 
+var _ = Describe("An object of v1beta1", func() {
+	It("is taken without the annotation of conversion that somebody wrote by hand", func(ctx SpecContext) {
+		for kind := range valid {
+			if kind.Version != "v1beta1" {
+				continue
+			}
+			object := fixture(ctx, kind.Version, kind.Kind, nil)
+			given := specOf(object.DeepCopy())
+			object.SetAnnotations(map[string]string{conversionAnnotations[0]: "x", conversionAnnotations[1]: "x"})
+			Expect(environment.Client.Create(ctx, object)).To(Succeed(), kind.String())
+			read := get(ctx, object, "v1beta1")
+			Expect(specOf(read)).To(Equal(given), kind.String())
+			Expect(get(ctx, object, "v1beta2").GetAnnotations()).NotTo(HaveKeyWithValue(BeElementOf(conversionAnnotations), "x"), kind.String())
+		}
+	})
+})
+
 var _ = Describe("The status of v1beta1", func() {
 	It("of a FooControlPlane is what the v1beta1 contract asks for", Label("contract:control-plane.initialization-completed",
 		"contract:control-plane.conditions", "contract:control-plane.replicas", "contract:control-plane.terminal-failures"), func(ctx SpecContext) {

@@ -62,7 +62,7 @@ func (h defaultHandler) Handle(_ context.Context, request admission.Request) adm
 	if err := json.Unmarshal(request.Object.Raw, &object); err != nil {
 		return admission.Errored(http.StatusBadRequest, err)
 	}
-	if err := h.readable(request.Name, object); err != nil {
+	if err := h.readable(request, object); err != nil {
 		return refused(err)
 	}
 	path := slices.Concat(h.spec, []string{"version"})
@@ -80,13 +80,12 @@ func (h defaultHandler) Handle(_ context.Context, request admission.Request) adm
 	return admission.PatchResponseFromRaw(request.Object.Raw, content)
 }
 
-// readable returns an Invalid error if the kubeadm configuration has a text that its types cannot be read from.
-func (h defaultHandler) readable(name string, object map[string]any) error {
-	path := slices.Concat(h.spec, []string{"kubeadmConfigSpec"})
+// readable returns an Invalid error if the spec has a text that its types cannot be read from.
+func (h defaultHandler) readable(request admission.Request, object map[string]any) error {
 	// What is no object is for the schema to refuse.
-	config, _, _ := unstructured.NestedMap(object, path...)
+	spec, _, _ := unstructured.NestedMap(object, h.spec...)
 	kind := schema.GroupKind{Group: controlplanev1.GroupVersion.Group, Kind: h.kind}
-	return fooadmission.Invalid(kind, h.resource, name, unreadable(config, field.NewPath(path[0], path[1:]...)))
+	return fooadmission.Invalid(kind, h.resource, request.Name, unreadable(spec, field.NewPath(h.spec[0], h.spec[1:]...), request.Kind.Version))
 }
 
 // refused is the answer of controller-runtime's own validators to an error.

@@ -24,43 +24,97 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// durations are the fields of Cluster API's v1beta1 kubeadm configuration that are read as a duration, and that its schema
-// takes for any text. An object that has another text there cannot be converted, which would be an error of the server.
-var durations = [][]string{
+// kubeadmDurations are the fields of Cluster API's v1beta1 kubeadm configuration that are read as a duration, and that its
+// schema takes for any text. An object that has another text there cannot be converted, which would be an error of the server.
+var kubeadmDurations = [][]string{
 	{"clusterConfiguration", "apiServer", "timeoutForControlPlane"},
 	{"joinConfiguration", "discovery", "timeout"},
 }
 
+// bootstrapTokens and nodeTaints are lists whose items have such texts.
+var (
+	bootstrapTokens = []string{"initConfiguration", "bootstrapTokens"}
+	nodeTaints      = [][]string{{"initConfiguration", "nodeRegistration", "taints"}, {"joinConfiguration", "nodeRegistration", "taints"}}
+)
+
+// spokeVersion is the version whose durations and times are texts of Foo's own.
+const spokeVersion = "v1beta1"
+
+// ownDurations are those of Foo's own v1beta1, whose schema takes what is too long to be read.
+var ownDurations = [][]string{
+	{"machineTemplate", "nodeDrainTimeout"},
+	{"machineTemplate", "nodeVolumeDetachTimeout"},
+	{"machineTemplate", "nodeDeletionTimeout"},
+	{"remediationStrategy", "retryPeriod"},
+	{"remediationStrategy", "minHealthyPeriod"},
+}
+
+// ownTimes are read as RFC 3339 asks, with which the schema's date-time takes liberties.
+var ownTimes = [][]string{{"rolloutAfter"}}
+
 // bootstrapToken is what is read as a token, in either version.
 var bootstrapToken = regexp.MustCompile(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 
-// unreadable returns a problem for each text of a kubeadm configuration that its types cannot be read from. What has not
-// even the right type is left to the schema.
-func unreadable(config map[string]any, path *field.Path) field.ErrorList {
+// unreadable returns a problem for each text of a spec that the types of that version cannot be read from. What has not even
+// the right type is left to the schema.
+func unreadable(spec map[string]any, path *field.Path, version string) field.ErrorList {
 	var problems field.ErrorList
-	for _, name := range durations {
-		text, found, err := unstructured.NestedString(config, name...)
-		if err == nil && found {
-			problems = append(problems, validateDuration(text, path.Child(name[0], name[1:]...))...)
-		}
+	if version == spokeVersion {
+		problems = unreadableTexts(spec, path, ownDurations, validateDuration)
+		problems = append(problems, unreadableTexts(spec, path, ownTimes, validateTime)...)
 	}
-	tokens, _, err := unstructured.NestedSlice(config, "initConfiguration", "bootstrapTokens")
-	if err != nil {
+	config, found, err := unstructured.NestedMap(spec, "kubeadmConfigSpec")
+	if err != nil || !found {
 		return problems
 	}
-	for i, item := range tokens {
-		if token, isObject := item.(map[string]any); isObject {
-			problems = append(problems, unreadableToken(token, path.Child("initConfiguration", "bootstrapTokens").Index(i))...)
+	return append(problems, unreadableConfig(config, path.Child("kubeadmConfigSpec"))...)
+}
+
+// check returns what is wrong with a text.
+type check func(text string, path *field.Path) field.ErrorList
+
+func unreadableTexts(object map[string]any, path *field.Path, names [][]string, wrong check) field.ErrorList {
+	var problems field.ErrorList
+	for _, name := range names {
+		text, found, err := unstructured.NestedString(object, name...)
+		if err == nil && found {
+			problems = append(problems, wrong(text, path.Child(name[0], name[1:]...))...)
 		}
 	}
 	return problems
 }
 
-func unreadableToken(token map[string]any, path *field.Path) field.ErrorList {
-	var problems field.ErrorList
-	if text, isString := token["ttl"].(string); isString {
-		problems = validateDuration(text, path.Child("ttl"))
+func unreadableConfig(config map[string]any, path *field.Path) field.ErrorList {
+	problems := unreadableTexts(config, path, kubeadmDurations, validateDuration)
+	problems = append(problems, unreadableItems(config, path, bootstrapTokens, unreadableToken)...)
+	for _, taints := range nodeTaints {
+		problems = append(problems, unreadableItems(config, path, taints, unreadableTaint)...)
 	}
+	return problems
+}
+
+// unreadableItems checks the items of a list that are objects.
+func unreadableItems(config map[string]any, path *field.Path, name []string, wrong func(map[string]any, *field.Path) field.ErrorList) field.ErrorList {
+	items, _, err := unstructured.NestedSlice(config, name...)
+	if err != nil {
+		return nil
+	}
+	var problems field.ErrorList
+	for i, item := range items {
+		if object, isObject := item.(map[string]any); isObject {
+			problems = append(problems, wrong(object, path.Child(name[0], name[1:]...).Index(i))...)
+		}
+	}
+	return problems
+}
+
+func unreadableTaint(taint map[string]any, path *field.Path) field.ErrorList {
+	return unreadableTexts(taint, path, [][]string{{"timeAdded"}}, validateTime)
+}
+
+func unreadableToken(token map[string]any, path *field.Path) field.ErrorList {
+	problems := unreadableTexts(token, path, [][]string{{"ttl"}}, validateDuration)
+	problems = append(problems, unreadableTexts(token, path, [][]string{{"expires"}}, validateTime)...)
 	if text, isString := token["token"].(string); isString && !bootstrapToken.MatchString(text) {
 		// Whoever has a token may join machines: it is not repeated.
 		problems = append(problems, field.Invalid(path.Child("token"), field.OmitValueType{},
@@ -73,5 +127,12 @@ func validateDuration(text string, path *field.Path) field.ErrorList {
 	if duration, err := time.ParseDuration(text); err == nil && duration >= 0 {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, text, "must be a duration of at least 0, such as 90s or 4m")}
+	return field.ErrorList{field.Invalid(path, text, "must be a duration from 0 to 2562047h, such as 90s or 4m")}
+}
+
+func validateTime(text string, path *field.Path) field.ErrorList {
+	if _, err := time.Parse(time.RFC3339, text); err == nil {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, text, "must be a time such as 2026-01-31T15:04:05Z")}
 }
