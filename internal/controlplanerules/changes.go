@@ -17,6 +17,8 @@ limitations under the License.
 package controlplanerules
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -70,10 +72,10 @@ func changeable() []string {
 }
 
 func validateChanges(before, after controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
-	return forbid(path, "can not be changed: the machines that exist were set up with it", &before, &after, changeable()...)
+	return forbid(path, "the machines that exist were set up with it", &before, &after, changeable()...)
 }
 
-// forbid returns a problem for each field that differs and is not allowed to.
+// forbid returns a problem for each field that differs and is not allowed to, with the reason why.
 func forbid(path *field.Path, why string, before, after any, allowed ...string) field.ErrorList {
 	changed, err := fieldchange.Changed(path, before, after, allowed...)
 	if err != nil {
@@ -81,7 +83,16 @@ func forbid(path *field.Path, why string, before, after any, allowed ...string) 
 	}
 	problems := make(field.ErrorList, 0, len(changed))
 	for _, one := range changed {
-		problems = append(problems, field.Forbidden(one, why))
+		problems = append(problems, field.Forbidden(one.Path, "can not be changed"+values(one)+": "+why))
 	}
 	return problems
+}
+
+// values are those of a change, unless it is in a part of the kubeadm configuration that may hold a token or a password.
+func values(change fieldchange.Change) string {
+	path := change.Path.String()
+	if strings.Contains(path, ".kubeadmConfigSpec.") && !strings.Contains(path, ".kubeadmConfigSpec.clusterConfiguration.") {
+		return ""
+	}
+	return change.Values()
 }

@@ -96,7 +96,7 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 // changed. The caller lets pass the dry run by which Cluster API's topology controller asks what would change.
 func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template", "spec")
-	return forbid(path, "can not be changed: clusters are made from the template; create another one and refer to that",
+	return forbid(path, "clusters are made from the template; create another one and refer to that",
 		&before.Spec.Template.Spec, &after.Spec.Template.Spec)
 }
 

@@ -313,10 +313,14 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	g.Expect(ValidateTemplateUpdate(before, after)).To(BeEmpty())
 	after.Spec.Template.Spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
 	after.Spec.Template.Spec.MachineNaming.Template = "{{ .random }}"
-	way := ": Forbidden: can not be changed: clusters are made from the template; create another one and refer to that"
+	after.Spec.Template.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "here"
+	after.Spec.Template.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token = "not to be told"
+	way := ": clusters are made from the template; create another one and refer to that"
 	g.Expect(messages(ValidateTemplateUpdate(before, after))).To(Equal([]string{
-		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands" + way,
-		"spec.template.spec.machineNaming.template" + way,
+		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: can not be changed from nothing to \"here\"" + way,
+		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: can not be changed" + way,
+		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: can not be changed" + way,
+		"spec.template.spec.machineNaming.template: Forbidden: can not be changed from nothing to \"{{ .random }}\"" + way,
 	}))
 }
 

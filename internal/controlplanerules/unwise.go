@@ -22,6 +22,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 
@@ -36,14 +37,21 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	path := field.NewPath("spec")
 	spec := controlPlane.Spec
 	var unwise field.ErrorList
-	if spec.Replicas != nil && *spec.Replicas > sensibleReplicas {
-		unwise = append(unwise, field.Invalid(path.Child("replicas"), *spec.Replicas,
-			fmt.Sprintf("etcd gets slower with each member, and more than %d help nobody", sensibleReplicas)))
-	}
+	unwise = append(unwise, unwiseReplicas(ptr.Deref(spec.Replicas, 1), path.Child("replicas"))...)
 	if version, err := parse(spec.Version); err == nil && len(version.Pre) > 0 {
 		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes supports no upgrade from a pre-release"))
 	}
 	return append(unwise, unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout, replicas: spec.Replicas}, path)...)
+}
+
+func unwiseReplicas(replicas int32, path *field.Path) field.ErrorList {
+	switch {
+	case replicas > sensibleReplicas:
+		return field.ErrorList{field.Invalid(path, replicas, fmt.Sprintf("etcd gets slower with each member, and more than %d help nobody", sensibleReplicas))}
+	case replicas == 2:
+		return field.ErrorList{field.Invalid(path, replicas, "when one Machine is lost, the only other one serves alone until it is replaced; use 3")}
+	}
+	return nil
 }
 
 // UnwiseTemplate is Unwise for a FooControlPlaneTemplate.

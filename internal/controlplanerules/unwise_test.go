@@ -40,6 +40,8 @@ func TestUnwise(t *testing.T) {
 		"nothing to say":              {func(*spec) {}, nil},
 		"seven replicas":              {replicas(7), nil},
 		"nine replicas":               {replicas(9), []string{"spec.replicas: Invalid value: 9: etcd gets slower with each member, and more than 7 help nobody"}},
+		"two replicas":                {all(replicas(2), config(externalEtcd)), []string{"spec.replicas: Invalid value: 2: when one Machine is lost, the only other one serves alone until it is replaced; use 3"}},
+		"three, etcd elsewhere":       {all(replicas(3), config(externalEtcd)), nil},
 		"a pre-release":               {func(s *spec) { s.Version = "v1.37.0-rc.1" }, []string{`spec.version: Invalid value: "v1.37.0-rc.1": Kubernetes supports no upgrade from a pre-release`}},
 		"a build is none":             {func(s *spec) { s.Version = "v1.37.0+build" }, nil},
 		"no version":                  {func(s *spec) { s.Version = "newest" }, nil},

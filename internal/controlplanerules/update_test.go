@@ -96,7 +96,9 @@ func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
 
 func TestValidateChanges(t *testing.T) {
 	const config = "spec.kubeadmConfigSpec."
-	fixed := ": Forbidden: can not be changed: the machines that exist were set up with it"
+	fixed := func(values string) string {
+		return ": Forbidden: can not be changed" + values + ": the machines that exist were set up with it"
+	}
 	tests := map[string]struct {
 		change func(*controlplanev1.FooControlPlane)
 		want   []string
@@ -133,16 +135,16 @@ func TestValidateChanges(t *testing.T) {
 		}, nil},
 		"certificate folder": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CertificatesDir = "/b"
-		}, []string{config + "clusterConfiguration.certificatesDir" + fixed}},
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(` from "/a" to "/b"`)}},
 		"endpoint": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.ControlPlaneEndpoint = "b:6443"
-		}, []string{config + "clusterConfiguration.controlPlaneEndpoint" + fixed}},
+		}, []string{config + "clusterConfiguration.controlPlaneEndpoint" + fixed(` from nothing to "b:6443"`)}},
 		"authority's life": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.CACertificateValidityPeriodDays = 4000
-		}, []string{config + "clusterConfiguration.caCertificateValidityPeriodDays" + fixed}},
+		}, []string{config + "clusterConfiguration.caCertificateValidityPeriodDays" + fixed(" from nothing to 4000")}},
 		"all of the cluster configuration": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{}
-		}, []string{config + "clusterConfiguration.certificatesDir" + fixed}},
+		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(` from "/a" to nothing`)}},
 		"to external etcd": {func(c *controlplanev1.FooControlPlane) { externalEtcd(&c.Spec.KubeadmConfigSpec) }, []string{config + "clusterConfiguration.etcd.external: Forbidden: etcd can not be moved between the control plane's own machines and an external cluster"}},
 		"CoreDNS up": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.0"

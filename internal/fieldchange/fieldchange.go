@@ -24,16 +24,46 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Changed returns the paths, below path and sorted, of the fields that differ between before and after, but for those that
+// Change is a field that was changed.
+type Change struct {
+	Path *field.Path
+	// Before and After are what it was and what it becomes, as in JSON; nil for nothing.
+	Before, After any
+}
+
+// Values are the two values in words, such as ` from "a" to "b"`; empty where either is a list or an object.
+func (c Change) Values() string {
+	was, before := text(c.Before)
+	becomes, after := text(c.After)
+	if !before || !after {
+		return ""
+	}
+	return " from " + was + " to " + becomes
+}
+
+func text(value any) (string, bool) {
+	switch value := value.(type) {
+	case nil:
+		return "nothing", true
+	case string:
+		return strconv.Quote(value), true
+	case bool, int64, float64:
+		return fmt.Sprint(value), true
+	}
+	return "", false
+}
+
+// Changed returns the changes, below path and sorted, of the fields that differ between before and after, but for those that
 // are allowed. Each of these is a name below path, such as "rollout" or "kubeadmConfigSpec.files", and stands for all
 // beneath it. Before and after are pointers to structs; the error says that they are no objects.
-func Changed(path *field.Path, before, after any, allowed ...string) ([]*field.Path, error) {
+func Changed(path *field.Path, before, after any, allowed ...string) ([]Change, error) {
 	was, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
 	if err != nil {
 		return nil, fmt.Errorf("reading what %s was: %w", path, err)
@@ -50,8 +80,8 @@ func Changed(path *field.Path, before, after any, allowed ...string) ([]*field.P
 }
 
 // compare takes a missing object for an empty one, so that it is its fields that are named.
-func compare(before, after map[string]any, path *field.Path, permitted map[string]bool) []*field.Path {
-	var changed []*field.Path
+func compare(before, after map[string]any, path *field.Path, permitted map[string]bool) []Change {
+	var changed []Change
 	for _, name := range names(before, after) {
 		child := path.Child(name)
 		was, wasObject := before[name].(map[string]any)
@@ -61,7 +91,7 @@ func compare(before, after map[string]any, path *field.Path, permitted map[strin
 		case (wasObject || before[name] == nil) && (becomesObject || after[name] == nil):
 			changed = append(changed, compare(was, becomes, child, permitted)...)
 		default:
-			changed = append(changed, child)
+			changed = append(changed, Change{Path: child, Before: before[name], After: after[name]})
 		}
 	}
 	return changed

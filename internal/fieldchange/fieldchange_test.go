@@ -60,11 +60,26 @@ func TestChanged(t *testing.T) {
 			changed, err := Changed(field.NewPath("spec"), &test.before, &test.after, test.allowed...)
 			g.Expect(err).NotTo(HaveOccurred())
 			var got []string
-			for _, path := range changed {
-				got = append(got, path.String())
+			for _, change := range changed {
+				got = append(got, change.Path.String())
 			}
 			g.Expect(got).To(Equal(test.want))
 		})
+	}
+}
+
+func TestValues(t *testing.T) {
+	for want, change := range map[string]Change{
+		` from "a" to "b"`:      {Before: "a", After: "b"},
+		` from nothing to "b"`:  {After: "b"},
+		" from 1 to nothing":    {Before: int64(1)},
+		" from false to true":   {Before: false, After: true},
+		` from "" to "a \"\nb"`: {Before: "", After: "a \"\nb"},
+	} {
+		NewWithT(t).Expect(change.Values()).To(Equal(want))
+	}
+	for _, change := range []Change{{After: []any{"a"}}, {Before: map[string]any{"a": "b"}}, {Before: "a", After: []any{}}} {
+		NewWithT(t).Expect(change.Values()).To(BeEmpty())
 	}
 }
 

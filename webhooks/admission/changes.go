@@ -34,7 +34,8 @@ func ChangeOnly(path *field.Path, before, after any, mayChange ...string) field.
 	}
 	var problems field.ErrorList
 	for _, one := range changed {
-		problems = append(problems, field.Forbidden(one, "must not change"+allowedText(strings.TrimPrefix(one.String(), path.String()+"."), mayChange)))
+		beside := allowedText(strings.TrimPrefix(one.Path.String(), path.String()+"."), mayChange)
+		problems = append(problems, field.Forbidden(one.Path, "must not change"+one.Values()+beside))
 	}
 	return problems
 }

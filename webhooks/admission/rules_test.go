@@ -103,7 +103,7 @@ func TestChangeOnly(t *testing.T) {
 	for _, problem := range ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "providerID") {
 		got = append(got, problem.Error())
 	}
-	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: must not change; beside it these may: providerID"))
+	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: must not change from \"small\" to \"large\"; beside it these may: providerID"))
 }
 
 func TestImmutable(t *testing.T) {

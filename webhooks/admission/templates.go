@@ -48,7 +48,7 @@ func Immutable[T client.Object](spec func(T) any) func(context.Context, T, T) fi
 	return UnlessTopologyAsks(func(before, after T) field.ErrorList {
 		problems := ChangeOnly(TemplateSpec, spec(before), spec(after))
 		for _, problem := range problems {
-			problem.Detail = "must not change: objects were made from it; make a new template under another name and refer to that"
+			problem.Detail += ": objects were made from it; make a new template under another name and refer to that"
 		}
 		return problems
 	})
