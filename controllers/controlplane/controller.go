@@ -70,6 +70,7 @@ type Reconciler struct {
 	certificates *certs.Store
 	kubeconfigs  *kubeconfig.Store
 	workload     workload.Access
+	rights       *rights
 	addons       *addonsMemory
 	metrics      *metrics
 	fields       *ownedfields.Store
@@ -91,15 +92,14 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machines/status,verbs=get;patch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=machinepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,verbs=get;list;watch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates,verbs=get;list;watch;patch
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachines,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // The diagnostics endpoint asks the API server who its caller is, and what that one may read:
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
+// Rights on the kinds of infrastructure providers come from ClusterRoles with a label, and the controller asks which it has:
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=selfsubjectaccessreviews,verbs=create
 
 // Reconcile brings one FooControlPlane a step nearer to its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -207,5 +207,5 @@ func (s *scope) requeue(next decision) ctrl.Result {
 
 // unwatched says whether something is missing whose arrival no watch reports.
 func (s *scope) unwatched() bool {
-	return s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
+	return s.forbidden != "" || s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
 }

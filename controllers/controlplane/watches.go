@@ -50,6 +50,8 @@ type Options struct {
 	// WatchFilterValue restricts the controller to FooControlPlanes whose label cluster.x-k8s.io/watch-filter has this
 	// value; empty is no restriction.
 	WatchFilterValue string
+	// Namespace that the manager's cache is restricted to; empty is all.
+	Namespace string
 	// ClusterCache of the manager. Its cache options should hold workload.CacheByObject.
 	ClusterCache clustercache.ClusterCache
 	// SecretClient reads secrets; it may cache those that Cluster API labels. The manager's own client must not cache
@@ -99,6 +101,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		certificates: certs.NewStore(options.SecretClient, mgr.GetClient()),
 		kubeconfigs:  kubeconfig.NewStore(options.SecretClient, mgr.GetClient()),
 		workload:     options.Workload,
+		rights:       newRights(mgr.GetClient(), options.Namespace),
 		addons:       newAddonsMemory(),
 		metrics:      numbers,
 		fields:       ownedfields.NewStore(mgr.GetAPIReader(), mgr.GetClient()),

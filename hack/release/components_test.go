@@ -145,6 +145,36 @@ func TestNoRoleGrantsEverything(t *testing.T) {
 	}
 }
 
+// What no release can name, the control plane provider gets from ClusterRoles with a label. Foo's own kinds are given in the same way.
+func TestControlPlaneTakesRightsOnAnyInfrastructure(t *testing.T) {
+	for _, provider := range providers {
+		g := NewWithT(t)
+		kinds := installed(g, provider)
+		roles, selected := map[string]rbacv1.ClusterRole{}, ""
+		for _, object := range kinds["ClusterRole"] {
+			role := rbacv1.ClusterRole{}
+			g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &role, true)).To(Succeed())
+			roles[role.Name] = role
+			if role.AggregationRule != nil {
+				selected = role.Name
+			}
+		}
+		if provider.title != "control plane provider" {
+			g.Expect(selected).To(BeEmpty(), provider.title)
+			continue
+		}
+		g.Expect(roles[selected].AggregationRule.ClusterRoleSelectors).To(HaveLen(1))
+		g.Expect(roles).To(HaveKeyWithValue("control-plane-foo-infrastructure-foo",
+			HaveField("Labels", HaveKeyWithValue("controlplane.cluster.x-k8s.io/aggregate-to-foo", "true"))))
+		g.Expect(roles[selected].AggregationRule.ClusterRoleSelectors[0].MatchLabels).To(Equal(map[string]string{"controlplane.cluster.x-k8s.io/aggregate-to-foo": "true"}))
+		account := kinds["ServiceAccount"][0]
+		g.Expect(kinds["ClusterRoleBinding"]).To(ContainElement(And(
+			WithTransform(func(binding unstructured.Unstructured) any { return binding.Object["roleRef"] }, HaveKeyWithValue("name", selected)),
+			WithTransform(func(binding unstructured.Unstructured) any { return binding.Object["subjects"] }, ConsistOf(And(
+				HaveKeyWithValue("name", account.GetName()), HaveKeyWithValue("namespace", account.GetNamespace())))))))
+	}
+}
+
 //contract:clusterctl/components-variables
 func TestVariables(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(sources, "docs/getting-started.md"))
