@@ -37,21 +37,21 @@ type Rules[T client.Object] struct {
 	Resource string
 	// Validate returns what is wrong with an object by itself.
 	Validate func(object T) field.ErrorList
-	// Create returns what is wrong with a new object beside others that are there.
-	Create func(ctx context.Context, object T) field.ErrorList
 	// Change returns what is wrong with a change of an object. What Validate says of the object after it counts only once.
 	Change func(ctx context.Context, before, after T) field.ErrorList
 	// Unwise returns what is allowed, and why it is unwise.
 	Unwise func(object T) field.ErrorList
+	// UnwiseNew returns what is unwise about a new object beside others that are there, which may change.
+	UnwiseNew func(ctx context.Context, object T) field.ErrorList
 }
 
 // ValidateCreate returns an Invalid error that names all that is wrong.
 func (r Rules[T]) ValidateCreate(ctx context.Context, object T) (admission.Warnings, error) {
-	problems := r.validate(object)
-	if r.Create != nil {
-		problems = append(problems, r.Create(ctx, object)...)
+	warnings := r.warnings(object)
+	if r.UnwiseNew != nil {
+		warnings = append(warnings, r.warn(r.UnwiseNew(ctx, object))...)
 	}
-	return r.warnings(object), r.invalid(object, problems)
+	return warnings, r.invalid(object, r.validate(object))
 }
 
 // ValidateUpdate is as ValidateCreate, but what was already wrong before is let be.
@@ -78,8 +78,13 @@ func (r Rules[T]) warnings(object T) admission.Warnings {
 	if r.Unwise == nil {
 		return nil
 	}
+	return r.warn(r.Unwise(object))
+}
+
+// warn says of each field what is unwise about it.
+func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
 	var warnings admission.Warnings
-	for _, unwise := range r.Unwise(object) {
+	for _, unwise := range problems {
 		given := ""
 		if _, omitted := unwise.BadValue.(field.OmitValueType); !omitted {
 			given = fmt.Sprintf(" is %v", unwise.BadValue)

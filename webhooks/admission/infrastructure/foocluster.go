@@ -38,8 +38,8 @@ func clusterRules(reader client.Reader) admission.Rules[*infrav1.FooCluster] {
 			return validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
 		},
 		Unwise: unwiseCluster,
-		Create: func(ctx context.Context, cluster *infrav1.FooCluster) field.ErrorList {
-			return validateIdentityRef(ctx, reader, cluster)
+		UnwiseNew: func(ctx context.Context, cluster *infrav1.FooCluster) field.ErrorList {
+			return unwiseIdentityRef(ctx, reader, cluster)
 		},
 		Change: changeCluster,
 	}

@@ -63,28 +63,30 @@ func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) f
 	return problems
 }
 
-// validateIdentityRef wants an identity that allows the namespace. One that is not there yet may come later.
-func validateIdentityRef(ctx context.Context, reader client.Reader, cluster *infrav1.FooCluster) field.ErrorList {
+// unwiseIdentityRef looks for an identity that does not allow the namespace. The controllers enforce that, for as long as the
+// cluster is there. It is no reason to refuse one: a move makes its namespace without labels, and must not end half-way. An
+// identity that is not there yet may come later.
+func unwiseIdentityRef(ctx context.Context, reader client.Reader, cluster *infrav1.FooCluster) field.ErrorList {
 	name := cluster.Spec.IdentityRef.Name
 	if name == "" {
 		return nil
 	}
-	path := field.NewPath("spec", "identityRef")
 	identity := &infrav1.FooClusterIdentity{}
 	err := reader.Get(ctx, client.ObjectKey{Name: name}, identity)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		return field.ErrorList{field.InternalError(path, err)}
+	allowed := false
+	if err == nil {
+		allowed, err = cloudidentity.Allows(ctx, reader, identity, cluster.Namespace)
 	}
-	allowed, err := cloudidentity.Allows(ctx, reader, identity, cluster.Namespace)
-	if err != nil {
-		return field.ErrorList{field.InternalError(path, err)}
-	}
-	if !allowed {
-		return field.ErrorList{field.Forbidden(path, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s; its spec.allowedNamespaces says which it allows",
-			name, cluster.Namespace))}
+	path := field.NewPath("spec", "identityRef", "name")
+	switch {
+	case err != nil:
+		return field.ErrorList{field.Invalid(path, name, "whether it allows the namespace could not be seen: "+err.Error())}
+	case !allowed:
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s, and nothing is ordered from the cloud "+
+			"until it does; its spec.allowedNamespaces says which it allows", name, cluster.Namespace))}
 	}
 	return nil
 }

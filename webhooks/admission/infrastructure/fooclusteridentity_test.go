@@ -81,11 +81,14 @@ func TestIdentitiesOfFooClusters(t *testing.T) {
 		return made
 	}
 	for _, allowed := range []*infrav1.FooCluster{cluster("team-red", "red"), cluster("elsewhere", ""), cluster("elsewhere", "not-there-yet")} {
-		_, err := rules.ValidateCreate(t.Context(), allowed)
+		warnings, err := rules.ValidateCreate(t.Context(), allowed)
 		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(warnings).To(BeEmpty())
 	}
-	_, err := rules.ValidateCreate(t.Context(), cluster("elsewhere", "red"))
-	g.Expect(err).To(MatchError(ContainSubstring("spec.identityRef: Forbidden: FooClusterIdentity red does not allow namespace elsewhere; its spec.allowedNamespaces says which it allows")))
+	warnings, err := rules.ValidateCreate(t.Context(), cluster("elsewhere", "red"))
+	g.Expect(err).NotTo(HaveOccurred(), "a move would end half-way: it makes its namespace without labels")
+	g.Expect(warnings).To(ConsistOf("spec.identityRef.name is red: FooClusterIdentity red does not allow namespace elsewhere, and nothing is ordered from the cloud " +
+		"until it does; its spec.allowedNamespaces says which it allows (see kubectl explain fooclusters.spec.identityRef.name)"))
 
 	_, err = rules.ValidateUpdate(t.Context(), cluster("team-red", "red"), cluster("team-red", "blue"))
 	g.Expect(err).To(MatchError(ContainSubstring(`spec.identityRef: Forbidden: must not change from "red" to "blue"`)))
