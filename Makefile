@@ -139,7 +139,7 @@ prerequisites:
 programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
 
 # What is built from modules alone is stale only when its module file is; asking Go would take seconds each time.
-NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh
+NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh hack/reproducible.sh
 
 $(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
 	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'

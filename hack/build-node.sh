@@ -5,6 +5,7 @@ set -euo pipefail
 version=$1
 output=$2
 cd "$(dirname "$0")/../node/kubernetes"
+. ../../hack/reproducible.sh
 
 modfile=$(grep -lE "k8s.io/kubernetes ${version//./\\.}$" ./*.mod || true)
 if [[ -z $modfile ]]; then
@@ -19,7 +20,7 @@ if [[ ! -e $output/kubernetes ]]; then
   echo "building the node binaries of Kubernetes $version: the first time takes about 7 minutes on 2 cores"
 fi
 mkdir -p "$output"
-CGO_ENABLED=0 go build -modfile="$modfile" -trimpath -o "$output/kubernetes" -ldflags "-s -w \
+go build -modfile="$modfile" -trimpath -o "$output/kubernetes" -ldflags "-s -w \
   -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" .
 for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kubeadm kubectl; do
   ln -sfn kubernetes "$output/$name"

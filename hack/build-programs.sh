@@ -7,7 +7,8 @@ architecture=$1
 output=$(realpath -m "$2")
 shift 2
 cd "$(dirname "$0")/.."
-export GOOS=linux GOARCH=$architecture CGO_ENABLED=0
+. hack/reproducible.sh
+export GOOS=linux GOARCH=$architecture
 
 mkdir -p "$output/kubernetes"
 go build -trimpath -ldflags '-s -w' -o "$output/manager" .

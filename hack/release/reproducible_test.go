@@ -1,0 +1,97 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"crypto/sha256"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+// small are sources with the folders of Foo's, which the scripts build in seconds.
+var small = map[string]string{
+	"go.mod":                        "module example.com/small\n\ngo 1.26.0\n",
+	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
+	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
+	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
+	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",
+	"node/kubernetes/go.mod":        "module example.com/small/node\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./fake\n",
+	"node/kubernetes/main.go":       "package main\n\nimport _ \"k8s.io/kubernetes\"\n\nfunc main() { println(4.5) }\n",
+	"node/kubernetes/fake/go.mod":   "module k8s.io/kubernetes\n\ngo 1.26.0\n",
+	"node/kubernetes/fake/fake.go":  "package kubernetes\n",
+}
+
+// Whoever checks a release builds it from an archive, and has other settings than who has published it from a clone with a tag.
+func TestProgramsAreReproducible(t *testing.T) {
+	g := NewWithT(t)
+	archive, clone := smallSources(t), smallSources(t)
+	for _, args := range [][]string{
+		{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "--quiet", "--message=small"}, {"tag", version},
+	} {
+		execute(t, clone, "git", args...)
+	}
+	first := buildSmall(t, archive, "GOFLAGS=", "GOAMD64=v1")
+	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
+	for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes"} {
+		g.Expect(first).To(HaveKey(name))
+		g.Expect(second[name]).To(Equal(first[name]), name)
+	}
+}
+
+// smallSources writes them, with the scripts that build a release.
+func smallSources(t *testing.T) string {
+	t.Helper()
+	g := NewWithT(t)
+	files := maps.Clone(small)
+	for _, script := range []string{"hack/build-programs.sh", "hack/build-node.sh", "hack/reproducible.sh"} {
+		content, err := os.ReadFile(filepath.Join(sources, script))
+		g.Expect(err).NotTo(HaveOccurred())
+		files[script] = string(content)
+	}
+	folder := t.TempDir()
+	for path, content := range files {
+		g.Expect(os.MkdirAll(filepath.Dir(filepath.Join(folder, path)), 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(folder, path), []byte(content), 0o700)).To(Succeed())
+	}
+	return folder
+}
+
+// buildSmall builds a release's programs with settings of a user, and returns the sum of each.
+func buildSmall(t *testing.T, folder string, settings ...string) map[string][sha256.Size]byte {
+	t.Helper()
+	output := t.TempDir()
+	execute(t, folder, "env", append(settings, "hack/build-programs.sh", "amd64", output, kubernetesVersion)...)
+	g := NewWithT(t)
+	sums := map[string][sha256.Size]byte{}
+	for path, content := range contents(g, output) {
+		sums[path] = sha256.Sum256(content)
+	}
+	return sums
+}
+
+func execute(t *testing.T, folder, program string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), program, args...)
+	command.Dir = folder
+	out, err := command.CombinedOutput()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred(), string(out))
+}
