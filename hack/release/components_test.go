@@ -17,9 +17,12 @@ limitations under the License.
 package main
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -127,6 +130,24 @@ func TestWebhooksAreReached(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A NetworkPolicy and a Service go by the name of the port, and would lead to where nobody listens.
+func TestMetricsAreServedAtTheirPort(t *testing.T) {
+	const flag = "--diagnostics-address="
+	values["FOO_DIAGNOSTICS_ADDRESS"] = ":9000" // as an earlier release could be told
+	defer delete(values, "FOO_DIAGNOSTICS_ADDRESS")
+	for _, provider := range providers {
+		g := NewWithT(t)
+		container := as[appsv1.Deployment](g, installed(g, provider), "Deployment").Spec.Template.Spec.Containers[0]
+		at := slices.IndexFunc(container.Args, func(arg string) bool { return strings.HasPrefix(arg, flag) })
+		g.Expect(at).NotTo(Equal(-1), flag)
+		_, text, err := net.SplitHostPort(strings.TrimPrefix(container.Args[at], flag))
+		g.Expect(err).NotTo(HaveOccurred())
+		port, err := strconv.Atoi(text)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(container.Ports).To(ContainElement(And(HaveField("Name", "metrics"), HaveField("ContainerPort", BeEquivalentTo(port)))))
 	}
 }
 
