@@ -30,7 +30,9 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
@@ -100,7 +102,7 @@ func TestWebhooksAreReached(t *testing.T) {
 		t.Run(provider.title, func(t *testing.T) {
 			g := NewWithT(t)
 			kinds := installed(g, provider)
-			service := as[corev1.Service](g, kinds, "Service")
+			service := service(g, kinds, "-webhook-service")
 			pod := as[appsv1.Deployment](g, kinds, "Deployment").Spec.Template
 			for key, value := range service.Spec.Selector {
 				g.Expect(pod.Labels).To(HaveKeyWithValue(key, value))
@@ -218,17 +220,47 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// A kustomization of a user's own adds them to what a release installs.
+// A kustomization of a user's own adds them to what a release has installed.
 func TestMonitoringIsOptional(t *testing.T) {
 	g := NewWithT(t)
-	for _, provider := range providers {
-		g.Expect(installed(g, provider)).NotTo(HaveKey("ServiceMonitor"), "it needs a CRD that not everybody has")
-	}
 	content, err := kustomize.Build("testdata/monitoring")
 	g.Expect(err).NotTo(HaveOccurred())
-	var kinds []string
+	kinds := map[string]unstructured.Unstructured{}
 	for _, object := range decode(g, content) {
-		kinds = append(kinds, object.GetKind())
+		g.Expect(object.GetNamespace()).To(Equal("monitoring"))
+		kinds[object.GetKind()] = object
 	}
-	g.Expect(kinds).To(ContainElements("Deployment", "ServiceMonitor", "ConfigMap"))
+	g.Expect(kinds).To(And(HaveLen(2), HaveKey("ConfigMap"), HaveKey("ServiceMonitor")))
+	spec := struct {
+		NamespaceSelector struct{ MatchNames []string }
+		Selector          metav1.LabelSelector
+		Endpoints         []struct{ Port string }
+	}{}
+	text, err := yaml.Marshal(kinds["ServiceMonitor"].Object["spec"])
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(yaml.Unmarshal(text, &spec)).To(Succeed())
+	selector, err := metav1.LabelSelectorAsSelector(&spec.Selector)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(spec.Endpoints).To(HaveLen(1))
+
+	for _, provider := range providers {
+		kinds := installed(g, provider)
+		g.Expect(kinds).NotTo(HaveKey("ServiceMonitor"), "it needs a CRD that not everybody has")
+		metrics := service(g, kinds, "-foo-metrics")
+		g.Expect(spec.NamespaceSelector.MatchNames).To(ContainElement(metrics.Namespace))
+		g.Expect(selector.Matches(labels.Set(metrics.Labels))).To(BeTrue(), provider.title)
+		g.Expect(selector.Matches(labels.Set(service(g, kinds, "-webhook-service").Labels))).To(BeFalse(), provider.title)
+		g.Expect(metrics.Spec.Ports).To(ConsistOf(And(HaveField("Name", spec.Endpoints[0].Port), HaveField("TargetPort.StrVal", "metrics"))))
+		manager := as[appsv1.Deployment](g, kinds, "Deployment")
+		g.Expect(manager.Namespace).To(Equal(metrics.Namespace))
+		g.Expect(labels.SelectorFromSet(metrics.Spec.Selector).Matches(labels.Set(manager.Spec.Template.Labels))).To(BeTrue(), provider.title)
+	}
+}
+
+// service returns the only Service whose name ends so.
+func service(g *WithT, kinds map[string][]unstructured.Unstructured, suffix string) *corev1.Service {
+	named := slices.DeleteFunc(slices.Clone(kinds["Service"]), func(object unstructured.Unstructured) bool {
+		return !strings.HasSuffix(object.GetName(), suffix)
+	})
+	return as[corev1.Service](g, map[string][]unstructured.Unstructured{"Service": named}, "Service")
 }
