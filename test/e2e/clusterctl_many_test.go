@@ -72,9 +72,19 @@ var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
 func (m *management) inert(ctx context.Context, key client.ObjectKey) {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{clusterv1.PausedAnnotation: ""}}
-	labelled := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-kubeconfig", Labels: map[string]string{clusterv1.ClusterNameLabel: key.Name}}
 	infrastructure := &infrav1.FooCluster{ObjectMeta: meta}
 	infrastructure.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: "192.0.2.1", Port: 6443}
+	m.withoutMachines(ctx, infrastructure)
+	Expect(m.Status().Patch(ctx, infrastructure, client.RawPatch("application/merge-patch+json",
+		[]byte(`{"status":{"initialization":{"provisioned":true}}}`)))).To(Succeed())
+}
+
+// withoutMachines makes a cluster on an infrastructure cluster. Its control plane is paused, and says that it is there.
+func (m *management) withoutMachines(ctx context.Context, infrastructure *infrav1.FooCluster) {
+	GinkgoHelper()
+	key := client.ObjectKeyFromObject(infrastructure)
+	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{clusterv1.PausedAnnotation: ""}}
+	labelled := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name + "-kubeconfig", Labels: map[string]string{clusterv1.ClusterNameLabel: key.Name}}
 	template := &infrav1.FooMachineTemplate{ObjectMeta: meta}
 	template.Spec.Template.Spec.InstanceType = "small"
 	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: meta}
@@ -95,8 +105,6 @@ func (m *management) inert(ctx context.Context, key client.ObjectKey) {
 	// A template belongs to its cluster, as the controller of the control plane says when it is not paused.
 	Expect(m.Patch(ctx, template, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
 		`{"metadata":{"ownerReferences":[{"apiVersion":%q,"kind":"Cluster","name":%q,"uid":%q}]}}`, clusterv1.GroupVersion.String(), key.Name, cluster.UID)))).To(Succeed())
-	Expect(m.Status().Patch(ctx, infrastructure, client.RawPatch("application/merge-patch+json",
-		[]byte(`{"status":{"initialization":{"provisioned":true}}}`)))).To(Succeed())
 	Expect(m.Status().Patch(ctx, controlPlane, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"status":{"initialization":{"controlPlaneInitialized":true}}}`)))).To(Succeed())
 }

@@ -1,0 +1,114 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"os"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// A tenant's cluster moves as docs/multi-tenancy.md says: the Secret of a shared identity is where clusterctl looks for it, and the
+// namespace at the target gets its labels after the move, which may not end half-way for want of them.
+var _ = Describe("A cluster with an identity", Label("clusterctl"), func() {
+	It("is moved to where its namespace is not allowed yet, and goes on once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+		key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
+		source := bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
+		target := bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
+		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		ctl := newClusterctl(source.management)
+		ctl.init(ctx, source, nextRelease)
+		ctl.init(ctx, target, nextRelease)
+
+		labels := map[string]string{"tenant": "red"}
+		source.shareIdentity(ctx, labels)
+		Expect(source.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace, Labels: labels}})).To(Succeed())
+		fooCluster := &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+		fooCluster.Spec.IdentityRef.Name = sharedIdentity
+		source.withoutMachines(ctx, fooCluster)
+		source.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
+		source.expectInitialized(ctx, key)
+
+		ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
+		Expect(source.clusters(key.Namespace)(Default, ctx)).To(BeEmpty())
+		target.expectFooCluster(ctx, key, metav1.ConditionFalse, "does not allow namespace "+key.Namespace)
+
+		target.kubectl(ctx, "label", "namespace", key.Namespace, "tenant=red")
+		target.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
+	}, NodeTimeout(5*clusterUp))
+})
+
+// sharedIdentity is an identity that namespaces with a label may use.
+const sharedIdentity = "shared"
+
+// shareIdentity makes it, for the tenant that the managers have themselves, with its Secret where a move finds it.
+func (m *management) shareIdentity(ctx context.Context, labels map[string]string) {
+	GinkgoHelper()
+	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
+	Expect(err).NotTo(HaveOccurred())
+	authority, err := os.ReadFile(m.env["FOO_CLOUD_CA_FILE"])
+	Expect(err).NotTo(HaveOccurred())
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "infrastructure-foo-system", Name: sharedIdentity},
+		Type:       infrav1.FooClusterIdentitySecretType,
+		Data:       map[string][]byte{infrav1.FooClusterIdentityTokenKey: token},
+	}
+	identity := &infrav1.FooClusterIdentity{ObjectMeta: metav1.ObjectMeta{Name: sharedIdentity}, Spec: infrav1.FooClusterIdentitySpec{
+		Endpoint: m.env["FOO_CLOUD_HTTPS_ENDPOINT"], CABundle: authority, Tenant: "default",
+		CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: secret.Namespace, Name: secret.Name},
+		AllowedNamespaces: infrav1.AllowedNamespaces{Selector: &metav1.LabelSelector{MatchLabels: labels}},
+	}}
+	Expect(m.Create(ctx, secret)).To(Succeed())
+	Expect(m.Create(ctx, identity)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(m.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
+		g.Expect(secret.OwnerReferences).To(ContainElement(HaveField("Name", sharedIdentity)), "a move takes what the identity owns")
+	}).WithContext(ctx).Should(Succeed())
+}
+
+// expectFooCluster waits until a FooCluster's Ready condition is so.
+func (m *management) expectFooCluster(ctx context.Context, key client.ObjectKey, status metav1.ConditionStatus, says string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var fooCluster infrav1.FooCluster
+		g.Expect(m.Get(ctx, key, &fooCluster)).To(Succeed())
+		g.Expect(fooCluster.Status.Conditions).To(ContainElement(And(
+			HaveField("Type", infrav1.FooClusterReadyCondition), HaveField("Status", status), HaveField("Message", ContainSubstring(says)))))
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+}
+
+// expectInitialized waits until Cluster API says of a cluster what a move wants.
+func (m *management) expectInitialized(ctx context.Context, key client.ObjectKey) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		var cluster clusterv1.Cluster
+		g.Expect(m.Get(ctx, key, &cluster)).To(Succeed())
+		g.Expect(cluster.Status.Initialization.InfrastructureProvisioned).To(HaveValue(BeTrue()))
+		expectCondition(g, cluster.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, metav1.ConditionTrue)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+}
