@@ -169,8 +169,11 @@ func (r *Runtime) follow(c *container, stdout, stderr output) {
 
 func (r *Runtime) copyOutput(c *container, stream crilog.Stream, out output) {
 	defer func() { _ = out.read.Close() }()
-	if err := c.log.Copy(stream, c.output.tee(stream, out.read)); err != nil {
-		r.config.Log.Warn("Can not write container log", "path", c.logPath, "error", err)
+	onLoss := func(err error) {
+		r.config.Log.Warn("Can not write container log, lines of it are lost", "path", c.logPath, "error", err)
+	}
+	if err := c.log.Copy(stream, c.output.tee(stream, out.read), onLoss); err != nil {
+		r.config.Log.Warn("Can not read container output", "path", c.logPath, "error", err)
 	}
 }
 

@@ -150,6 +150,22 @@ func TestProcessContainerRunsItsProgram(t *testing.T) {
 	}
 }
 
+func TestProcessOutlivesAFullLog(t *testing.T) {
+	// Far more than a pipe holds, so that a process whose output is not read would not reach its end.
+	r, _ := newRuntime(t, "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done; exit 7")
+	pod, logs := runPod(t, r, runtimeapi.NamespaceMode_NODE)
+	if err := os.Mkdir(filepath.Join(logs, "c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/dev/full", filepath.Join(logs, "c/0.log")); err != nil {
+		t.Fatal(err)
+	}
+	id := startContainer(t, r, pod, &runtimeapi.ContainerConfig{Command: []string{"etcd"}})
+	if status := ended(t, r, id); status.GetExitCode() != 7 {
+		t.Errorf("exit code is %d, %s", status.GetExitCode(), status.GetMessage())
+	}
+}
+
 func TestProcessContainerIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {
 		script   string

@@ -95,14 +95,34 @@ func (l *Log) Line(stream Stream, text string) error {
 func (l *Log) write(data []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, err := l.file.Write(data); err != nil {
-		return fmt.Errorf("write container log: %w", err)
+	n, err := l.file.Write(data)
+	if err == nil {
+		return nil
+	}
+	return errors.Join(fmt.Errorf("write container log: %w", err), l.cut(n))
+}
+
+// cut takes away the last n bytes of the file, the beginning of lines that could not be written whole. It needs the lock.
+func (l *Log) cut(n int) error {
+	if n == 0 {
+		return nil
+	}
+	info, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("size of container log: %w", err)
+	}
+	if err := l.file.Truncate(info.Size() - int64(n)); err != nil {
+		return fmt.Errorf("shorten container log: %w", err)
 	}
 	return nil
 }
 
 // Copy writes what reader gives as lines of the stream until it ends. A reader that is closed has ended.
-func (l *Log) Copy(stream Stream, reader io.Reader) error {
+//
+// Lines that can not be written are lost, and Copy goes on: a process whose output nobody reads any more would be ended by
+// SIGPIPE, or stand still, for a disk that was full for a moment. onLoss is called with the first error of each such time.
+func (l *Log) Copy(stream Stream, reader io.Reader, onLoss func(error)) error {
+	losing := false
 	buffer := make([]byte, MaxChunk)
 	var out []byte
 	held := 0 // bytes at the start of buffer that belong to a line without its end
@@ -118,9 +138,11 @@ func (l *Log) Copy(stream Stream, reader io.Reader) error {
 		}
 		held = copy(buffer, rest)
 		if len(out) > 0 {
-			if werr := l.write(out); werr != nil {
-				return werr
+			werr := l.write(out)
+			if werr != nil && !losing {
+				onLoss(werr)
 			}
+			losing = werr != nil
 		}
 		if err != nil {
 			return ending(err)

@@ -17,9 +17,12 @@ limitations under the License.
 package crilog
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -49,9 +52,14 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
+func unexpected(t *testing.T) func(error) {
+	t.Helper()
+	return func(err error) { t.Errorf("lines are lost: %v", err) }
+}
+
 func TestCopyWritesWholeLines(t *testing.T) {
 	log, path := open(t)
-	if err := log.Copy(Stderr, iotest.OneByteReader(strings.NewReader("one\n\ntwo"))); err != nil {
+	if err := log.Copy(Stderr, iotest.OneByteReader(strings.NewReader("one\n\ntwo")), unexpected(t)); err != nil {
 		t.Fatal(err)
 	}
 	want := stamp + " stderr F one\n" + stamp + " stderr F \n" + stamp + " stderr F two\n"
@@ -63,12 +71,55 @@ func TestCopyWritesWholeLines(t *testing.T) {
 func TestCopySplitsLongLines(t *testing.T) {
 	log, path := open(t)
 	long := strings.Repeat("x", MaxChunk)
-	if err := log.Copy(Stdout, strings.NewReader(long+"yz\nend\n")); err != nil {
+	if err := log.Copy(Stdout, strings.NewReader(long+"yz\nend\n"), unexpected(t)); err != nil {
 		t.Fatal(err)
 	}
 	want := stamp + " stdout P " + long + "\n" + stamp + " stdout F yz\n" + stamp + " stdout F end\n"
 	if got := read(t, path); got != want {
 		t.Errorf("log has %d bytes, want %d", len(got), len(want))
+	}
+}
+
+func TestCopyGoesOnAfterLinesAreLost(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "0.log")
+	if err := os.Symlink("/dev/full", path); err != nil {
+		t.Fatal(err)
+	}
+	log, err := Open(path, func() time.Time { return at })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = log.Close() }()
+	lost, done := make(chan error, 2), make(chan error, 1)
+	reader, writer := io.Pipe()
+	go func() {
+		err := log.Copy(Stdout, reader, func(err error) { lost <- err })
+		_ = reader.Close() // so that no write waits for it
+		done <- err
+	}()
+	// A write to the pipe begins to be taken when Copy is done with the one before.
+	for _, text := range []string{"one\n", "two\n", "th"} {
+		if _, err := writer.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-lost; !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("lost with %v, want %v", err, syscall.ENOSPC)
+	}
+	if err := errors.Join(os.Remove(path), log.Reopen()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writer.Write([]byte("ree\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(writer.Close(), <-done); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, path); got != stamp+" stdout F three\n" {
+		t.Errorf("log is %q", got)
+	}
+	if len(lost) > 0 {
+		t.Errorf("one loss was told of twice: %v", <-lost)
 	}
 }
 
