@@ -75,7 +75,7 @@ type Machines interface {
 type LogSource string
 
 const (
-	// LogConsole is what the first process and the bootstrap commands print.
+	// LogConsole is what the first process prints, and the first 4 MiB of what the bootstrap commands do.
 	LogConsole LogSource = "console"
 	// LogKubelet is the kubelet's log.
 	LogKubelet LogSource = "kubelet"

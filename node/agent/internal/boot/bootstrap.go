@@ -52,7 +52,8 @@ func (m *machine) bootstrap(ctx context.Context, console io.Writer) {
 		return
 	}
 	m.warnOf(m.reporter.SetBootstrap(report.Bootstrap{State: report.InProgress}))
-	runner := cloudinit.NewRunner(m.table, io.MultiWriter(output, console), []string{
+	shown := &limited{output: console, limit: maxConsoleOutput}
+	runner := cloudinit.NewRunner(m.table, io.MultiWriter(output, shown), []string{
 		"PATH=" + searchPath,
 		"HOME=/root",
 		"LANG=C.UTF-8",

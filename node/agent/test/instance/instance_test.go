@@ -216,6 +216,39 @@ func TestBootstrapDataThatFails(t *testing.T) {
 }
 
 // TestHostIsSafe lets bootstrap data write and delete where that would hurt the machine.
+func TestOutputOfCommandsIsBounded(t *testing.T) {
+	m := onHost(t).boot(t, "#cloud-config\nruncmd:\n- yes 'a line of a command that says much' | head -c 52428800\n- exit 4\n")
+	if s := m.bootstrapped(time.Minute); s.Bootstrap.State != "Failed" {
+		t.Errorf("report is %+v", s)
+	}
+	console := m.size("console.log")
+	if console < 1<<20 || console > 5<<20 {
+		t.Errorf("the console has %d bytes, want the first 4 MiB of output and little else", console)
+	}
+	if kept := m.size("log/cloud-init-output.log") + m.size("log/cloud-init-output.log.1"); kept > 20<<20 {
+		t.Errorf("%d bytes of output are kept, want at most 20 MiB", kept)
+	}
+	data, err := os.ReadFile(m.state + "/console.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"more output of commands is only in /var/log/cloud-init-output.log", "ended with exit code 4"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the console lacks %q", want)
+		}
+	}
+}
+
+// size is that of a file of the instance's folder on the host.
+func (m *machine) size(name string) int64 {
+	m.t.Helper()
+	info, err := os.Stat(m.state + "/" + name)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return info.Size()
+}
+
 func TestHostIsSafe(t *testing.T) {
 	m := onHost(t).boot(t, "#cloud-config\nruncmd:\n- echo changed > /etc/foo-test-was-here\n- rm /usr/bin/env /etc/passwd\n- [sh, -c, 'test ! -e /etc/passwd']\n")
 	if s := m.bootstrapped(30 * time.Second); s.Bootstrap.State != "Succeeded" {

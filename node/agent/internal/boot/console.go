@@ -1,0 +1,49 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package boot
+
+import (
+	"fmt"
+	"io"
+)
+
+// maxConsoleOutput is how much of the output of bootstrap commands goes to the console, in bytes. That is a file of the host
+// which nothing shortens, and a command may leave a daemon behind that writes for as long as the instance lives.
+const maxConsoleOutput = 4 << 20
+
+// limited passes on what is written to it until that is limit bytes in all, then says once where the rest is. It is not safe
+// for use by several goroutines.
+type limited struct {
+	output io.Writer
+	limit  int
+	full   bool
+}
+
+// Write passes data on if all of it fits. What is left out counts as written, since other writers may get it as well.
+func (l *limited) Write(data []byte) (int, error) {
+	if l.full {
+		return len(data), nil
+	}
+	if len(data) > l.limit {
+		l.full = true
+		_, err := fmt.Fprintf(l.output, "cloud-init: more output of commands is only in %s of the instance\n", outputPath)
+		return len(data), err
+	}
+	n, err := l.output.Write(data)
+	l.limit -= n
+	return n, err
+}
