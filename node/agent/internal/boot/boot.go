@@ -134,6 +134,7 @@ func assemble(log *slog.Logger, table *process.Table, reporter *report.Reporter)
 		Starter:   table,
 		Addresses: podip.NewPool(fallback),
 		Network:   network,
+		Answerer:  m.answerer,
 		Log:       log,
 	})
 	if err != nil {

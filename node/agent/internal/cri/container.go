@@ -83,6 +83,9 @@ func (r *Runtime) CreateContainer(_ context.Context, req *runtimeapi.CreateConta
 	}
 	how, program, args := classify(pod.config, config)
 	r.gate.observe(program, args)
+	if how == asProcess {
+		pod.closePorts() // those of a container that was started before; the process may need them
+	}
 	r.containers[id] = &container{
 		id:        id,
 		sandbox:   pod,
@@ -139,6 +142,7 @@ func (r *Runtime) start(c *container) error {
 		return err
 	}
 	c.state = runtimeapi.ContainerState_CONTAINER_RUNNING
+	r.answerPorts(c)
 	r.publish(c.sandbox, c.id, runtimeapi.ContainerEventType_CONTAINER_STARTED_EVENT)
 	if c.how == asCompletedSimulation {
 		r.finish(c, 0, reasonCompleted, "")

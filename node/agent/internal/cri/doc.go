@@ -27,6 +27,8 @@ limitations under the License.
 //
 // Images are names only: a pull is answered at once and fetches nothing.
 //
+// A pod on the host network of which one container is a process has none of its ports answered for its simulated containers.
+//
 // Limits: no resource limit, capability or security profile is applied. A process sees the instance's files, and its mounts at other
 // paths besides them.
 package cri

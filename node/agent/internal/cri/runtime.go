@@ -75,6 +75,8 @@ type Config struct {
 	Addresses *podip.Pool
 	// Network of pods.
 	Network Network
+	// Answerer for the pods on the host network.
+	Answerer Answerer
 	// Log of the agent.
 	Log *slog.Logger
 }

@@ -18,7 +18,9 @@ package cri
 
 import (
 	"context"
+	"io"
 	"log/slog"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -40,6 +42,11 @@ func (n *network) Serve(ranges []netip.Prefix) error {
 	return nil
 }
 
+// Answer listens and says nothing.
+func (n *network) Answer(address netip.AddrPort) (io.Closer, error) {
+	return net.ListenTCP("tcp", net.TCPAddrFromAddrPort(address))
+}
+
 // newRuntime returns a runtime whose program etcd is a shell script.
 func newRuntime(t *testing.T, script string) (*Runtime, *network) {
 	t.Helper()
@@ -54,14 +61,15 @@ func newRuntime(t *testing.T, script string) (*Runtime, *network) {
 		defer close(reaped)
 		table.Reap(ctx)
 	}()
-	net := &network{}
+	served := &network{}
 	r, err := New(Config{
 		Address:   netip.MustParseAddr("10.90.0.2"),
 		Programs:  programs,
 		Path:      os.Getenv("PATH"),
 		Starter:   table,
 		Addresses: podip.NewPool(netip.MustParsePrefix("198.18.2.0/24")),
-		Network:   net,
+		Network:   served,
+		Answerer:  served,
 		Log:       slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -72,7 +80,7 @@ func newRuntime(t *testing.T, script string) (*Runtime, *network) {
 		cancel()
 		<-reaped
 	})
-	return r, net
+	return r, served
 }
 
 func runPod(t *testing.T, r *Runtime, mode runtimeapi.NamespaceMode) (id, logs string) {

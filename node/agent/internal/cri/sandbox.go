@@ -18,6 +18,7 @@ package cri
 
 import (
 	"context"
+	"io"
 	"maps"
 	"net/netip"
 	"os"
@@ -36,7 +37,8 @@ type sandbox struct {
 	createdAt time.Time
 	state     runtimeapi.PodSandboxState
 	addresses []netip.Addr
-	owned     bool // the addresses came from the pool
+	owned     bool                         // the addresses came from the pool
+	ports     map[netip.AddrPort]io.Closer // those that are answered for it, by address
 }
 
 // RunPodSandbox makes a pod's sandbox.
@@ -56,6 +58,7 @@ func (r *Runtime) RunPodSandbox(_ context.Context, req *runtimeapi.RunPodSandbox
 		createdAt: time.Now(),
 		state:     runtimeapi.PodSandboxState_SANDBOX_READY,
 		addresses: []netip.Addr{r.config.Address},
+		ports:     map[netip.AddrPort]io.Closer{},
 	}
 	if folder := config.GetLogDirectory(); folder != "" {
 		if err := os.MkdirAll(folder, 0o750); err != nil {
@@ -85,6 +88,7 @@ func (r *Runtime) StopPodSandbox(ctx context.Context, req *runtimeapi.StopPodSan
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if pod, ok := r.sandboxes[id]; ok && pod.state == runtimeapi.PodSandboxState_SANDBOX_READY {
+		pod.closePorts()
 		pod.state = runtimeapi.PodSandboxState_SANDBOX_NOTREADY
 		r.publish(pod, id, runtimeapi.ContainerEventType_CONTAINER_STOPPED_EVENT)
 	}
@@ -102,6 +106,7 @@ func (r *Runtime) RemovePodSandbox(ctx context.Context, req *runtimeapi.RemovePo
 	defer r.mu.Unlock()
 	if pod, ok := r.sandboxes[id]; ok {
 		delete(r.sandboxes, id)
+		pod.closePorts()
 		if pod.owned {
 			r.config.Addresses.Release(pod.addresses)
 		}

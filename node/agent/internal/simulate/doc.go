@@ -21,5 +21,9 @@ limitations under the License.
 // without TLS, gRPC's health check with SERVING, and a connection that says nothing is just held. So the kubelet's probes, which
 // are real, succeed, and nothing has to know what they are.
 //
-// Limits: UDP is not answered. Without nftables in the kernel, only the route is made, and connections are refused.
+// A pod on the host network has the instance's address, where real processes listen as well. So only the TCP ports that its
+// containers declare are answered, by a listener on each, while the pod exists and no process listens there.
+//
+// Limits: UDP is not answered. Nor are ports of a pod on the host network that its containers do not declare, or that only an
+// init container declares. Without nftables in the kernel, only the route is made, and connections are refused.
 package simulate

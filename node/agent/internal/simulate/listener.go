@@ -27,6 +27,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -98,8 +99,24 @@ func (a *Answerer) Serve(ctx context.Context) {
 	defer stop()
 	go func() { _ = web.Serve(a.web) }() // its end is that of ctx
 	go func() { _ = rpc.Serve(a.rpc) }()
+	a.accept(a.listener)
+}
+
+// Answer answers connections to the port of the address, or of every address for the zero one, until it is closed. It is for
+// ports of the instance's own addresses, which can not be redirected as those of pods are: processes listen on others of them.
+func (a *Answerer) Answer(address netip.AddrPort) (io.Closer, error) {
+	listener, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(address))
+	if err != nil {
+		return nil, fmt.Errorf("listen for a simulated pod: %w", err)
+	}
+	go a.accept(listener)
+	return listener, nil
+}
+
+// accept answers the connections of a listener until that is closed.
+func (a *Answerer) accept(listener net.Listener) {
 	for {
-		conn, err := a.listener.Accept()
+		conn, err := listener.Accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}

@@ -90,7 +90,7 @@ func (m *machine) simulatedPods(t *testing.T) {
 		}
 		return nil
 	})
-	m.expect("", 0, "kubectl", "wait", "--for=condition=Ready", "pod/probed", "pod/initialized", "--timeout=60s")
+	m.expect("", 0, "kubectl", "wait", "--for=condition=Ready", "pod/probed", "pod/initialized", "pod/host", "--timeout=60s")
 	m.expect("simulated by Foo: nothing runs in this container", 0, "kubectl", "logs", "probed", "-c", "http")
 	m.expect("this container is simulated by Foo", 1, "kubectl", "exec", "probed", "-c", "http", "--", "ls")
 	m.expect("foo-process://simulated/example/any", 0, "kubectl", "get", "pod", "probed", "-o", "jsonpath={.status.containerStatuses[0].imageID}")
