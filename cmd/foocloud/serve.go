@@ -49,16 +49,17 @@ func newServeCommand() *cobra.Command {
 }
 
 func newCheckCommand() *cobra.Command {
-	var stateDir string
+	var stateDir, agent string
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Say whether this machine can hold instances, and what it lacks if not; nothing is left of the check",
 		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return daemon.CheckHost(stateDir)
+		RunE: func(command *cobra.Command, _ []string) error {
+			return daemon.CheckHost(command.Context(), stateDir, agent)
 		},
 	}
 	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "the state folder that the cloud is to have; made when missing")
+	command.Flags().StringVar(&agent, "agent", "bin/foonode", "the node agent's program, which checks what it needs itself")
 	return command
 }
 

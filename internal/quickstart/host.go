@@ -75,7 +75,8 @@ func checkBuilt(path string, wrong *problems) {
 	}
 }
 
-// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie.
+// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie, and the
+// node agent whether it can do all it has to.
 func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	parent := c.StateDir
 	for {
@@ -84,7 +85,7 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 		}
 		parent = filepath.Dir(parent)
 	}
-	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent)
+	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent, "--agent", c.program("foonode"))
 	// It removes what it has made for the check, if it is not killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()

@@ -19,6 +19,7 @@ limitations under the License.
 // Usage:
 //
 //	foonode init      run an instance; only as its first process
+//	foonode check     say what this machine lacks for instances to work in full; nothing is left of the check
 //	foonode version   print the version
 //	systemctl ...     (a link to this program) ask the first process to manage a unit
 package main
@@ -31,10 +32,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/boot"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cri"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/mounts"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/simulate"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
 )
 
-const usage = "usage: foonode init | foonode version; or call it as systemctl"
+const usage = "usage: foonode init | foonode check | foonode version; or call it as systemctl"
 
 func main() {
 	os.Exit(run(os.Args))
@@ -55,12 +57,22 @@ func run(args []string) int {
 	switch args[1] {
 	case "init":
 		return initialize()
+	case "check":
+		return check()
 	case "version":
 		fmt.Println(cri.Name, cri.Version)
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, usage)
 	return 2
+}
+
+func check() int {
+	if err := simulate.Check(); err != nil {
+		fmt.Fprintln(os.Stderr, "foonode:", err)
+		return 1
+	}
+	return 0
 }
 
 func initialize() int {

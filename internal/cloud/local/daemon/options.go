@@ -17,9 +17,12 @@ limitations under the License.
 package daemon
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -94,8 +97,8 @@ func DefaultEndpoint(stateDir string) string {
 }
 
 // CheckHost returns an error that says what this machine lacks to hold instances whose state lies in a folder, and what
-// to do; see instance.CheckRoot. The folder is made when missing.
-func CheckHost(path string) error {
+// to do; see instance.CheckRoot. The folder is made when missing. What the node agent needs, its program says itself.
+func CheckHost(ctx context.Context, path, agent string) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
@@ -104,7 +107,20 @@ func CheckHost(path string) error {
 		return err
 	}
 	_, err = instance.CheckRoot(folder)
-	return err
+	return errors.Join(err, checkAgent(ctx, agent))
+}
+
+// checkAgent lets the node agent's program look at the machine.
+func checkAgent(ctx context.Context, agent string) error {
+	program, err := existing("--agent", agent)
+	if err != nil {
+		return err
+	}
+	output, err := exec.CommandContext(ctx, program, "check").CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("the node agent can not do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
+	}
+	return nil
 }
 
 func requireRoot() error {

@@ -54,6 +54,22 @@ var _ = Describe("start", func() {
 		Expect(refusal(cmd)).To(ContainSubstring("must run as root"))
 	})
 
+	It("is preceded by a check of what the node agent needs", func() {
+		d := prepare()
+		check := func(script string) *exec.Cmd {
+			agent := filepath.Join(programs.folder, "checked-agent")
+			Expect(os.WriteFile(agent, []byte("#!/bin/sh\ntest \"$*\" = check || exit 2\n"+script), 0o755)).To(Succeed())
+			return exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--agent", agent)
+		}
+		output, err := check("exit 0").CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("node agent can not do all it has to on this machine: no nftables"))
+		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
+		entries, err := os.ReadDir(d.state)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(entries).To(BeEmpty())
+	})
+
 	It("refuses what another daemon uses", func() {
 		first := newDaemon()
 		Expect(refusal(first.command())).To(ContainSubstring("in use by another foocloud (process"))

@@ -25,5 +25,6 @@ limitations under the License.
 // containers declare are answered, by a listener on each, while the pod exists and no process listens there.
 //
 // Limits: UDP is not answered. Nor are ports of a pod on the host network that its containers do not declare, or that only an
-// init container declares. Without nftables in the kernel, only the route is made, and connections are refused.
+// init container declares. Without nftables in the kernel, only the route is made, and connections are refused; Check
+// tells so beforehand.
 package simulate
