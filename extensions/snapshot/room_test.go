@@ -49,7 +49,7 @@ func TestFewSnapshotsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	var open atomic.Int32
 	letGo := make(chan struct{})
-	task := BeforeControlPlaneUpgrade(Limited(blocking(&open, letGo), 9<<30))
+	task := BeforeControlPlaneUpgrade(clusters(g, true), Limited(blocking(&open, letGo), 9<<30))
 	job := upgradeJob(on(t, nil))
 	var running sync.WaitGroup
 	outcomes, errs := make([]work.Outcome, atOnce), make([]error, atOnce)
@@ -76,7 +76,7 @@ func TestSnapshotsFitTogetherIntoTheRoom(t *testing.T) {
 	t.Setenv("TMPDIR", left)
 	var member workload.EtcdMember
 	way := Limited(etcdFunc(func(do func(context.Context, workload.EtcdMember) error) error { return do(t.Context(), member) }), 1<<30)
-	task := BeforeControlPlaneUpgrade(way)
+	task := BeforeControlPlaneUpgrade(clusters(g, true), way)
 	held := func(size int64) string {
 		member = sized(size)
 		outcome, err := task.Run(context.Background(), upgradeJob(on(t, nil)))
