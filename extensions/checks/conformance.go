@@ -68,7 +68,14 @@ func (c conformance) Run(ctx context.Context, job work.Job) (work.Outcome, error
 	if name != "" {
 		result.job = c.runJob(ctx, job, name)
 	}
-	return result.outcome(timeout, time.Since(job.Since)), nil
+	outcome := result.outcome(timeout, time.Since(job.Since))
+	if outcome.Done {
+		if err := c.endJob(ctx, job.Cluster, result.job); err != nil {
+			// The next upgrade does not wait for this.
+			outcome.Report += "the Job is left as it is: " + message.Of(err) + "\n"
+		}
+	}
+	return outcome, nil
 }
 
 // results are what is known after a look.

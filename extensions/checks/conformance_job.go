@@ -28,6 +28,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -43,6 +44,8 @@ const (
 	madeForLabel = "foo.cluster.x-k8s.io/hook"
 	// fieldOwner is the field manager of what is written to workload clusters.
 	fieldOwner = client.FieldOwner("foo-runtime-extension")
+	// defaultLife is for how many seconds a Job stays once it has ended that does not say so itself.
+	defaultLife = 3600
 )
 
 // jobState is how far a conformance Job is.
@@ -64,6 +67,10 @@ type jobResult struct {
 	text string
 	// conditions of the Job.
 	conditions []string
+	// made is the Job as it was found, or nil if it is not there.
+	made *batchv1.Job
+	// lives is for how many seconds the Job is to stay once it has ended.
+	lives int32
 }
 
 func open(format string, arguments ...any) *jobResult {
@@ -83,6 +90,7 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	if err != nil {
 		return open("%s", err)
 	}
+	lives := ptr.Deref(wanted.Spec.TTLSecondsAfterFinished, defaultLife)
 	identify(wanted, job)
 	objects, err := o.Workload(ctx, job.Cluster)
 	if err != nil {
@@ -97,7 +105,30 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	if err != nil {
 		return open("Job %s/%s can not be made: %s", wanted.Namespace, wanted.Name, message.Of(err))
 	}
-	return judge(found)
+	result := judge(found)
+	result.made, result.lives = found, lives
+	return result
+}
+
+// endJob has a Job whose result was read go away: once its time is over if it has ended, and at once with its Pods if it has not.
+func (o Options) endJob(ctx context.Context, cluster client.ObjectKey, result *jobResult) error {
+	if result == nil || result.made == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
+	defer cancel()
+	objects, err := o.Workload(ctx, cluster)
+	if err != nil {
+		return fmt.Errorf("the workload cluster can not be reached: %w", err)
+	}
+	made := result.made
+	if result.state == jobOpen {
+		err = objects.Delete(ctx, made, client.PropagationPolicy(metav1.DeletePropagationBackground), client.Preconditions{UID: &made.UID})
+		return client.IgnoreNotFound(err)
+	}
+	before := client.MergeFrom(made.DeepCopy())
+	made.Spec.TTLSecondsAfterFinished = &result.lives
+	return client.IgnoreNotFound(objects.Patch(ctx, made, before, fieldOwner))
 }
 
 // parseJob returns the Job of a ConfigMap.
@@ -115,7 +146,7 @@ func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
 	return job, nil
 }
 
-// identify gives a Job the name that belongs to the hook's job, so that it is made once, and has it stay until its result was read.
+// identify gives a Job the name that belongs to the hook's job, so that it is made once, and has it stay until endJob lets it go.
 func identify(made *batchv1.Job, job work.Job) {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(job.UID), job.Hook, job.From, job.To}, "\n")))
 	labels := made.Labels

@@ -168,7 +168,21 @@ var _ = Describe("After an upgrade", Label("contract:lifecycle-hooks.after-clust
 		Expect(outcome.Done).To(BeTrue())
 		Expect(outcome.Message).To(Equal("the checks after the upgrade found nothing"))
 		Expect(outcome.Report).To(Equal("checks: found nothing\njob: Job default/" + made[0].Name + " is complete\nComplete=True CompletionsReached\nSuccessCriteriaMet=True\n"))
-		Expect(jobs(ctx)).To(HaveLen(1), "not made again")
+		Expect(jobs(ctx)).To(ConsistOf(HaveField("Spec.TTLSecondsAfterFinished", HaveValue(BeZero()))), "not made again, and to go as it says itself")
+	})
+
+	It("leaves no Job running when the time is over", func(ctx SpecContext) {
+		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
+		task, late := checks.NewConformance(shared.options), job
+		late.To, late.Since = "v1.37.0", time.Now()
+		Expect(run(ctx, task, late).Done).To(BeFalse())
+		Expect(jobs(ctx)).To(HaveLen(1))
+		late.Since = time.Now().Add(-15 * time.Minute)
+		outcome := run(ctx, task, late)
+		Expect(outcome.Done).To(BeTrue())
+		Expect(outcome.Message).To(HaveSuffix("has not ended"))
+		Expect(outcome.Report).NotTo(ContainSubstring("left as it is"))
+		Expect(jobs(ctx)).To(BeEmpty())
 	})
 
 	It("ends in time without the ConfigMap that it was to run", func(ctx SpecContext) {

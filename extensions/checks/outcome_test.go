@@ -96,11 +96,11 @@ func TestJudge(t *testing.T) {
 	}{
 		"new": {nil, jobResult{state: jobOpen, text: "Job ns/j has not ended"}},
 		"suspended": {[]batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "JobSuspended"}},
-			jobResult{jobOpen, "Job ns/j has not ended", []string{"Suspended=True JobSuspended"}}},
+			jobResult{state: jobOpen, text: "Job ns/j has not ended", conditions: []string{"Suspended=True JobSuspended"}}},
 		"complete": {[]batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "Done", Message: "all"}},
-			jobResult{jobComplete, "Job ns/j is complete", []string{"Complete=True Done: all", "SuccessCriteriaMet=True"}}},
+			jobResult{state: jobComplete, text: "Job ns/j is complete", conditions: []string{"Complete=True Done: all", "SuccessCriteriaMet=True"}}},
 		"failed": {[]batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}},
-			jobResult{jobFailed, "Job ns/j failed (BackoffLimitExceeded)", []string{"Failed=True BackoffLimitExceeded"}}},
+			jobResult{state: jobFailed, text: "Job ns/j failed (BackoffLimitExceeded)", conditions: []string{"Failed=True BackoffLimitExceeded"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			seen := job.DeepCopy()

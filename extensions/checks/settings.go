@@ -51,7 +51,7 @@ var (
 
 	conformanceChecks        = settings.Switch("conformanceChecks", "Checks after an upgrade, whose result is kept in the job's ConfigMap. The next upgrade waits for them, and no longer than conformanceChecksTimeout.")
 	conformanceChecksTimeout = settings.Duration("conformanceChecksTimeout", "How long the checks after an upgrade take at most.", conformanceTimeout, longestTimeout)
-	conformanceJob           = settings.Text("conformanceJob", "ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade.",
+	conformanceJob           = settings.Text("conformanceJob", "ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. It is deleted with the end of the checks if it has not ended by then, and otherwise after its ttlSecondsAfterFinished, an hour without.",
 		"the name of a ConfigMap", func(given string) error {
 			if len(validation.IsDNS1123Subdomain(given)) > 0 {
 				return errors.New("no such name is possible")
