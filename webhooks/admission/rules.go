@@ -83,7 +83,7 @@ func (r Rules[T]) warnings(object T) admission.Warnings {
 
 // warn says of each field what is unwise about it.
 func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
-	var warnings admission.Warnings
+	warnings := make(admission.Warnings, 0, len(problems))
 	for _, unwise := range problems {
 		given := ""
 		if _, omitted := unwise.BadValue.(field.OmitValueType); !omitted {
