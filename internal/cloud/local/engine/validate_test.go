@@ -21,11 +21,10 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// A pool may be as large as a FooMachinePool, or what the documentation says of the latter would not be true here.
+// A pool may be as large as a FooMachinePool may be: 10,000.
 func TestPoolsMayBeAsLargeAsFooMachinePools(t *testing.T) {
 	g := NewWithT(t)
 	e := New(Options{
@@ -33,7 +32,7 @@ func TestPoolsMayBeAsLargeAsFooMachinePools(t *testing.T) {
 		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
 	})
 	spec := cloud.PoolSpec{
-		Name: "pool", HostnamePrefix: "p", Size: infrav1.MaxPoolReplicas, Revision: "r",
+		Name: "pool", HostnamePrefix: "p", Size: 10000, Revision: "r",
 		Template: cloud.InstanceTemplate{Type: "small", KubernetesVersion: "v1.36.3"},
 	}
 	g.Expect(e.validatePool(spec)).To(Succeed())
