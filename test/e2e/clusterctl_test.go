@@ -348,7 +348,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		// The new Machine has no Node for as long as the move needs to be refused.
-		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=30s", "--count=1")
+		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=15s", "--count=1")
 		DeferCleanup(func(ctx SpecContext) { c.heal(ctx, "slow") }, NodeTimeout(soon))
 		c.rolloutNow(ctx)
 		Eventually(func(g Gomega) {
