@@ -51,7 +51,8 @@ var (
 
 // propagate has what may change without a rollout reach the Machines that exist: the template's labels and annotations,
 // which the KubeadmConfig and the infrastructure machine get too, and a Machine's deletion timeouts, readiness gates and
-// taints. The record of what a Machine is made from is brought up to date as well. A Machine that is being deleted gets only the latter, which say how long its end may take.
+// taints. A Machine that is being deleted gets only the latter, which say how long its end may take. The record of what a
+// Machine is made from is brought up to date as well.
 //
 //contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {

@@ -61,7 +61,7 @@ type candidate struct {
 func (p policy) assess(m member) candidate {
 	c := candidate{member: m, order: p.orderOf(m)}
 	c.outdated = m.instance != nil && p.revision != "" && m.instance.Revision != p.revision
-	deadline := m.joiningSince().Add(p.joinTimeout)
+	deadline := p.joinDeadline(m)
 	switch why, problem := p.broken(m); {
 	case m.leaving():
 		return c
@@ -79,6 +79,9 @@ func (p policy) assess(m member) candidate {
 	}
 	return c
 }
+
+// joinDeadline is when a member that has not joined is given up.
+func (p policy) joinDeadline(m member) time.Time { return m.joiningSince().Add(p.joinTimeout) }
 
 // broken says why a member can not work any more, or not for long.
 func (p policy) broken(m member) (why cause, problem string) {
@@ -99,7 +102,7 @@ func (p policy) broken(m member) (why cause, problem string) {
 // mayHaveJoined reports whether the member has joined, or may have joined before its Machine was made anew: a bootstrap can fail
 // after the Node has joined, and such a Node is not taken away before Cluster API had the time to find it.
 func (p policy) mayHaveJoined(m member) bool {
-	return m.joined() || (m.joiningSince().Sub(m.createdAt()) >= p.joinTimeout && p.now.Before(m.joiningSince().Add(p.joinTimeout)))
+	return m.joined() || (m.joiningSince().Sub(m.createdAt()) >= p.joinTimeout && p.now.Before(p.joinDeadline(m)))
 }
 
 // failedToJoin reports whether the member has the current revision and goes before it ever joined: one that shows that others

@@ -61,7 +61,7 @@ func unregistered(members []member) bool {
 // withoutMachine reports whether an instance has no FooMachine or no Machine yet. Nothing is too many before: the choice would fall
 // on those that have both, however well they work.
 func withoutMachine(members []member) bool {
-	return unregistered(members) || slices.ContainsFunc(members, func(m member) bool { return m.machine == nil && m.live() })
+	return slices.ContainsFunc(members, func(m member) bool { return (m.fooMachine == nil || m.machine == nil) && m.live() })
 }
 
 // scaledElsewhere reports whether an external autoscaler changes the size of the pool in the cloud.
