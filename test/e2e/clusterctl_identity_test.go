@@ -37,10 +37,7 @@ import (
 var _ = Describe("A cluster with an identity", Label("clusterctl"), func() {
 	It("is moved to where its namespace is not allowed yet, and goes on once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
-		source := bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
-		target := bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		source, target := newSource(ctx), newTarget(ctx)
 		ctl := newClusterctl(source.management)
 		ctl.init(ctx, source, nextRelease)
 		ctl.init(ctx, target, nextRelease)

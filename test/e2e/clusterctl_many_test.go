@@ -43,10 +43,7 @@ const crowd = 100
 var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
 	It("is moved at once", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		const namespace = "crowd"
-		source := bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
-		target := bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		source, target := newSource(ctx), newTarget(ctx)
 		ctl := newClusterctl(source.management)
 		ctl.init(ctx, source, nextRelease)
 		ctl.init(ctx, target, nextRelease)

@@ -147,6 +147,25 @@ func bareManagement(ctx context.Context, name, bridge, network string) *manageme
 	return m
 }
 
+// newSource starts the management cluster from which clusters are moved, and newTarget the one to which they are. Both end with
+// the story.
+func newSource(ctx context.Context) *pods {
+	GinkgoHelper()
+	return newMover(ctx, "source", quickstartBridge, quickstartNetwork)
+}
+
+func newTarget(ctx context.Context) *pods {
+	GinkgoHelper()
+	return newMover(ctx, "target", targetBridge, targetNetwork)
+}
+
+func newMover(ctx context.Context, name, bridge, network string) *pods {
+	GinkgoHelper()
+	p := bareManagement(ctx, name, bridge, network).newPods()
+	DeferCleanup(func(ctx SpecContext) { p.stop(ctx, "") }, NodeTimeout(clusterGone))
+	return p
+}
+
 // What a user does with clusterctl, on management clusters that have nothing but what clusterctl installs. The managers
 // run with the flags, the rights and the webhooks of the release's components. Only the program is always that of the
 // sources: what it could not do with the rights of the last release, it must be able to do after the upgrade.
@@ -157,10 +176,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	var ctl *clusterctl
 	var c *cluster
 	BeforeAll(func(ctx SpecContext) {
-		source = bareManagement(ctx, "source", quickstartBridge, quickstartNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { source.stop(ctx, "") }, NodeTimeout(clusterGone))
-		target = bareManagement(ctx, "target", targetBridge, targetNetwork).newPods()
-		DeferCleanup(func(ctx SpecContext) { target.stop(ctx, "") }, NodeTimeout(clusterGone))
+		source = newSource(ctx)
+		target = newTarget(ctx)
 		ctl = newClusterctl(source.management)
 	}, NodeTimeout(2*clusterUp))
 	AfterEach(func() {

@@ -98,6 +98,9 @@ func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.No
 					leader = node
 				}
 			})
+			if leader.Name != "" {
+				break
+			}
 		}
 		return leader.Name
 	}).WithContext(ctx).WithTimeout(2*soon).ShouldNot(BeEmpty(), "no etcd says that it leads")

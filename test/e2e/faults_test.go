@@ -54,7 +54,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
 		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"},
-			shape{controlPlanes: 1, workers: workers, version: currentVersion}, hastyPool)
+			shape{controlPlanes: 1, workers: workers, version: currentVersion}, patientPool)
 		c.available(ctx)
 		c.withoutDNSPods(ctx)
 		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, workers)))
@@ -192,8 +192,8 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 	}, NodeTimeout(clusterGone+soon))
 })
 
-// hastyPool changes the template so that little time is lost with instances that do not join.
-func hastyPool(object *unstructured.Unstructured) {
+// patientPool changes the template so that a Node has time to join on a busy machine, and the pool gives up after two that fail.
+func patientPool(object *unstructured.Unstructured) {
 	GinkgoHelper()
 	if object.GetKind() == "FooMachinePool" {
 		Expect(unstructured.SetNestedMap(object.Object, map[string]any{
