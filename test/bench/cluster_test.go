@@ -26,6 +26,10 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"sigs.k8s.io/yaml"
 )
 
 func TestTimes(t *testing.T) {
@@ -76,6 +80,47 @@ func TestBareUserData(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("there is no %q in:\n%s", want, text)
 		}
+	}
+}
+
+// kubeadm fails without the folder of patches that its configuration names.
+func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
+	data, err := bareUserData("bare-1", "v1.36.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var userData struct {
+		WriteFiles []struct {
+			Path    string `json:"path"`
+			Content string `json:"content"`
+		} `json:"write_files"`
+	}
+	if err := yaml.Unmarshal(data, &userData); err != nil {
+		t.Fatal(err)
+	}
+	var configuration string
+	folders := sets.New[string]()
+	for _, file := range userData.WriteFiles {
+		folders.Insert(filepath.Dir(file.Path))
+		if file.Path == "/run/kubeadm/kubeadm.yaml" {
+			configuration = file.Content
+		}
+	}
+	documents, err := decode([]byte(configuration))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range documents {
+		patches, found, err := unstructured.NestedString(document.Object, "patches", "directory")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found && !folders.Has(patches) {
+			t.Errorf("%s has patches in %s, and nothing writes there: only in %q", document.GetKind(), patches, sets.List(folders))
+		}
+	}
+	if len(documents) != 2 {
+		t.Errorf("the configuration of kubeadm has %d documents, want 2", len(documents))
 	}
 }
 

@@ -27,10 +27,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/cloudinit"
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
 	"sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types/upstream"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
-	"sigs.k8s.io/yaml"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
@@ -87,41 +87,25 @@ func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([
 	})
 }
 
-// bareUserData returns user data that runs kubeadm init with the configuration that the first control plane of a
-// cluster of Foo gets, apart from the endpoint, for which a bare kubeadm has no load balancer.
+// bareUserData returns the user data that the kubeadm bootstrap provider makes for the first control plane of a cluster of Foo,
+// apart from the certificates, and from the endpoint, for which a bare kubeadm has no load balancer. The console says when
+// kubeadm began and ended.
 func bareUserData(name, kubernetesVersion string) ([]byte, error) {
 	objects, err := fooCluster(name, kubernetesVersion)
 	if err != nil {
 		return nil, err
 	}
-	configuration, err := kubeadmConfiguration(objects, name, kubernetesVersion)
-	if err != nil {
-		return nil, err
-	}
-	content, err := yaml.Marshal(map[string]any{
-		"write_files": []map[string]string{{"path": "/run/kubeadm/kubeadm.yaml", "content": configuration}},
-		"runcmd": []string{
-			"echo " + kubeadmBegan + " $(date +%s%N)",
-			"kubeadm init --config /run/kubeadm/kubeadm.yaml",
-			"echo " + kubeadmEnded + " $(date +%s%N)",
-		},
-	})
-	return append([]byte("## template: jinja\n#cloud-config\n"), content...), err
-}
-
-// kubeadmConfiguration does what the kubeadm bootstrap provider does with the objects.
-func kubeadmConfiguration(objects []*unstructured.Unstructured, name, kubernetesVersion string) (string, error) {
 	version, err := semver.ParseTolerant(kubernetesVersion)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	var controlPlane controlplanev1.FooControlPlane
 	data := upstream.AdditionalData{KubernetesVersion: &kubernetesVersion, ClusterName: &name}
 	for _, object := range objects {
 		switch object.GetKind() {
-		case "FooControlPlane":
+		case kindFooControlPlane:
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &controlPlane); err != nil {
-				return "", err
+				return nil, err
 			}
 		case "Cluster":
 			data.PodSubnet = cidr(object, "pods")
@@ -132,10 +116,21 @@ func kubeadmConfiguration(objects []*unstructured.Unstructured, name, kubernetes
 	spec := controlPlane.Spec.KubeadmConfigSpec
 	forCluster, err := kubeadmtypes.MarshalClusterConfigurationForVersion(&spec.ClusterConfiguration, version, &data)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	forInit, err := kubeadmtypes.MarshalInitConfigurationForVersion(&spec.InitConfiguration, version)
-	return forCluster + "---\n" + forInit, err
+	if err != nil {
+		return nil, err
+	}
+	return cloudinit.NewInitControlPlane(&cloudinit.ControlPlaneInput{
+		BaseUserData: cloudinit.BaseUserData{
+			AdditionalFiles:     spec.Files,
+			PreKubeadmCommands:  append(spec.PreKubeadmCommands, "echo "+kubeadmBegan+" $(date +%s%N)"),
+			PostKubeadmCommands: append([]string{"echo " + kubeadmEnded + " $(date +%s%N)"}, spec.PostKubeadmCommands...),
+		},
+		ClusterConfiguration: forCluster,
+		InitConfiguration:    forInit,
+	})
 }
 
 // cidr returns the first block of one of a Cluster's networks; nil if it has none.
