@@ -135,7 +135,6 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 		SecretClient:     secrets,
 		ClusterCache:     clusters,
 		WatchFilterValue: opts.WatchFilter,
-		Namespace:        opts.Namespace,
 		Concurrency:      opts.Concurrency(options.FooControlPlane),
 	})
 }

@@ -67,10 +67,10 @@ var (
 type Reconciler struct {
 	client       client.Client
 	apiReader    client.Reader
+	infraReader  client.Reader
 	certificates *certs.Store
 	kubeconfigs  *kubeconfig.Store
 	workload     workload.Access
-	rights       *rights
 	addons       *addonsMemory
 	metrics      *metrics
 	fields       *ownedfields.Store
@@ -98,8 +98,8 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// Rights on the kinds of infrastructure providers come from ClusterRoles with a label, and the controller asks which it has:
-// +kubebuilder:rbac:groups=authorization.k8s.io,resources=selfsubjectaccessreviews,verbs=create
+// The kinds of infrastructure providers are known only at run time. Their rights are in config/rbac/infrastructures_role.yaml, so that an
+// administrator can narrow them.
 
 // Reconcile brings one FooControlPlane a step nearer to its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
@@ -207,5 +207,5 @@ func (s *scope) requeue(next decision) ctrl.Result {
 
 // unwatched says whether something is missing whose arrival no watch reports.
 func (s *scope) unwatched() bool {
-	return s.forbidden != "" || s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
+	return s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
 }

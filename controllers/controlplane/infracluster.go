@@ -17,15 +17,38 @@ limitations under the License.
 package controlplane
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
+
+// cacheOnceSynced reads from the cache, but from the API server while the cache does not have all objects of the kind yet.
+// Without the right to list a kind, the cache would wait until the reconcile times out; the API server refuses at once.
+type cacheOnceSynced struct {
+	client.Reader
+	cache cache.Cache
+	live  client.Reader
+}
+
+func (r cacheOnceSynced) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	informer, err := r.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("watching %T: %w", object, err)
+	}
+	if !informer.HasSynced() {
+		return r.live.Get(ctx, key, object, options...)
+	}
+	return r.Reader.Get(ctx, key, object, options...)
+}
 
 // infraCluster is what the contract says an infrastructure cluster shows, of either version of the contract.
 type infraCluster struct {

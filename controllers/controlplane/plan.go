@@ -77,7 +77,6 @@ const (
 	reasonVersionRefused            = "VersionRefused"
 	reasonSurgeRefused              = "MaxSurgeRefused"
 	reasonMachinesLost              = "MachinesLost"
-	reasonInfrastructureForbidden   = "InfrastructureForbidden"
 )
 
 // decision is what is done next, and why. The message is meant for the user.
@@ -131,7 +130,6 @@ func (d decision) acts() bool { return d.Action != actionWait && d.Action != act
 // Machines; a snapshot as something that rollOut waits for; an update in place as another way of rollOut to make a
 // Machine as it should be; the recovery of a lost quorum in place of what remediate refuses.
 var rules = []func(state) (decision, bool){
-	needRights,
 	refuseForeignMachines,
 	removeOrphan,
 	letGoFirst,
@@ -189,14 +187,6 @@ func planDeletion(s state) decision {
 		return wait(controlplanev1.DeletingWaitingForMachineDeletionReason, "%s", message)
 	}
 	return decision{Action: actionDeleteMachines, Reason: controlplanev1.DeletingWaitingForMachineDeletionReason, Message: message}
-}
-
-// needRights lets nothing happen while the infrastructure can not be looked at: Machines without it would all look the same.
-func needRights(s state) (decision, bool) {
-	if s.Forbidden == "" {
-		return decision{}, false
-	}
-	return wait(reasonInfrastructureForbidden, "%s", s.Forbidden), true
 }
 
 func refuseForeignMachines(s state) (decision, bool) {

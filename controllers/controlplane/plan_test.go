@@ -83,17 +83,6 @@ func TestPlan(t *testing.T) {
 			state:  with(settled(), fresh, desired(1), func(s *state) { s.PlacementKnown = false }),
 			action: actionWait, reason: reasonWaitingForInfrastructure,
 		},
-		"nothing is done without rights on the infrastructure": {
-			state: with(settled("a"), desired(3), func(s *state) {
-				s.Forbidden = "the manager may not list machines"
-				s.Etcd.Members = append(s.Etcd.Members, workload.Member{ID: 9, Name: "gone"})
-			}),
-			action: actionWait, reason: reasonInfrastructureForbidden, message: "the manager may not list machines",
-		},
-		"a control plane goes without rights on the infrastructure": {
-			state:  with(settled("a"), func(s *state) { s.Deleting, s.Forbidden = true, "the manager may not list machines" }),
-			action: actionDeleteMachines, reason: controlplanev1.DeletingWaitingForMachineDeletionReason,
-		},
 		"first Machine waits for the foundation": {
 			state:  with(settled(), fresh, desired(1), func(s *state) { s.FoundationProblem = problem{"Missing", "no endpoint"} }),
 			action: actionWait, reason: "Missing", message: "no endpoint",

@@ -21,13 +21,13 @@ package controlplane
 import (
 	"context"
 	"os"
-	"regexp"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -39,62 +39,65 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
+// released are the rights that a release gives the control plane provider, and narrowed those that take the place of the
+// second file's in config/narrow-rights.
 const (
-	// otherManager is who a manager is that has the rights of a release only, and the value of its watch filter.
-	otherManager = "other"
-	// allowed and documented are the files that say what it may do.
-	allowed    = "../../config/control-plane/role.yaml"
-	documented = "../../docs/getting-started.md"
+	released = "../../config/control-plane/role.yaml"
+	anyKinds = "../../config/rbac/infrastructures_role.yaml"
+	narrowed = "../../config/narrow-rights/role.yaml"
 )
 
-// The roles of a release do not name the kinds of other providers, so the manager of this story has no rights on them at first.
 var _ = Describe("A control plane on other infrastructure", func() {
-	It("says which rights it misses, and goes on when it is given them", func(ctx SpecContext) {
-		installKinds("DockerCluster", "DockerMachineTemplate", "DockerMachine")
-		content, err := os.ReadFile(allowed)
-		Expect(err).NotTo(HaveOccurred())
-		grant(ctx, string(content))
-		startManagerAs(otherManager)
-
-		f := newFixture(ctx, onOther)
-		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).WithTimeout(reconciliationTimeout/6).Should(And(
-			ContainSubstring("(InfrastructureForbidden)"),
-			ContainSubstring("the manager may not get, list, watch DockerCluster.infrastructure.cluster.x-k8s.io"),
-			ContainSubstring("get, list, watch, patch DockerMachineTemplate.infrastructure.cluster.x-k8s.io"),
-			ContainSubstring("get, list, watch, create, patch, delete DockerMachine.infrastructure.cluster.x-k8s.io"),
-			ContainSubstring(aggregationLabel)), "it waits for what it will never be given")
-
-		By("giving it the rights that are documented")
-		guide, err := os.ReadFile(documented)
-		Expect(err).NotTo(HaveOccurred())
-		role := regexp.MustCompile("(?s)```yaml\n([^`]*kind: ClusterRole\n.*?)```").FindSubmatch(guide)
-		Expect(role).NotTo(BeNil())
-		grant(ctx, string(role[1]))
+	It("comes up with the rights of a release", func(ctx SpecContext) {
+		installKinds("Other")
+		grant(ctx, "other", released)
+		grant(ctx, "other", anyKinds)
+		startManagerAs("other")
+		f := newFixture(ctx, onOther("Other", "other"))
 		f.provision(ctx)
 		f.expectMachines(ctx, 1)
 	})
+
+	It("says which right it misses, and comes up with rights on named kinds", func(ctx SpecContext) {
+		installKinds("Named")
+		grant(ctx, "named", released)
+		mgr := startManagerAs("named")
+		f := newFixture(ctx, onOther("Named", "named"))
+		f.provision(ctx)
+		reader := cacheOnceSynced{Reader: mgr.GetClient(), cache: mgr.GetCache(), live: mgr.GetAPIReader()}
+		infra := f.infra.DeepCopy()
+		err := reader.Get(ctx, client.ObjectKeyFromObject(infra), infra)
+		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
+		Expect(err).To(MatchError(ContainSubstring(`cannot get resource "namedclusters"`)))
+
+		By("giving it the rights that config/narrow-rights shows")
+		grant(ctx, "named", narrowed)
+		f.expectMachines(ctx, 1)
+		Expect(reader.Get(ctx, client.ObjectKeyFromObject(infra), infra)).To(Succeed())
+	})
 })
 
-// onOther makes a fixture that has kinds of another provider, and belongs to the manager of this story.
-func onOther(f *fixture) {
-	f.infra.SetKind("DockerCluster")
-	f.cluster.Spec.InfrastructureRef.Kind = "DockerCluster"
-	f.template.SetKind("DockerMachineTemplate")
-	f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Kind = "DockerMachineTemplate"
-	for _, object := range []client.Object{f.cluster, f.infra, f.template, f.controlPlane} {
-		object.SetLabels(map[string]string{clusterv1.WatchLabel: otherManager})
+// onOther makes a fixture that has kinds of another provider, and belongs to the manager with this watch filter.
+func onOther(provider, filter string) func(*fixture) {
+	return func(f *fixture) {
+		f.infra.SetKind(provider + "Cluster")
+		f.cluster.Spec.InfrastructureRef.Kind = provider + "Cluster"
+		f.template.SetKind(provider + "MachineTemplate")
+		f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Kind = provider + "MachineTemplate"
+		for _, object := range []client.Object{f.cluster, f.infra, f.template, f.controlPlane} {
+			object.SetLabels(map[string]string{clusterv1.WatchLabel: filter})
+		}
 	}
 }
 
 // installKinds installs kinds of another provider that take anything.
-func installKinds(kinds ...string) {
+func installKinds(provider string) {
 	GinkgoHelper()
 	var crds []*apiextensionsv1.CustomResourceDefinition
-	for _, kind := range kinds {
+	for _, suffix := range []string{"Cluster", "MachineTemplate", "Machine"} {
+		kind := provider + suffix
 		plural := strings.ToLower(kind) + "s"
 		anything := apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true)}
 		crds = append(crds, &apiextensionsv1.CustomResourceDefinition{
@@ -113,15 +116,25 @@ func installKinds(kinds ...string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// grant gives the other manager what a ClusterRole says.
-func grant(ctx context.Context, text string) {
+// grant gives a user what a file's ClusterRole says, of their own kinds instead of Foo's.
+func grant(ctx context.Context, user, file string) {
 	GinkgoHelper()
+	text, err := os.ReadFile(file)
+	Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.ClusterRole{}
-	Expect(yaml.UnmarshalStrict([]byte(text), role)).To(Succeed())
+	Expect(yaml.UnmarshalStrict(text, role)).To(Succeed())
+	role.Name = user + "-" + role.Name
+	for _, rule := range role.Rules {
+		for i, resource := range rule.Resources {
+			if file == narrowed {
+				rule.Resources[i] = strings.Replace(resource, "foo", user, 1)
+			}
+		}
+	}
 	binding := &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: otherManager}},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
 	}
 	for _, object := range []client.Object{role, binding} {
 		Expect(c.Create(ctx, object)).To(Succeed())
@@ -130,7 +143,7 @@ func grant(ctx context.Context, text string) {
 }
 
 // startManagerAs runs the controller as a user.
-func startManagerAs(user string) {
+func startManagerAs(user string) ctrl.Manager {
 	GinkgoHelper()
 	as := rest.CopyConfig(env.Config)
 	as.Impersonate = rest.ImpersonationConfig{UserName: user}
@@ -149,4 +162,5 @@ func startManagerAs(user string) {
 		stop()
 		Eventually(stopped).Should(Receive(BeNil()))
 	})
+	return mgr
 }

@@ -48,9 +48,6 @@ type scope struct {
 	controlPlane *controlplanev1.FooControlPlane
 	cluster      *clusterv1.Cluster
 
-	// forbidden says what the manager may not do with the infrastructure provider's kinds; empty if it may do all it has
-	// to. If not, nothing of the infrastructure is in the scope.
-	forbidden       string
 	infra           infraCluster
 	infraMissing    bool
 	template        *unstructured.Unstructured
@@ -147,7 +144,6 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 	}
 	for _, read := range []func(context.Context, *scope) error{
 		r.observeMachines,
-		r.observeRights,
 		r.observeInfraCluster,
 		r.observeTemplate,
 		r.observeMachineObjects,
@@ -160,16 +156,11 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 	return s, s.compare()
 }
 
-func (r *Reconciler) observeRights(ctx context.Context, s *scope) (err error) {
-	s.forbidden, err = r.rights.missing(ctx, s.now, s.infraVerbs())
-	return err
-}
-
 func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
-	if s.forbidden != "" || !s.cluster.Spec.InfrastructureRef.IsDefined() {
+	if !s.cluster.Spec.InfrastructureRef.IsDefined() {
 		return nil
 	}
-	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, s.cluster.Spec.InfrastructureRef, s.cluster.Namespace)
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.infraReader, s.cluster.Spec.InfrastructureRef, s.cluster.Namespace)
 	if apierrors.IsNotFound(err) {
 		s.infraMissing = true
 		return nil
@@ -182,11 +173,8 @@ func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
-	if s.forbidden != "" {
-		return nil
-	}
 	reference := s.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
-	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, reference, s.controlPlane.Namespace)
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.infraReader, reference, s.controlPlane.Namespace)
 	if err != nil {
 		// A template that is missing or not understood must not keep anything else from being looked at.
 		s.templateProblem = fmt.Sprintf("spec.machineTemplate.spec.infrastructureRef: %s %s can not be read: %v",
@@ -235,10 +223,7 @@ func (r *Reconciler) observeMachineObjects(ctx context.Context, s *scope) error 
 }
 
 func (r *Reconciler) observeInfraMachine(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
-	if s.forbidden != "" {
-		return nil
-	}
-	object, err := external.GetObjectFromContractVersionedRef(ctx, r.client, machine.Spec.InfrastructureRef, machine.Namespace)
+	object, err := external.GetObjectFromContractVersionedRef(ctx, r.infraReader, machine.Spec.InfrastructureRef, machine.Namespace)
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

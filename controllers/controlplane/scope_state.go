@@ -46,7 +46,6 @@ func (s *scope) state() state {
 		Confirmed:          s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
 		Digest:             s.madeFrom.Outcome,
 		Awaited:            s.awaitedVersion(),
-		Forbidden:          s.forbidden,
 		FoundationProblem:  s.foundation.first(),
 		PlacementKnown:     s.placementKnown(),
 		TemplateProblem:    s.templateProblem,

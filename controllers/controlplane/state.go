@@ -48,8 +48,6 @@ type state struct {
 	// Awaited is the version that the Cluster's topology has not handed down yet; empty if there is none.
 	Awaited string
 
-	// Forbidden says what the manager may not do with the infrastructure provider's kinds; empty if it may do all it has to.
-	Forbidden string
 	// FoundationProblem says why certificates or kubeconfig are not there; empty if they are.
 	FoundationProblem problem
 	// PlacementKnown says that the infrastructure cluster has an endpoint and has named its failure domains.

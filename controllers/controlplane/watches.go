@@ -50,8 +50,6 @@ type Options struct {
 	// WatchFilterValue restricts the controller to FooControlPlanes whose label cluster.x-k8s.io/watch-filter has this
 	// value; empty is no restriction.
 	WatchFilterValue string
-	// Namespace that the manager's cache is restricted to; empty is all.
-	Namespace string
 	// ClusterCache of the manager. Its cache options should hold workload.CacheByObject.
 	ClusterCache clustercache.ClusterCache
 	// SecretClient reads secrets; it may cache those that Cluster API labels. The manager's own client must not cache
@@ -98,10 +96,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r := &Reconciler{
 		client:       mgr.GetClient(),
 		apiReader:    mgr.GetAPIReader(),
+		infraReader:  cacheOnceSynced{Reader: mgr.GetClient(), cache: mgr.GetCache(), live: mgr.GetAPIReader()},
 		certificates: certs.NewStore(options.SecretClient, mgr.GetClient()),
 		kubeconfigs:  kubeconfig.NewStore(options.SecretClient, mgr.GetClient()),
 		workload:     options.Workload,
-		rights:       newRights(mgr.GetClient(), options.Namespace),
 		addons:       newAddonsMemory(),
 		metrics:      numbers,
 		fields:       ownedfields.NewStore(mgr.GetAPIReader(), mgr.GetClient()),

@@ -153,49 +153,64 @@ func TestMetricsAreServedAtTheirPort(t *testing.T) {
 	}
 }
 
+// Only the control plane provider has rights on all kinds of one group, since no release can name those of every
+// infrastructure provider.
 func TestNoRoleGrantsEverything(t *testing.T) {
 	for _, provider := range providers {
 		g := NewWithT(t)
 		kinds := installed(g, provider)
+		var wide []rbacv1.PolicyRule
 		for _, object := range append(kinds["ClusterRole"], kinds["Role"]...) {
-			role := &rbacv1.ClusterRole{}
-			g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role)).To(Succeed())
-			for _, rule := range role.Rules {
-				all := append(append(append([]string{}, rule.APIGroups...), rule.Resources...), rule.Verbs...)
-				g.Expect(all).NotTo(ContainElement(ContainSubstring("*")), object.GetName())
-			}
-		}
-	}
-}
-
-// What no release can name, the control plane provider gets from ClusterRoles with a label. Foo's own kinds are given in the same way.
-func TestControlPlaneTakesRightsOnAnyInfrastructure(t *testing.T) {
-	for _, provider := range providers {
-		g := NewWithT(t)
-		kinds := installed(g, provider)
-		roles, selected := map[string]rbacv1.ClusterRole{}, ""
-		for _, object := range kinds["ClusterRole"] {
-			role := rbacv1.ClusterRole{}
-			g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, &role, true)).To(Succeed())
-			roles[role.Name] = role
-			if role.AggregationRule != nil {
-				selected = role.Name
+			for _, rule := range rulesOf(g, object) {
+				if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs), "*") {
+					wide = append(wide, rule)
+				}
 			}
 		}
 		if provider.title != "control plane provider" {
-			g.Expect(selected).To(BeEmpty(), provider.title)
+			g.Expect(wide).To(BeEmpty(), provider.title)
 			continue
 		}
-		g.Expect(roles[selected].AggregationRule.ClusterRoleSelectors).To(HaveLen(1))
-		g.Expect(roles).To(HaveKeyWithValue("control-plane-foo-infrastructure-foo",
-			HaveField("Labels", HaveKeyWithValue("controlplane.cluster.x-k8s.io/aggregate-to-foo", "true"))))
-		g.Expect(roles[selected].AggregationRule.ClusterRoleSelectors[0].MatchLabels).To(Equal(map[string]string{"controlplane.cluster.x-k8s.io/aggregate-to-foo": "true"}))
-		account := kinds["ServiceAccount"][0]
+		g.Expect(wide).To(ConsistOf(rbacv1.PolicyRule{
+			APIGroups: []string{"infrastructure.cluster.x-k8s.io"}, Resources: []string{"*"},
+			Verbs: []string{"get", "list", "watch", "create", "patch", "delete"},
+		}))
+		role, account := "control-plane-foo-infrastructures", kinds["ServiceAccount"][0]
 		g.Expect(kinds["ClusterRoleBinding"]).To(ContainElement(And(
-			WithTransform(func(binding unstructured.Unstructured) any { return binding.Object["roleRef"] }, HaveKeyWithValue("name", selected)),
+			WithTransform(func(binding unstructured.Unstructured) any { return binding.Object["roleRef"] }, HaveKeyWithValue("name", role)),
 			WithTransform(func(binding unstructured.Unstructured) any { return binding.Object["subjects"] }, ConsistOf(And(
 				HaveKeyWithValue("name", account.GetName()), HaveKeyWithValue("namespace", account.GetNamespace())))))))
 	}
+}
+
+// An administrator's own kustomization takes from the control plane provider the rights on kinds that it does not name.
+func TestRightsOnInfrastructureCanBeNarrowed(t *testing.T) {
+	g := NewWithT(t)
+	content, err := kustomize.Build("testdata/narrow-rights")
+	g.Expect(err).NotTo(HaveOccurred())
+	granted := map[string][]string{}
+	for _, object := range decode(g, content) {
+		if object.GetKind() != "ClusterRole" || object.GetName() != "control-plane-foo-infrastructures" {
+			continue
+		}
+		for _, rule := range rulesOf(g, object) {
+			g.Expect(rule.APIGroups).To(Equal([]string{"infrastructure.cluster.x-k8s.io"}))
+			for _, resource := range rule.Resources {
+				granted[resource] = rule.Verbs
+			}
+		}
+	}
+	g.Expect(granted).To(Equal(map[string][]string{
+		"fooclusters":         {"get", "list", "watch"},
+		"foomachinetemplates": {"get", "list", "watch", "patch"},
+		"foomachines":         {"get", "list", "watch", "create", "patch", "delete"},
+	}))
+}
+
+func rulesOf(g *WithT, object unstructured.Unstructured) []rbacv1.PolicyRule {
+	role := &rbacv1.ClusterRole{}
+	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, role, true)).To(Succeed())
+	return role.Rules
 }
 
 //contract:clusterctl/components-variables
