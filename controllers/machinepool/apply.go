@@ -41,6 +41,9 @@ import (
 // apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
 func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	s.wait, s.decided = p.wait, p
+	if err := r.remember(ctx, s, p.memory); err != nil {
+		return err
+	}
 	var errs []error
 	for _, instance := range p.create {
 		errs = append(errs, r.createFooMachine(ctx, s, instance))
@@ -54,7 +57,11 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if p.ensure != nil {
 		errs = append(errs, r.ensurePool(ctx, s, p))
 	}
-	for _, v := range p.goNow(s) {
+	victims := p.goNow(s)
+	if err := r.remember(ctx, s, p.memory.with(victims, s.revision, s.now)); err != nil {
+		return kerrors.NewAggregate(append(errs, err))
+	}
+	for _, v := range victims {
 		errs = append(errs, r.deleteMember(ctx, s, v))
 	}
 	if p.deletePool {
@@ -141,7 +148,7 @@ func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %T %s of the pool: %w", object, v.name, err)
 	}
-	r.expected.add(s, v.member)
+	r.memories.expectDeletion(s.pool, v.member)
 	ctrl.LoggerFrom(ctx).Info("Removing a Machine of the pool", "Machine", klog.KRef(s.pool.Namespace, v.name), "cause", v.why)
 	return nil
 }

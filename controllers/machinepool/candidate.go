@@ -62,6 +62,9 @@ func (p policy) assess(m member) candidate {
 	c := candidate{member: m, order: p.orderOf(m)}
 	c.outdated = m.instance != nil && p.revision != "" && m.instance.Revision != p.revision
 	deadline := p.joinDeadline(m)
+	if m.joined() {
+		deadline = deadline.Add(p.minReady)
+	}
 	switch why, problem := p.broken(m); {
 	case m.leaving():
 		return c

@@ -138,15 +138,29 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 	}
 	if total := live + leaving; total > wanted+surgeOf(s) && !s.deleting() {
 		down.Status, down.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason
-		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted)
+		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted) + scalingWaitsFor(s.members)
 	}
 	return up, down
+}
+
+// scalingWaitsFor names the instances without which nothing is removed yet.
+func scalingWaitsFor(members []member) string {
+	var names []string
+	for _, m := range members {
+		if m.live() && (m.fooMachine == nil || m.machine == nil) {
+			names = append(names, m.name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return ", waiting until Cluster API has made a Machine for each instance" + named(names)
 }
 
 // surgeOf is how many members more than wanted are there on purpose.
 func surgeOf(s *scope) int {
 	p := policyOf(s)
-	if r := replacementOf(s, p); r.outdated+r.broken+r.lost > 0 || (r.replacing > 0 && s.last.replacing) {
+	if r := replacementOf(s, p); r.outdated+r.broken+r.lost+r.replacing > 0 {
 		return p.maxSurge
 	}
 	return 0

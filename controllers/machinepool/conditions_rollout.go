@@ -19,6 +19,7 @@ package machinepool
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -32,6 +33,10 @@ type replacement struct {
 	starting int
 	// stuck is what is with those of the current revision that do not.
 	stuck []string
+	// unavailable of them have joined.
+	unavailable []string
+	// draining says which have been on their way out for too long, and since when.
+	draining []string
 }
 
 func replacementOf(s *scope, p policy) replacement {
@@ -42,8 +47,12 @@ func replacementOf(s *scope, p policy) replacement {
 		case m.lost():
 			r.lost++
 		case !m.live():
-			if m.counted() {
+			why, _ := p.broken(m)
+			if m.counted() && (c.outdated || why != "") {
 				r.replacing++
+			}
+			if p.stuck(m) {
+				r.draining = append(r.draining, m.name+" since "+m.leavingSince().UTC().Format(time.RFC3339))
 			}
 			continue
 		case c.state == stateBroken:
@@ -55,6 +64,9 @@ func replacementOf(s *scope, p policy) replacement {
 		case c.outdated:
 		case c.failedToJoin(), c.state == stateUnavailable:
 			r.stuck = append(r.stuck, m.name+" "+problemOf(c))
+			if c.state == stateUnavailable {
+				r.unavailable = append(r.unavailable, m.name)
+			}
 		case c.state == stateStarting:
 			r.starting++
 		}
@@ -86,7 +98,7 @@ func rollingOutCondition(s *scope) metav1.Condition {
 	case r.outdated > 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason,
 			fmt.Sprintf("%d instances of earlier revisions are to be replaced", r.outdated))
-	case r.broken+r.lost > 0 || (r.replacing > 0 && s.last.replacing):
+	case r.broken+r.lost+r.replacing > 0:
 		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason,
 			fmt.Sprintf("%d instances are to be replaced, %d are being drained", r.broken+r.lost, r.replacing))
 	default:
@@ -111,10 +123,20 @@ func stalledCondition(s *scope) metav1.Condition {
 		return condition(kind, metav1.ConditionTrue, provisioned.Reason, provisioned.Message)
 	}
 	p := policyOf(s)
-	if r := replacementOf(s, p); int(s.decided.failures.Count) >= p.maxFailed && r.unfinished(s, p) {
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s.decided.failures, r, p))
+	r := replacementOf(s, p)
+	switch {
+	case int(s.memory.Failures.Count) >= p.maxFailed && r.unfinished(s, p):
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s.memory.Failures, r, p))
+	case r.outdated > 0 && p.rollout == rolloutRuns && len(r.unavailable) > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesNotAvailableReason,
+			fmt.Sprintf("%d instances of the current revision have joined and their Machines are not available", len(r.unavailable))+named(r.unavailable))
+	case len(r.draining) > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolMachineDeletionStuckReason,
+			fmt.Sprintf("%d Machines have been deleting for more than %s", len(r.draining), p.joinTimeout)+named(r.draining)+
+				"; see the condition Deleting of each Machine")
+	default:
+		return notStalled
 	}
-	return notStalled
 }
 
 // refusals are the reasons for which an order stays refused until something changes.

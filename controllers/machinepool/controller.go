@@ -20,8 +20,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
@@ -45,10 +47,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 )
 
 const controllerName = "foomachinepool"
+
+// rereadAfter is when to go on after a write of the status.
+const rereadAfter = 10 * time.Millisecond
 
 // Cloud is the part of the cloud that a FooMachinePool needs.
 type Cloud interface {
@@ -73,11 +79,13 @@ type Options struct {
 type reconciler struct {
 	client client.Client
 	// live reads past the cache: bootstrap data, so that no cache holds it, and what a shrink must know for sure.
-	live     client.Reader
+	live client.Reader
+	// secrets reads the metadata of Secrets from the cache.
+	secrets  client.Reader
 	clouds   cloudidentity.Clouds
 	recorder events.EventRecorder
 	clock    clock.PassiveClock
-	expected *expected
+	memories *memories
 	pace     *pace
 	// watchFilter is the value of the watch filter label that objects must have; empty for all.
 	watchFilter string
@@ -96,7 +104,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r := &reconciler{
 		client: mgr.GetClient(), live: mgr.GetAPIReader(), clouds: options.Clouds,
 		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
-		clock: clock.RealClock{}, expected: newExpected(), pace: newPace(),
+		clock: clock.RealClock{}, secrets: mgr.GetCache(), memories: newMemories(), pace: newPace(),
 	}
 	if err := addPoolIndex(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
@@ -162,12 +170,15 @@ func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if _, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil {
+	if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
 		return ctrl.Result{}, err
 	}
-	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
+	isPaused, changed, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
 	if err != nil || isPaused {
 		return ctrl.Result{}, err
+	}
+	if changed { // what was read is old now, and a change of the status wakes nobody
+		return ctrl.Result{RequeueAfter: rereadAfter}, nil
 	}
 	return r.lookAt(ctx, s)
 }
@@ -176,11 +187,8 @@ func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 // afterwards.
 func (r *reconciler) lookAt(ctx context.Context, s *scope) (ctrl.Result, error) {
 	pool := s.pool
-	helper, err := patch.NewHelper(pool, r.client)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
 	before := pool.DeepCopy()
+	s.written = pool.DeepCopy()
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
 	if err := r.reconcile(ctx, s); err != nil {
 		return ctrl.Result{}, err
@@ -188,10 +196,9 @@ func (r *reconciler) lookAt(ctx context.Context, s *scope) (ctrl.Result, error) 
 	setSpec(s)
 	setStatus(s)
 	result, cloudErr := s.result()
-	if err := r.write(ctx, helper, pool); err != nil {
+	if err := r.write(ctx, s.written, pool); err != nil {
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
 	}
-	r.expected.decided(pool)
 	r.recordEvents(before, pool)
 	if cloudErr == nil {
 		r.pace.looked(client.ObjectKeyFromObject(pool), len(s.members), r.clock.Now())
@@ -207,7 +214,7 @@ func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
 		return err
 	}
 	p := decide(s)
-	if p.shrinks() || (len(p.victims) > 0 && !r.expected.known(s)) {
+	if p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool)) {
 		if err := r.observe(ctx, s, fromServer(r.live)); err != nil {
 			return err
 		}
@@ -222,7 +229,7 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 	pool := &infrav1.FooMachinePool{}
 	if err := r.client.Get(ctx, key, pool); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.expected.forget(key)
+			r.memories.forget(key)
 			r.pace.forget(key)
 		}
 		return nil, client.IgnoreNotFound(err)
@@ -234,7 +241,21 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 }
 
 // write is the only way by which the controller writes a FooMachinePool, besides its finalizer and pause condition.
-// It writes the spec before the status, so that the provider IDs are there before the pool is reported as ready.
-func (r *reconciler) write(ctx context.Context, helper *patch.Helper, pool *infrav1.FooMachinePool) error {
-	return helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions})
+// It writes the spec before the status, so that the provider IDs are there before the pool is reported as ready, and the status
+// names the generation that the write of the spec made. Another change of the spec since it was read makes that write fail.
+func (r *reconciler) write(ctx context.Context, before, pool *infrav1.FooMachinePool) error {
+	if !equality.Semantic.DeepEqual(before.Spec, pool.Spec) {
+		after := before.DeepCopy()
+		after.Spec = *pool.Spec.DeepCopy()
+		if err := r.client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+			return fmt.Errorf("write the provider IDs of the pool: %w", err)
+		}
+		before = after
+		pool.ResourceVersion, pool.Generation, pool.Status.ObservedGeneration = after.ResourceVersion, after.Generation, after.Generation
+	}
+	helper, err := patch.NewHelper(before, r.client)
+	if err != nil {
+		return err
+	}
+	return finalpatch.IgnoreGone(helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions}), pool)
 }

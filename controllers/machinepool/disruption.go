@@ -19,10 +19,6 @@ package machinepool
 import (
 	"slices"
 	"time"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // cause is why a member has to go.
@@ -42,6 +38,8 @@ type victim struct {
 	member
 
 	why cause
+	// failure says why it did not join; empty unless that counts.
+	failure string
 }
 
 // disruption is what is done to the members of a pool now. It is the only decision about members to go while the pool stays.
@@ -49,8 +47,6 @@ type disruption struct {
 	victims []victim
 	// size is how many instances the pool is to have in the cloud, those included that are being drained.
 	size int
-	// failures counts the members that did not join, those included that go now.
-	failures infrav1.FailedReplacements
 	// next is when to decide again though nothing happens; zero for never.
 	next time.Time
 }
@@ -63,7 +59,8 @@ type budget struct {
 	candidates, broken []candidate
 	// live members are to stay; available of them work, and updated of them have the current revision.
 	live, available, updated, updatedAvailable int
-	// leaving members are on their way out; draining of them still count in the cloud.
+	// leaving members are on their way out, but for those that take too long and those without an instance; draining members still
+	// count in the cloud.
 	leaving, draining int
 	// starting members may still become available in time.
 	starting int
@@ -76,8 +73,8 @@ type budget struct {
 //   - or more instances than replicas and maxSurge because of what it decides.
 //
 // Members that do not work go first, and not more at a time than maxUnavailable and at least one, counting those on their
-// way in: so that who can not see the instances, though they are there, never takes them all away. Those that the cloud takes
-// back go at once, however many: they work no longer than until then, and whether they are drained before is all that is left to
+// way in and out: whoever says that they do not work may be wrong. A drain that takes too long counts no more. Members without an
+// instance go at once: the cloud never omits an instance that exists. Members that the cloud takes back go at once, however many: they work no longer than until then, and whether they are drained before is all that is left to
 // decide.
 func disrupt(members []member, p policy) disruption {
 	b := newBudget(members, p)
@@ -89,12 +86,15 @@ func disrupt(members []member, p policy) disruption {
 }
 
 func newBudget(members []member, p policy) *budget {
-	b := &budget{policy: p, zones: map[string]int{}, result: disruption{failures: p.failures}}
+	b := &budget{policy: p, zones: map[string]int{}}
 	for _, m := range members {
 		c := p.assess(m)
 		switch {
 		case m.leaving():
-			b.leaving++
+			if m.instance != nil && !p.stuck(m) {
+				b.leaving++
+				b.look(p.stuckAt(m))
+			}
 			if m.counted() {
 				b.draining++
 			}
@@ -137,36 +137,38 @@ func (b *budget) look(at time.Time) {
 
 // remove chooses a member to go.
 func (b *budget) remove(c candidate, why cause) {
-	b.result.victims = append(b.result.victims, victim{member: c.member, why: why})
-	b.leaving++
+	v := victim{member: c.member, why: why}
+	if c.failedToJoin() {
+		v.failure = c.problem
+	}
+	b.result.victims = append(b.result.victims, v)
 	if !c.live() {
 		return
 	}
+	b.leaving++
 	b.count(c, -1)
 	b.draining++
 }
 
-// repair takes away what does not work: first what is lost, then by age.
+// repair takes away what does not work: all that is lost, since nothing is left of it that could be disrupted, and the rest by age.
 func (b *budget) repair() {
 	broken, rest := split(b.candidates, func(c candidate) bool { return c.state == stateBroken })
 	b.candidates = rest
 	slices.SortFunc(broken, b.compare)
 	failed, retry := b.failedBudget()
 	for _, c := range broken {
-		if c.why != causeReclaim && b.leaving+b.starting >= b.repairLimit() {
+		if c.why != causeReclaim && !c.lost() && b.leaving+b.starting >= b.repairLimit() {
 			b.broken = append(b.broken, c)
 			continue
 		}
-		if c.failedToJoin() && failed == 0 {
+		counts := c.failedToJoin() && !slices.Contains(b.counted, c.name)
+		if counts && failed == 0 {
 			b.broken = append(b.broken, c)
 			b.look(retry)
 			continue
 		}
-		if c.failedToJoin() {
+		if counts {
 			failed--
-			b.result.failures = infrav1.FailedReplacements{
-				Revision: b.revision, Count: b.result.failures.Count + 1, LastTime: metav1.NewTime(b.now), Message: c.name + " " + c.problem,
-			}
 		}
 		b.remove(c, c.why)
 	}

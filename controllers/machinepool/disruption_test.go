@@ -136,16 +136,20 @@ func TestRepair(t *testing.T) {
 			members: []member{with(with(working("a", "z1", 55), bootstrapFailed), moved)}, want: map[string]cause{"a": causeRepair}, failed: 1,
 		},
 		"not available": {members: []member{with(working("a", "z1", 0), notAvailable)}},
-		"not too many at once, though all are lost": {
+		"all that are lost": {
 			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), with(working("c", "z1", 0), gone)},
+			want:    map[string]cause{"a": causeRepair, "b": causeRepair, "c": causeRepair},
+		},
+		"not too many at once, though all have stopped": {
+			members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), stopped), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeRepair},
 		},
 		"more where more may be unavailable": {
-			members:     []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), unhealthy), with(working("c", "z1", 0), stopped)},
-			unavailable: 2, want: map[string]cause{"a": causeRepair, "b": causeRemediation},
+			members:     []member{with(working("a", "z1", 0), bootstrapFailed), with(working("b", "z1", 0), unhealthy), with(working("c", "z1", 0), stopped)},
+			unavailable: 2, want: map[string]cause{"a": causeRepair, "b": causeRemediation}, failed: 1,
 		},
-		"not while another is on its way out": {members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), deleted)}},
-		"not while another is on its way in":  {members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 55), booting)}},
+		"not while another is on its way out": {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), deleted)}},
+		"not while another is on its way in":  {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 55), booting)}},
 		"not again and again": {
 			members:  []member{with(working("a", "z1", 55), bootstrapFailed)},
 			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now.Add(-time.Minute))}, failed: 3,
@@ -170,7 +174,7 @@ func TestRepair(t *testing.T) {
 				test.want = map[string]cause{}
 			}
 			g.Expect(whys(d.victims)).To(Equal(test.want))
-			g.Expect(d.failures.Count).To(Equal(test.failed))
+			g.Expect(memory{Failures: test.failures}.with(d.victims, current, now).Failures.Count).To(Equal(test.failed))
 		})
 	}
 }
@@ -198,7 +202,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			if m.counted() {
 				counted++
 			}
-			if m.leaving() || (m.live() && p.assess(m).state == stateStarting) {
+			if (m.leaving() && m.instance != nil) || (m.live() && p.assess(m).state == stateStarting) {
 				onTheWay++
 			}
 			if p.assess(m).state == stateAvailable {
@@ -214,7 +218,9 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			g.Expect(m.machine).NotTo(BeNil(), "a Machine is drained, an instance is not")
 			switch why {
 			case causeRepair, causeRemediation:
-				repaired++
+				if !m.lost() {
+					repaired++
+				}
 				g.Expect(p.assess(m).state).To(Equal(stateBroken))
 			case causeReclaim:
 				g.Expect(m.instance.ReclaimAt).NotTo(BeNil())
@@ -270,7 +276,7 @@ func TestFailuresEndWithOneThatJoins(t *testing.T) {
 	g := NewWithT(t)
 	failures := infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(epoch.Add(10 * time.Minute))}
 	s := newScope(2, working("a", "z1", 5))
-	s.last.failures = failures
+	s.memory.Failures = failures
 	g.Expect(currentFailures(s)).To(Equal(failures))
 	s.members = append(s.members, working("b", "z1", 20))
 	g.Expect(currentFailures(s)).To(BeZero())

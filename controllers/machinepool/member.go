@@ -85,10 +85,12 @@ func left(machine *clusterv1.Machine) bool {
 	return machine.DeletionTimestamp.IsZero() && infrastructureDeleted(machine)
 }
 
-// infrastructureDeleted reports whether Cluster API has seen the FooMachine of a Machine, and misses it now.
+// infrastructureDeleted reports whether Cluster API misses the FooMachine of a Machine, which was there before the Machine. Its
+// reason depends on whether it had seen the FooMachine provisioned.
 func infrastructureDeleted(machine *clusterv1.Machine) bool {
 	ready := conditions.Get(machine, clusterv1.MachineInfrastructureReadyCondition)
-	return ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == clusterv1.MachineInfrastructureDeletedReason
+	return ready != nil && ready.Status == metav1.ConditionFalse &&
+		(ready.Reason == clusterv1.MachineInfrastructureDeletedReason || ready.Reason == clusterv1.MachineInfrastructureDoesNotExistReason)
 }
 
 // leaving reports whether a deletion of the member has begun, at whichever of its objects.
@@ -96,6 +98,18 @@ func (m member) leaving() bool {
 	return m.asked || (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
 		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
 		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
+}
+
+// leavingSince is when the deletion of the member began; zero where that is not known.
+func (m member) leavingSince() time.Time {
+	switch {
+	case m.machine != nil && !m.machine.DeletionTimestamp.IsZero():
+		return m.machine.DeletionTimestamp.Time
+	case m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero():
+		return m.fooMachine.DeletionTimestamp.Time
+	default:
+		return time.Time{}
+	}
 }
 
 // lost reports whether the instance went though nobody asked for that.

@@ -70,15 +70,15 @@ func scaledElsewhere(s *scope) bool {
 }
 
 // wantedReplicas is the size that the pool is to have: what the MachinePool says, unless an external autoscaler manages it.
-// Then it is the pool's own size, but while members are replaced, which changes the pool's size for a while.
+// Then it is the pool's own size, but what is remembered while members are replaced, which changes the pool's size for a while.
 func wantedReplicas(s *scope) int32 {
 	switch {
 	case s.machinePool == nil:
 		return 0
 	case !scaledElsewhere(s):
 		return ptr.Deref(s.machinePool.Spec.Replicas, 1)
-	case s.last.replacing && s.last.desired != nil:
-		return *s.last.desired
+	case s.memory.Replicas != nil:
+		return *s.memory.Replicas
 	default:
 		return s.cloudPool.Size - drainingIn(s.members)
 	}

@@ -43,8 +43,8 @@ type plan struct {
 	create []cloud.Instance
 	// victims are members that have to go.
 	victims []victim
-	// failures are the members of the current revision that did not join, those among the victims included.
-	failures infrav1.FailedReplacements
+	// memory is what later decisions have to know, but for failures of the victims.
+	memory memory
 	// propagate are changes of Machines and FooMachines that are there.
 	propagate []application
 	// next is when to decide again though nothing happens; zero for never.
@@ -80,42 +80,47 @@ func (p plan) goNow(s *scope) []victim {
 //contract:infra-machinepool/machine-pool-machines
 func decide(s *scope) plan {
 	if !s.fault.IsZero() {
-		return plan{failures: s.last.failures}
+		return plan{memory: s.memory}
 	}
 	if s.deleting() {
 		return decideDeletion(s)
 	}
-	p := plan{create: withoutFooMachine(s.members), propagate: propagation(s), failures: s.last.failures}
+	p := plan{create: withoutFooMachine(s.members), propagate: propagation(s), memory: s.memory}
 	p.desired = ptr.To(wantedReplicas(s))
 	if p.wait = missing(s); p.wait.reason != "" {
 		return p
 	}
-	d := disrupt(s.members, policyOf(s))
+	rules := policyOf(s)
+	d := disrupt(s.members, rules)
 	p.replicas = adoptedReplicas(s)
-	if !announced(s) {
-		p.ensure = poolOrder(s, s.cloudPool.Size)
-		if len(d.victims) > 0 || d.size > int(s.cloudPool.Size) {
-			p.wait.retry = announceRetry
-		}
-		return p
-	}
 	p.ensure = poolOrder(s, int32(d.size))
-	p.victims, p.failures, p.next = d.victims, d.failures, d.next
+	p.victims, p.next = d.victims, d.next
+	p.memory = memory{Failures: rules.failures, Counted: s.memory.still(s.members), Replicas: rememberedReplicas(s, rules, d)}
 	return p
 }
 
-// announced reports whether members may be replaced. The size of a pool that is scaled elsewhere changes while that goes on, so
-// the status must hold what it is to be before it begins.
-func announced(s *scope) bool { return !scaledElsewhere(s) || s.last.replacing }
-
-// announceRetry is when to go on after the status says that members are replaced, which wakes nobody.
-const announceRetry = 100 * time.Millisecond
+// rememberedReplicas is the size to keep while members are replaced, of a pool that somebody else scales. It is needed from the first
+// replacement until nothing is on its way in or out, and what was made for a rollout that does not go on is gone.
+func rememberedReplicas(s *scope, rules policy, d disruption) *int32 {
+	if !scaledElsewhere(s) {
+		return nil
+	}
+	r := replacementOf(s, rules)
+	live, leaving := counts(s.members)
+	replaces := len(d.victims) > 0 || d.size > int(s.cloudPool.Size)
+	unfinished := r.broken+r.lost+leaving > 0 || live < rules.replicas ||
+		(r.outdated > 0 && (rules.rollout == rolloutRuns || live > rules.replicas))
+	if replaces || (s.memory.Replicas != nil && unfinished) {
+		return ptr.To(int32(rules.replicas))
+	}
+	return nil
+}
 
 // decideDeletion deletes what stands for the instances, so that each goes in the order that Cluster API wants, and then
 // the pool, with instances that nothing stands for. Machines follow their MachinePool to their end: whoever waits for them may
 // shorten how long their Nodes may take to drain.
 func decideDeletion(s *scope) plan {
-	var p plan
+	p := plan{memory: s.memory}
 	if s.machinePool != nil {
 		p.propagate = propagation(s)
 	}

@@ -235,8 +235,8 @@ func TestWhoGoesThoughAnOrderIsRefused(t *testing.T) {
 			s.fault = cloudfault.Of(test.err)
 			order := test.order(s)
 			p := plan{ensure: &order, victims: []victim{
-				{working("repair", "z1", 0), causeRepair}, {working("remediation", "z1", 0), causeRemediation}, {working("reclaim", "z1", 0), causeReclaim},
-				{working("shrink", "z1", 0), causeScaleDown}, {working("rollout", "z1", 0), causeRollout},
+				{member: working("repair", "z1", 0), why: causeRepair}, {member: working("remediation", "z1", 0), why: causeRemediation}, {member: working("reclaim", "z1", 0), why: causeReclaim},
+				{member: working("shrink", "z1", 0), why: causeScaleDown}, {member: working("rollout", "z1", 0), why: causeRollout},
 			}}
 			g.Expect(namesOf(p.goNow(s))).To(ConsistOf(test.want))
 		})
@@ -284,6 +284,7 @@ func TestPlansConverge(t *testing.T) {
 			p := decide(s)
 			settled := len(p.create)+len(p.victims) == 0 && p.ensure == nil
 			leaving := carryOut(s, p)
+			s.memory = p.memory.with(p.victims, s.revision, s.now)
 			if settled && !leaving && !p.next.IsZero() {
 				s.now = p.next
 				continue
@@ -354,7 +355,7 @@ func TestMachinesWithoutFooMachine(t *testing.T) {
 		want   []string
 	}{
 		"one that had one":     {reason: clusterv1.MachineInfrastructureDeletedReason, want: []string{"a"}},
-		"one that had none":    {reason: clusterv1.MachineInfrastructureDoesNotExistReason},
+		"one that had none":    {reason: clusterv1.MachineInfrastructureDoesNotExistReason, want: []string{"a"}},
 		"one that goes anyway": {reason: clusterv1.MachineInfrastructureDeletedReason, change: func(m *clusterv1.Machine) { m.DeletionTimestamp = ptr.To(metav1.Now()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -455,7 +456,7 @@ func TestStalledWhileNodesDoNotJoin(t *testing.T) {
 			if test.change != nil {
 				test.change(s)
 			}
-			s.decided.failures = test.failures
+			s.memory.Failures = test.failures
 			want := metav1.ConditionTrue
 			if test.want == "" {
 				want = metav1.ConditionFalse

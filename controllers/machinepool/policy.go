@@ -44,7 +44,11 @@ type policy struct {
 	// maxFailed is how many in a row may fail to join before replacing them is slowed down.
 	maxFailed int
 	failures  infrav1.FailedReplacements
-	now       time.Time
+	// counted names the members there that are among the failures.
+	counted []string
+	// minReady is how long a Node must be ready until its Machine is available.
+	minReady time.Duration
+	now      time.Time
 }
 
 // rollout says what is with members of an earlier revision.
@@ -84,7 +88,11 @@ func policyOf(s *scope) policy {
 		joinTimeout:  time.Duration(cmp.Or(strategy.NodeJoinTimeoutSeconds, infrav1.DefaultNodeJoinTimeoutSeconds)) * time.Second,
 		maxFailed:    int(cmp.Or(strategy.MaxFailedReplacements, infrav1.DefaultMaxFailedReplacements)),
 		failures:     currentFailures(s),
+		counted:      s.memory.Counted,
 		now:          s.now,
+	}
+	if s.machinePool != nil {
+		p.minReady = time.Duration(ptr.Deref(s.machinePool.Spec.Template.Spec.MinReadySeconds, 0)) * time.Second
 	}
 	// A pool of the largest size has no room for more, and so replaces its members in place.
 	p.maxSurge = min(p.maxSurge, max(infrav1.MaxPoolReplicas-replicas, 0))
@@ -137,6 +145,21 @@ func (p policy) minAvailable() int { return max(p.replicas-p.maxUnavailable, 0) 
 // member away that works, but whoever says that it does not may be wrong.
 func (p policy) repairLimit() int { return max(p.maxUnavailable, 1) }
 
+// stuckAt is when the deletion of a member has taken so long that other repairs do not wait for it; zero where that is not known.
+func (p policy) stuckAt(m member) time.Time {
+	since := m.leavingSince()
+	if since.IsZero() {
+		return time.Time{}
+	}
+	return since.Add(p.joinTimeout)
+}
+
+// stuck reports whether the deletion of a member takes too long, as behind a PodDisruptionBudget.
+func (p policy) stuck(m member) bool {
+	at := p.stuckAt(m)
+	return !at.IsZero() && !p.now.Before(at)
+}
+
 // failedBudget is how many members that never joined may be replaced now, and when to look again.
 func (p policy) failedBudget() (int, time.Time) {
 	left := p.maxFailed - int(p.failures.Count)
@@ -152,7 +175,7 @@ func (p policy) failedBudget() (int, time.Time) {
 
 // currentFailures are those of the current revision, and none once a member that was made after the last is available.
 func currentFailures(s *scope) infrav1.FailedReplacements {
-	failures := s.last.failures
+	failures := s.memory.Failures
 	if failures.Count == 0 || failures.Revision != s.revision {
 		return infrav1.FailedReplacements{}
 	}

@@ -47,9 +47,11 @@ var errNoOwner = errors.New("no owner yet")
 // scope is what one reconcile knows: what was observed before the plan, and what the cloud answered after it.
 type scope struct {
 	pool *infrav1.FooMachinePool
-	// last is what the last reconcile decided.
-	last decision
-	now  time.Time
+	// written is the FooMachinePool as the API server has it.
+	written *infrav1.FooMachinePool
+	// memory is what is known of earlier decisions.
+	memory memory
+	now    time.Time
 	// machinePool and cluster are nil only while the FooMachinePool is deleted after they are gone.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
@@ -119,7 +121,7 @@ func (s *scope) result() (ctrl.Result, error) {
 // owners reads the MachinePool and the Cluster. It returns errNoOwner while a FooMachinePool that is not being deleted
 // lacks one of them.
 func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, error) {
-	s := &scope{pool: pool, last: r.expected.last(pool), now: r.clock.Now()}
+	s := &scope{pool: pool, memory: r.memories.recall(pool), now: r.clock.Now()}
 	var err error
 	s.machinePool, err = util.GetOwnerMachinePool(ctx, r.client, pool.ObjectMeta)
 	if client.IgnoreNotFound(err) != nil {
@@ -140,18 +142,18 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 	return s, nil
 }
 
-// observe reads what stands for the instances, and then the instances. In this order, an instance that is missing from
-// the cloud's list is gone for sure, since it was there before its FooMachine.
+// observe reads Machines, then FooMachines, then the instances. In this order, what is missing is gone for sure: a FooMachine was
+// there before its Machine, and an instance before its FooMachine.
 func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	fooMachines, machines := &infrav1.FooMachineList{}, &clusterv1.MachineList{}
 	if s.machinePool != nil {
+		if err := from.List(ctx, machines, from.options(s)...); err != nil {
+			return fmt.Errorf("list the Machines of the pool: %w", err)
+		}
 		if err := from.List(ctx, fooMachines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the FooMachines of the pool: %w", err)
 		}
 		fooMachines.Items = slices.DeleteFunc(fooMachines.Items, func(m infrav1.FooMachine) bool { return !s.owns(&m) })
-		if err := from.List(ctx, machines, from.options(s)...); err != nil {
-			return fmt.Errorf("list the Machines of the pool: %w", err)
-		}
 	}
 	instances, err := observeCloud(ctx, s)
 	s.fault = cloudfault.Of(err)
@@ -163,7 +165,7 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 		return nil
 	}
 	s.members = membersOf(instances, fooMachines.Items, machines.Items)
-	r.expected.mark(s)
+	r.memories.mark(s.pool, s.members)
 	return r.observeBootstrap(ctx, s)
 }
 
@@ -242,7 +244,10 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 	key := client.ObjectKey{Namespace: s.pool.Namespace, Name: name}
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := r.client.Get(ctx, key, secret)
+	err := r.secrets.Get(ctx, key, secret)
+	if apierrors.IsNotFound(err) { // the cache may hold only the Secrets of Clusters
+		err = r.live.Get(ctx, key, secret)
+	}
 	if apierrors.IsNotFound(err) {
 		s.bootstrap.problem = "the Secret that spec.template.spec.bootstrap.dataSecretName of the MachinePool names does not exist"
 		return nil

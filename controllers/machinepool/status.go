@@ -69,7 +69,7 @@ func setStatus(s *scope) {
 	if s.membersKnown {
 		setCounts(s)
 		status.Instances = instanceStatuses(s.members)
-		status.FailedReplacements = s.decided.failures
+		status.FailedReplacements = s.memory.Failures
 	}
 	setCapacity(s)
 	for _, c := range conditionsOf(s) {

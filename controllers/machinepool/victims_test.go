@@ -98,7 +98,10 @@ func unhealthy(m *member) {
 	}
 }
 
-func deleted(m *member) { now := metav1.Now(); m.fooMachine.DeletionTimestamp = &now }
+func deleted(m *member) {
+	now := metav1.NewTime(epoch.Add(59 * time.Minute))
+	m.fooMachine.DeletionTimestamp = &now
+}
 
 func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimAt = &at }
 
@@ -159,7 +162,7 @@ func TestScaleDown(t *testing.T) {
 		},
 		"what is lost is not too many": {
 			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), working("c", "z1", 0), working("d", "z1", 1)},
-			left:    1, want: []string{"a", "c"},
+			left:    1, want: []string{"a", "b", "c"},
 		},
 		"all": {members: []member{working("a", "z1", 0), working("b", "z2", 9)}, left: 0, want: []string{"a", "b"}},
 	} {

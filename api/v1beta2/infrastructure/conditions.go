@@ -227,6 +227,10 @@ const (
 	FooMachinePoolStalledCondition = "Stalled"
 	// FooMachinePoolNodesDoNotJoinReason says that they do not join; the message says why the last of them did not.
 	FooMachinePoolNodesDoNotJoinReason = "NodesDoNotJoin"
+	// FooMachinePoolNodesNotAvailableReason says that a rollout waits for Nodes that have joined and are not available in time.
+	FooMachinePoolNodesNotAvailableReason = "NodesNotAvailable"
+	// FooMachinePoolMachineDeletionStuckReason says that Machines have been deleting for too long; the message names them.
+	FooMachinePoolMachineDeletionStuckReason = "MachineDeletionStuck"
 	// FooMachinePoolNotStalledReason says that they join, or that it is too early to tell.
 	FooMachinePoolNotStalledReason = "NotStalled"
 )

@@ -1,0 +1,213 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// memoryAnnotation holds the memory of a FooMachinePool, so that it outlives the process, the status and a move.
+const memoryAnnotation = "infrastructure.cluster.x-k8s.io/pool-memory"
+
+// memory is what a decision needs to know of earlier ones and cannot see in the cluster or the cloud.
+type memory struct {
+	// Replicas is the size to keep while members of a pool that somebody else scales are replaced, which changes the pool's
+	// size in the cloud for a while.
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Failures counts the members in a row that did not join and were replaced.
+	Failures infrav1.FailedReplacements `json:"failures,omitempty,omitzero"`
+	// Counted names the members among them that are still there, so that none counts twice.
+	Counted []string `json:"counted,omitempty"`
+}
+
+// memoryIn reads the memory from the annotation. One that cannot be read is none.
+func memoryIn(pool *infrav1.FooMachinePool) memory {
+	var m memory
+	if err := json.Unmarshal([]byte(pool.Annotations[memoryAnnotation]), &m); err != nil {
+		return memory{}
+	}
+	return m
+}
+
+// with returns the memory after the victims among which some did not join.
+func (m memory) with(victims []victim, revision string, now time.Time) memory {
+	for _, v := range victims {
+		if v.failure == "" || slices.Contains(m.Counted, v.name) {
+			continue
+		}
+		m.Failures = infrav1.FailedReplacements{
+			Revision: revision, Count: m.Failures.Count + 1, LastTime: metav1.NewTime(now.Truncate(time.Second)), Message: v.name + " " + v.failure,
+		}
+		m.Counted = append(slices.Clone(m.Counted), v.name)
+	}
+	return m
+}
+
+// still returns the names of the counted members that are there and not yet on their way out.
+func (m memory) still(members []member) []string {
+	var names []string
+	for _, one := range members {
+		if slices.Contains(m.Counted, one.name) && !one.leaving() {
+			names = append(names, one.name)
+		}
+	}
+	return names
+}
+
+// remember writes the memory before anything is done that depends on it. The write fails if the pool was changed since it was read,
+// and so no decision rests on an old memory.
+func (r *reconciler) remember(ctx context.Context, s *scope, m memory) error {
+	if equality.Semantic.DeepEqual(s.memory, m) {
+		return nil
+	}
+	after := s.written.DeepCopy()
+	after.Annotations = maps.Clone(after.Annotations)
+	delete(after.Annotations, memoryAnnotation)
+	if !equality.Semantic.DeepEqual(m, memory{}) {
+		encoded, err := json.Marshal(m)
+		if err != nil {
+			return fmt.Errorf("encode the memory of the pool: %w", err)
+		}
+		if after.Annotations == nil {
+			after.Annotations = map[string]string{}
+		}
+		after.Annotations[memoryAnnotation] = string(encoded)
+	}
+	if err := r.client.Patch(ctx, after, client.MergeFromWithOptions(s.written, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("write the memory of the pool: %w", err)
+	}
+	for _, pool := range []*infrav1.FooMachinePool{s.written, s.pool} {
+		pool.Annotations, pool.ResourceVersion = maps.Clone(after.Annotations), after.ResourceVersion
+	}
+	s.memory = m
+	r.memories.store(s.pool, m)
+	return nil
+}
+
+// memories are what this process knows better than its cache: the memory of each pool as it was last written, and the members whose
+// deletion was requested and that the cache may still show as they were.
+type memories struct {
+	lock  sync.Mutex
+	pools map[types.NamespacedName]*poolMemory
+}
+
+type poolMemory struct {
+	pool    types.UID
+	memory  memory
+	deleted map[types.UID]struct{}
+}
+
+func newMemories() *memories { return &memories{pools: map[types.NamespacedName]*poolMemory{}} }
+
+// of returns what is known of a pool, which is nothing in a process that has not decided about it. Callers hold the lock.
+func (m *memories) of(pool *infrav1.FooMachinePool) *poolMemory {
+	if known, ok := m.pools[client.ObjectKeyFromObject(pool)]; ok && known.pool == pool.UID {
+		return known
+	}
+	return nil
+}
+
+// recall returns the memory of a pool.
+func (m *memories) recall(pool *infrav1.FooMachinePool) memory {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if known := m.of(pool); known != nil {
+		return known.memory
+	}
+	return memoryIn(pool)
+}
+
+// known reports whether this process has written or deleted anything for the pool. Before, its cache may be older than what
+// another process did.
+func (m *memories) known(pool *infrav1.FooMachinePool) bool {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.of(pool) != nil
+}
+
+func (m *memories) store(pool *infrav1.FooMachinePool, what memory) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.entry(pool).memory = what
+}
+
+// expectDeletion remembers that the deletion of a member was requested.
+func (m *memories) expectDeletion(pool *infrav1.FooMachinePool, of member) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	m.entry(pool).deleted[uidOf(of)] = struct{}{}
+}
+
+// entry returns what is known of a pool, and begins to know it. Callers hold the lock.
+func (m *memories) entry(pool *infrav1.FooMachinePool) *poolMemory {
+	known := m.of(pool)
+	if known == nil {
+		known = &poolMemory{pool: pool.UID, memory: memoryIn(pool), deleted: map[types.UID]struct{}{}}
+		m.pools[client.ObjectKeyFromObject(pool)] = known
+	}
+	return known
+}
+
+// mark marks the members whose deletion was requested, and forgets those that show it or are gone.
+func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	known := m.of(pool)
+	if known == nil {
+		return
+	}
+	still := map[types.UID]struct{}{}
+	for i := range members {
+		uid := uidOf(members[i])
+		if _, ok := known.deleted[uid]; ok && !members[i].leaving() {
+			members[i].asked = true
+			still[uid] = struct{}{}
+		}
+	}
+	known.deleted = still
+}
+
+func (m *memories) forget(key types.NamespacedName) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	delete(m.pools, key)
+}
+
+// uidOf tells a member from a later one of the same name.
+func uidOf(m member) types.UID {
+	switch {
+	case m.fooMachine != nil:
+		return m.fooMachine.UID
+	case m.machine != nil:
+		return m.machine.UID
+	default:
+		return ""
+	}
+}

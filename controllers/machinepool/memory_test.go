@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+func TestPaceGrowsWithThePool(t *testing.T) {
+	g := NewWithT(t)
+	p, key := newPace(), types.NamespacedName{Namespace: "ns", Name: "workers"}
+	g.Expect(p.rest(key, epoch)).To(BeZero())
+	p.looked(key, 2000, epoch)
+	g.Expect(p.rest(key, epoch)).To(Equal(time.Second))
+	g.Expect(p.rest(key, epoch.Add(time.Second))).To(BeZero())
+	p.looked(key, 1_000_000, epoch)
+	g.Expect(p.rest(key, epoch)).To(Equal(paceMax))
+	p.forget(key)
+	g.Expect(p.rest(key, epoch)).To(BeZero())
+}
+
+func withUID(uid types.UID) func(m *member) { return func(m *member) { m.fooMachine.UID = uid } }
+
+// A member whose deletion was requested counts as leaving until the cache shows that, and is forgotten then.
+func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
+	g := NewWithT(t)
+	memories := newMemories()
+	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
+	s := newScope(1, a, b)
+	g.Expect(memories.known(s.pool)).To(BeFalse())
+	memories.expectDeletion(s.pool, a)
+	g.Expect(memories.known(s.pool)).To(BeTrue())
+
+	memories.mark(s.pool, s.members)
+	g.Expect(s.members[0].leaving()).To(BeTrue())
+	g.Expect(disrupt(s.members, policyOf(s)).victims).To(BeEmpty(), "one has gone already")
+
+	memories.mark(s.pool, []member{with(a, deleted), b})
+	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
+}
+
+// A failure counts once, also where the process ended between counting it and deleting its Machine.
+func TestAFailureCountsOnce(t *testing.T) {
+	g := NewWithT(t)
+	victims := []victim{{member: working("a", "z1", 0), why: causeRepair, failure: "has not joined"}, {member: working("b", "z1", 0), why: causeRepair}}
+	once := memory{}.with(victims, current, epoch)
+	g.Expect(once.Failures.Count).To(BeEquivalentTo(1))
+	g.Expect(once.Failures.Message).To(Equal("a has not joined"))
+	g.Expect(once.with(victims, current, epoch.Add(time.Hour))).To(Equal(once))
+	g.Expect(once.still([]member{with(working("a", "z1", 0), deleted)})).To(BeEmpty())
+}
+
+// While somebody else scales the pool, its size is remembered before a replacement changes it.
+func TestReplacementRemembersTheSize(t *testing.T) {
+	g := NewWithT(t)
+	s := newScope(9, with(working("a", "z1", 0), outdated), with(working("b", "z1", 0), outdated))
+	s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	p := decide(s)
+	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(2)))
+	g.Expect(p.replicas).To(HaveValue(BeEquivalentTo(2)))
+	g.Expect(p.ensure.Size).To(BeEquivalentTo(3))
+
+	s.memory, s.cloudPool.Size = p.memory, 3
+	g.Expect(decide(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge is not what the autoscaler asked for")
+}

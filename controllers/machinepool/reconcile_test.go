@@ -1,0 +1,254 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	corev1 "k8s.io/api/core/v1"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+)
+
+// A pool that somebody else scales must be repaired while its rollout is paused.
+func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{RolloutPaused: ptr.To(true)})
+	w.change(func(m *clusterv1.MachinePool) {
+		m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
+	})
+	w.settles()
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = "v1.35.4" })
+	w.reconciles()
+	stopped := w.instances()[0]
+	w.Expect(w.cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
+	w.reconciles()
+	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
+	w.Expect(w.result.RequeueAfter).To(Or(BeZero(), BeNumerically(">=", time.Second)), "nothing is polled")
+	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
+}
+
+// Instances that failed to join count only once they are replaced.
+func TestFailuresCountOnlyReplacementsThatHappen(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](4) })
+	w.reconciles()
+	for _, instance := range w.instances() {
+		if instance.Bootstrap.State != cloud.BootstrapSucceeded {
+			w.cloud.SetBootstrap(instance.Name, cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"})
+		}
+	}
+	w.cloud.Fail(fake.CallEnsurePool, &cloud.UnavailableError{Message: "maintenance"})
+	w.addMachines()
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.FailureDomains = []string{"zone-a"} }) // needs an order
+	for range 4 {
+		w.Expect(w.reconcileOnce()).To(MatchError(ContainSubstring("maintenance")))
+	}
+	w.Expect(w.deleting()).To(BeEmpty())
+	w.Expect(w.get().Status.FailedReplacements.Count).To(BeZero())
+
+	w.cloud.Heal(fake.CallEnsurePool)
+	w.reconciles()
+	w.Expect(w.deleting()).To(HaveLen(1))
+	w.Expect(w.get().Status.FailedReplacements.Count).To(BeEquivalentTo(1))
+}
+
+// How often instances failed in a row must survive the loss of the status, as in a move to another management cluster.
+func TestFailuresSurviveTheLossOfTheStatus(t *testing.T) {
+	w := newWorld(t, 1, infrav1.FooMachinePoolStrategy{})
+	w.reconciles()
+	w.addMachines()
+	w.cloud.SetBootstrap(w.instances()[0].Name, cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"})
+	w.reconciles()
+	w.Expect(w.get().Status.FailedReplacements.Count).To(BeEquivalentTo(1))
+	pool := w.get()
+	pool.Status = infrav1.FooMachinePoolStatus{}
+	w.Expect(w.kube.Status().Update(w.ctx, pool)).To(Succeed())
+	w.restart()
+	w.reconciles()
+	w.Expect(w.get().Status.FailedReplacements.Count).To(BeEquivalentTo(1))
+}
+
+// The Machine of a FooMachine that was deleted by hand stays otherwise, whether or not Cluster API had seen the FooMachine ready.
+func TestMachineOfAFooMachineDeletedByHand(t *testing.T) {
+	for _, reason := range []string{clusterv1.MachineInfrastructureDeletedReason, clusterv1.MachineInfrastructureDoesNotExistReason} {
+		t.Run(reason, func(t *testing.T) {
+			w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+			w.settles()
+			name := w.instances()[0].Hostname
+			w.end(name)
+			machine := w.machine(name)
+			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: reason})
+			w.Expect(w.kube.Status().Update(w.ctx, machine)).To(Succeed())
+			w.reconciles()
+			w.Expect(w.deleting()).To(ConsistOf(name))
+		})
+	}
+}
+
+// A Node that cannot be drained must not hold back the repair of all others for ever, and the pool must name it.
+func TestAStuckDrainDoesNotStopRepair(t *testing.T) {
+	w := newWorld(t, 4, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	all := w.instances()
+	w.Expect(w.kube.Delete(w.ctx, w.machine(all[0].Hostname))).To(Succeed())
+	w.settles() // its replacement is there
+	w.Expect(w.cloud.StopInstance(all[1].Name, "out of memory")).To(BeTrue())
+	w.reconciles()
+	w.Expect(w.deleting()).To(ConsistOf(all[0].Hostname), "one at a time, while the drain may still end")
+
+	w.clock.SetTime(w.clock.Now().Add(11 * time.Minute))
+	w.reconciles()
+	w.Expect(w.deleting()).To(ConsistOf(all[0].Hostname, all[1].Hostname))
+	stalled := w.condition(infrav1.FooMachinePoolStalledCondition)
+	w.Expect(stalled.Status).To(Equal(metav1.ConditionTrue))
+	w.Expect(stalled.Reason).To(Equal("MachineDeletionStuck"))
+	w.Expect(stalled.Message).To(ContainSubstring(all[0].Hostname))
+}
+
+// Nothing is left to disrupt where the instances are gone.
+func TestAllLostMachinesAreReplacedAtOnce(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	for _, instance := range w.instances() {
+		w.Expect(w.cloud.LoseInstance(instance.Name)).To(BeTrue())
+	}
+	w.reconciles()
+	w.Expect(w.deleting()).To(HaveLen(3))
+}
+
+// New Nodes that join and never become available hold a rollout, and the pool must say so.
+func TestARolloutWhoseNodesAreNotAvailableStalls(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	before := map[string]bool{}
+	for _, machine := range w.machines() {
+		before[machine.Name] = true
+	}
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = "v1.35.4" })
+	w.reconciles()
+	w.addMachines()
+	stuck := ""
+	for _, machine := range w.machines() {
+		if !before[machine.Name] {
+			stuck = machine.Name
+			w.cloud.SetBootstrap("ns."+stuck, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+			w.setNode(stuck, metav1.ConditionFalse)
+		}
+	}
+	w.reconciles()
+	w.Expect(w.condition(infrav1.FooMachinePoolStalledCondition).Status).To(Equal(metav1.ConditionFalse))
+	w.clock.SetTime(w.clock.Now().Add(11 * time.Minute))
+	w.reconciles()
+	stalled := w.condition(infrav1.FooMachinePoolStalledCondition)
+	w.Expect(stalled.Status).To(Equal(metav1.ConditionTrue))
+	w.Expect(stalled.Reason).To(Equal("NodesNotAvailable"))
+	w.Expect(stalled.Message).To(ContainSubstring(stuck))
+}
+
+// While an instance has no Machine, nothing is removed, and the pool must say what it waits for.
+func TestScaleDownSaysThatItWaitsForAMachine(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.reconciles()
+	w.addMachines()
+	late := w.machines()[1]
+	late.Finalizers = nil
+	w.Expect(w.kube.Update(w.ctx, &late)).To(Succeed())
+	w.Expect(w.kube.Delete(w.ctx, &late)).To(Succeed())
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](1) })
+	w.reconciles()
+	w.Expect(w.deleting()).To(BeEmpty())
+	down := w.condition(infrav1.FooMachinePoolScalingDownCondition)
+	w.Expect(down.Status).To(Equal(metav1.ConditionTrue))
+	w.Expect(down.Message).To(And(ContainSubstring("waiting"), ContainSubstring(late.Name)))
+}
+
+// A status must not look old because the same reconcile wrote the spec.
+func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
+	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
+	w.calls.Patch = func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+		before := len(w.get().Spec.ProviderIDList)
+		if err := c.Patch(ctx, object, patch, options...); err != nil {
+			return err
+		}
+		if pool := w.get(); len(pool.Spec.ProviderIDList) != before { // as the API server does
+			pool.Generation++
+			w.Expect(c.Update(ctx, pool)).To(Succeed())
+			object.SetGeneration(pool.Generation)
+			object.SetResourceVersion(pool.ResourceVersion)
+		}
+		return nil
+	}
+	for range 6 {
+		w.Expect(w.reconcileOnce()).To(Succeed())
+		if pool := w.get(); pool.Status.ObservedGeneration != 0 {
+			w.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
+		}
+	}
+	w.Expect(w.get().Generation).To(BeEquivalentTo(2))
+}
+
+// A cache may show the FooMachinePool once more after its finalizer was removed.
+func TestAPoolThatIsGoneIsNoError(t *testing.T) {
+	w := newWorld(t, 0, infrav1.FooMachinePoolStrategy{})
+	w.reconciles()
+	w.Expect(w.kube.Delete(w.ctx, w.get())).To(Succeed())
+	seen := w.get()
+	w.reconciles()
+	stale := true
+	w.calls.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		if pool, ok := object.(*infrav1.FooMachinePool); ok && stale {
+			stale = false
+			seen.DeepCopyInto(pool)
+			return nil
+		}
+		return c.Get(ctx, key, object, options...)
+	}
+	w.Expect(w.reconcileOnce()).To(Succeed())
+	err := w.kube.Get(w.ctx, w.key, &infrav1.FooMachinePool{})
+	w.Expect(client.IgnoreNotFound(err)).To(Succeed())
+	w.Expect(err).To(HaveOccurred())
+}
+
+// A reconcile of a pool at which nothing changes must not ask the API server about its Secret.
+func TestASettledPoolReadsNoSecret(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	reads := 0
+	w.calls.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		_, secret := object.(*corev1.Secret)
+		_, metadata := object.(*metav1.PartialObjectMetadata)
+		if secret || metadata {
+			reads++
+		}
+		return c.Get(ctx, key, object, options...)
+	}
+	w.reconciles()
+	w.Expect(reads).To(BeZero())
+}
