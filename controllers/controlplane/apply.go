@@ -21,6 +21,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 
 	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -75,6 +76,8 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next 
 	if err := r.deleteLeftovers(ctx, s); err != nil {
 		return err
 	}
+	random, used := r.names.next(s.controlPlane.UID)
+	s.random = random
 	desired, err := s.desiredMachine(as, next)
 	if err != nil {
 		return err
@@ -82,18 +85,58 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next 
 	if err := r.prepareJoin(ctx, s, as); err != nil {
 		return err
 	}
-	var created []client.Object
-	for _, object := range []client.Object{desired.infra, desired.config, desired.machine} {
-		if err := r.client.Create(ctx, object, client.FieldOwner(creatorManager)); err != nil {
-			failed := fmt.Errorf("creating %T %s: %w", object, object.GetName(), err)
-			return errors.Join(failed, r.deleteAll(ctx, created))
+	if used {
+		// One could not be created before. As long as the Machine is refused, nothing that it refers to need be created.
+		if err := r.create(ctx, desired.machine.DeepCopy(), client.DryRunAll); err != nil {
+			return err
 		}
-		created = append(created, object)
 	}
+	if err := r.createAll(ctx, desired.infra, desired.config, desired.machine); err != nil {
+		if apierrors.IsAlreadyExists(err) {
+			r.names.forget(s.controlPlane.UID)
+		}
+		return err
+	}
+	r.names.forget(s.controlPlane.UID)
 	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", next.FailureDomain)
 	// From here on the Machine itself says what it replaces.
 	delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
 	return nil
+}
+
+func (r *Reconciler) create(ctx context.Context, object client.Object, options ...client.CreateOption) error {
+	if err := r.client.Create(ctx, object, append(options, client.FieldOwner(creatorManager))...); err != nil {
+		kind, _ := r.client.GroupVersionKindFor(object)
+		return fmt.Errorf("creating %s %s: %w", kind.Kind, object.GetName(), err)
+	}
+	return nil
+}
+
+// createAll creates the objects one after the other. When one is refused, it deletes those before it. When there is no
+// answer, the object may exist all the same, and the Machine must keep what it refers to: then it leaves everything to the
+// next attempt, which looks at what exists.
+func (r *Reconciler) createAll(ctx context.Context, objects ...client.Object) error {
+	for i, object := range objects {
+		err := r.create(ctx, object)
+		switch {
+		case err == nil:
+		case refused(err):
+			return errors.Join(err, r.deleteAll(ctx, objects[:i]))
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+// refused says whether an error is the API server's answer that it has not done what it was asked for.
+func refused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || apierrors.IsTimeout(err) {
+		return false
+	}
+	code := status.Status().Code
+	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
 // prepareJoin has what kubeadm reads from the cluster say the same as the KubeadmConfig of the Machine that is to join.

@@ -22,7 +22,6 @@ import (
 	"fmt"
 	"time"
 
-	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -49,8 +48,11 @@ import (
 
 const (
 	// awaitedInterval is how soon an API server is looked for again while the first Machine starts. There is nothing to
-	// watch before it answers.
-	awaitedInterval = 300 * time.Millisecond
+	// watch before it answers. A Machine that takes longer than awaitedSoon is looked for ever more rarely, so that those
+	// that never answer do not keep the workers from other control planes.
+	awaitedInterval    = 300 * time.Millisecond
+	awaitedSoon        = 30 * time.Second
+	awaitedMaxInterval = 10 * time.Second
 	// staleInterval is how soon a decision is made again that was made from a cache that is behind.
 	staleInterval = 100 * time.Millisecond
 	// unsettledInterval is how soon everything is looked at again while something is not as it should be that shows in no
@@ -75,6 +77,8 @@ type Reconciler struct {
 	metrics      *metrics
 	fields       *ownedfields.Store
 	seen         *sightings
+	backoff      *backoff
+	names        *names
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
 	watchFilter  string
@@ -107,15 +111,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.client.Get(ctx, request.NamespacedName, controlPlane); err != nil {
 		return ctrl.Result{}, r.gone(request.NamespacedName, err)
 	}
-	cluster, err := r.gate(ctx, controlPlane)
+	cluster, helper, err := r.gate(ctx, controlPlane)
 	if err != nil || cluster == nil {
 		return ctrl.Result{}, err
 	}
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster)))
-	helper, err := patch.NewHelper(controlPlane, r.client)
-	if err != nil {
-		return ctrl.Result{}, fmt.Errorf("preparing the patch: %w", err)
-	}
 
 	s, err := r.observe(ctx, controlPlane, cluster)
 	if errors.Is(err, errStale) {
@@ -128,11 +128,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	r.observeWorkload(ctx, s)
 	seen := s.state()
 	next := plan(seen)
-	applyErr := errors.Join(r.propagate(ctx, s), r.apply(ctx, s, next))
-	if errors.Is(applyErr, errStale) {
+	applyErr := r.carryOut(ctx, s, next)
+	if errors.Is(applyErr, errStale) && failure == nil {
 		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
-	failure = kerrors.NewAggregate([]error{failure, applyErr})
+	if failure = errors.Join(failure, applyErr); failure != nil {
+		failure = steadyError{failure}
+	}
 
 	result := outcome{state: seen, next: next, failure: failure}
 	rolling := rollingSince(controlPlane)
@@ -140,42 +142,65 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	r.metrics.record(s, next, failure, rolling)
 	errs := []error{failure, r.patch(ctx, helper, controlPlane, failure)}
 	if next.Action != actionFinish {
-		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s), r.settle(ctx, s, next))
+		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s),
+			r.backoff.run(controlPlane.UID, fmt.Sprintf("settle %d", controlPlane.Generation), s.now, func() error { return r.settle(ctx, s, next) }))
+	}
+	err = errors.Join(errs...)
+	if again := postponed(err); !again.IsZero() {
+		return s.requeueBy(again, s.requeue(next, failure)), nil
 	}
 	announce(r.recorder, controlPlane, next, failure)
-	if err := kerrors.NewAggregate(errs); err != nil {
+	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return s.requeue(next), nil
+	return s.requeue(next, failure), nil
+}
+
+// carryOut brings the Machines' metadata up to date and then carries out the decision, unless that fails or what was
+// observed proves to be out of date. An effect that fails is tried again with backoff, and at once when the spec changes.
+func (r *Reconciler) carryOut(ctx context.Context, s *scope, next decision) error {
+	owner, generation := s.controlPlane.UID, s.controlPlane.Generation
+	err := r.backoff.run(owner, fmt.Sprintf("propagate %d", generation), s.now, func() error { return r.propagate(ctx, s) })
+	if err != nil {
+		return err
+	}
+	effect := fmt.Sprintf("%s %s %d", next.Action, next.Machine, generation)
+	return r.backoff.run(owner, effect, s.now, func() error { return r.apply(ctx, s, next) })
 }
 
 // gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
 //
 //contract:control-plane/pausing
 //contract:control-plane/multiple-instances
-func (r *Reconciler) gate(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, error) {
+func (r *Reconciler) gate(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, *patch.Helper, error) {
 	if r.watchFilter != "" && !labels.HasWatchLabel(controlPlane, r.watchFilter) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
 	if err != nil {
-		return nil, fmt.Errorf("getting the owner Cluster: %w", err)
+		return nil, nil, fmt.Errorf("getting the owner Cluster: %w", err)
 	}
 	if cluster == nil {
 		ctrl.LoggerFrom(ctx).V(4).Info("Waiting for the Cluster to own the FooControlPlane")
-		return nil, nil
+		return nil, nil, nil
 	}
 	if _, err := finalizers.EnsureFinalizer(ctx, r.client, controlPlane, controlplanev1.FooControlPlaneFinalizer); err != nil {
-		return nil, fmt.Errorf("adding the finalizer: %w", err)
+		return nil, nil, fmt.Errorf("adding the finalizer: %w", err)
+	}
+	// The helper has to know the object as it was before the Paused condition, which is written with everything else where
+	// only its observedGeneration changes.
+	helper, err := patch.NewHelper(controlPlane, r.client)
+	if err != nil {
+		return nil, nil, fmt.Errorf("preparing the patch: %w", err)
 	}
 	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, cluster, controlPlane)
 	if err != nil {
-		return nil, fmt.Errorf("setting the Paused condition: %w", err)
+		return nil, nil, fmt.Errorf("setting the Paused condition: %w", err)
 	}
 	if isPaused {
-		return nil, nil
+		return nil, nil, nil
 	}
-	return cluster, nil
+	return cluster, helper, nil
 }
 
 func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPlane *controlplanev1.FooControlPlane, failure error) error {
@@ -187,22 +212,39 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 }
 
 // requeue says when to look again though nothing is reported to have changed.
-func (s *scope) requeue(next decision) ctrl.Result {
+func (s *scope) requeue(next decision, failure error) ctrl.Result {
 	switch {
 	case s.deleting():
 		return ctrl.Result{}
-	case awaited(s):
-		return ctrl.Result{RequeueAfter: awaitedInterval}
+	case failure == nil && (s.newlyInitialized || next.Action == actionRemoveMember):
+		// No watch reports either.
+		return ctrl.Result{RequeueAfter: staleInterval}
+	case awaited(s) != nil:
+		return ctrl.Result{RequeueAfter: awaitInterval(s.now.Sub(awaited(s).CreationTimestamp.Time))}
 	case s.unwatched() || s.initialized && s.anythingUnhealthy():
 		return ctrl.Result{RequeueAfter: unsettledInterval}
 	}
 	var result ctrl.Result
 	for _, at := range []time.Time{next.Recheck, s.nextDue()} {
-		if wait := at.Sub(s.now); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
-			result.RequeueAfter = wait
-		}
+		result = s.requeueBy(at, result)
 	}
 	return result
+}
+
+// requeueBy has the control plane looked at again by then, or earlier if the result says so. A time that is past is none.
+func (s *scope) requeueBy(at time.Time, result ctrl.Result) ctrl.Result {
+	if wait := at.Sub(s.now); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
+		result.RequeueAfter = wait
+	}
+	return result
+}
+
+// awaitInterval is how soon to look again for the API server of a first Machine of this age.
+func awaitInterval(age time.Duration) time.Duration {
+	if age < awaitedSoon {
+		return awaitedInterval
+	}
+	return min(age/10, awaitedMaxInterval)
 }
 
 // unwatched says whether something is missing whose arrival no watch reports.

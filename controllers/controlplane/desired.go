@@ -57,7 +57,7 @@ type newMachine struct {
 //
 //contract:control-plane/machines
 func (s *scope) desiredMachine(as role, next decision) (newMachine, error) {
-	name, err := machineName(s.controlPlane, s.cluster.Name)
+	name, err := machineName(s.controlPlane, s.cluster.Name, s.random)
 	if err != nil {
 		return newMachine{}, err
 	}

@@ -49,7 +49,7 @@ func TestMachineName(t *testing.T) {
 			g := NewWithT(t)
 			controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Name: test.name}}
 			controlPlane.Spec.MachineNaming.Template = test.template
-			got, err := machineName(controlPlane, "demo")
+			got, err := machineName(controlPlane, "demo", "abcde")
 			if test.problem != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.problem)))
 				return

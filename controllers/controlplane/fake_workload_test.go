@@ -44,7 +44,9 @@ type fakeCluster struct {
 	initialized bool
 	observation workload.Observation
 	unreachable bool
-	calls       []string
+	// failure returns what is said while it is unreachable, if that is not the same each time.
+	failure func() error
+	calls   []string
 	// lastMember is the ID of the member that joined last.
 	lastMember uint64
 	// addons are what UpdateAddons was last asked for, and addonsErr what it answers.
@@ -103,6 +105,9 @@ func (f *fakeWorkload) Observe(_ context.Context, query workload.Query) (workloa
 	f.change(query.Cluster, func(cluster *fakeCluster) {
 		if cluster.unreachable {
 			err = errors.New("no answer")
+			if cluster.failure != nil {
+				err = cluster.failure()
+			}
 		}
 		observation.Nodes = append(observation.Nodes, cluster.observation.Nodes...)
 		observation.Etcd.Members = append(observation.Etcd.Members, cluster.observation.Etcd.Members...)

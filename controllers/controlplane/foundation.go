@@ -136,7 +136,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 // certificatesUsed says whether a Machine may have used the certificates, from when on none is generated. The status does
 // not tell alone: it is lost when the FooControlPlane is restored from a backup or its Machines are adopted.
 func (s *scope) certificatesUsed() bool {
-	return s.initialized || clusterInitialized(s.cluster) || len(s.machines) > 0 || len(s.foreign) > 0
+	return s.initialized || len(s.machines) > 0 || len(s.foreign) > 0
 }
 
 // expiryNotice says which certificates expire soon. It names times and not periods, so that it stays the same.

@@ -28,6 +28,7 @@ import (
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/cluster-api/util/patch"
 
@@ -93,6 +94,9 @@ func (s *scope) setOn(machine *clusterv1.Machine, seen machineState, result outc
 	}
 	if !s.initialized {
 		return
+	}
+	if !s.joins(machine) {
+		annotations.AddAnnotations(machine, map[string]string{controlplanev1.InitializedAnnotation: "true"})
 	}
 	conditions.Set(machine, s.upToDateCondition(machine))
 	for _, condition := range s.healthConditions(machine) {

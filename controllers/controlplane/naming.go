@@ -19,7 +19,9 @@ package controlplane
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/utils/lru"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
@@ -27,14 +29,34 @@ import (
 
 const randomLength = 5
 
-// machineName returns a new name by spec.machineNaming.
-func machineName(controlPlane *controlplanev1.FooControlPlane, cluster string) (string, error) {
+// machineName returns a name by spec.machineNaming.
+func machineName(controlPlane *controlplanev1.FooControlPlane, cluster, random string) (string, error) {
 	text := controlPlane.Spec.MachineNaming.Template
 	name, err := controlplanerules.MachineName(text, controlplanerules.Names{
-		Cluster: cluster, ControlPlane: controlPlane.Name, Random: rand.String(randomLength),
+		Cluster: cluster, ControlPlane: controlPlane.Name, Random: random,
 	})
 	if err != nil {
 		return "", fmt.Errorf("spec.machineNaming.template %q: %w", text, err)
 	}
 	return name, nil
 }
+
+// names remembers the random part of the name of the Machine that each control plane creates next. It stays the same until
+// the Machine exists: an error that named another Machine each time would be another error each time.
+type names struct{ known *lru.Cache }
+
+func newNames() *names { return &names{known: lru.New(historyKnown)} }
+
+// next returns the random part, and whether it was used before, for a Machine that could not be created.
+func (n *names) next(owner types.UID) (random string, used bool) {
+	if value, ok := n.known.Get(owner); ok {
+		random, used = value.(string)
+		return random, used
+	}
+	random = rand.String(randomLength)
+	n.known.Add(owner, random)
+	return random, false
+}
+
+// forget has the next Machine get another name.
+func (n *names) forget(owner types.UID) { n.known.Remove(owner) }

@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,7 +26,38 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
+
+// controlPlaneChanged drops updates of a FooControlPlane's status, which this controller writes itself: a failure that it
+// reports must not have it try again at once. A status that was lost passes, and so do resyncs.
+func controlPlaneChanged() predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(*controlplanev1.FooControlPlane)
+			after, okAfter := e.ObjectNew.(*controlplanev1.FooControlPlane)
+			if !okBefore || !okAfter {
+				return false
+			}
+			return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) ||
+				!apiequality.Semantic.DeepEqual(metaOf(before), metaOf(after))
+		},
+	}
+}
+
+// metaOf returns what users and other controllers write of an object's metadata. The generation stands for its spec.
+func metaOf(object client.Object) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(), Labels: object.GetLabels(),
+		Annotations: object.GetAnnotations(), OwnerReferences: object.GetOwnerReferences(), Finalizers: object.GetFinalizers(),
+	}
+}
+
+func statusLost(before, after controlplanev1.FooControlPlaneStatus) bool {
+	was := ptr.Deref(before.Initialization.ControlPlaneInitialized, false)
+	return was && !ptr.Deref(after.Initialization.ControlPlaneInitialized, false) || len(after.Conditions) < len(before.Conditions)
+}
 
 // clusterView is what the controller reads of a Cluster.
 type clusterView struct {

@@ -65,7 +65,7 @@ type scope struct {
 	madeFrom    madeFrom
 	differences map[string][]difference
 
-	// initialized is sticky: once true in the status, it stays so.
+	// initialized says that the control plane has been initialized: something proves it, or its API server says so.
 	initialized bool
 	// observation of the workload cluster; nil if there is none, and then workloadProblem says why.
 	observation     *workload.Observation
@@ -74,6 +74,10 @@ type scope struct {
 	straySince map[uint64]time.Time
 	// brokenSince is since when Machines have been broken, by name.
 	brokenSince map[string]time.Time
+	// random is the part of a new Machine's name that keeps it from being the name of another one.
+	random string
+	// newlyInitialized says that the control plane was found initialized by this reconcile, and not looked at further.
+	newlyInitialized bool
 	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
 	lastSeen time.Time
 }
@@ -136,7 +140,6 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		now:          r.clock.Now(),
 		controlPlane: controlPlane,
 		cluster:      cluster,
-		initialized:  ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false),
 		foundation: foundation{
 			certificates: &problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
 			kubeconfig:   &problem{Reason: reasonKubeconfigUnknown, Message: "not looked at yet"},
@@ -153,6 +156,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 			return nil, err
 		}
 	}
+	s.initialized = s.provedInitialized()
 	return s, s.compare()
 }
 
@@ -300,33 +304,35 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
 	if !s.initialized {
 		s.workloadProblem = "the control plane is not initialized yet"
 		s.initialized = r.initialized(ctx, s)
+		s.newlyInitialized = s.initialized
 		return
 	}
 	observation, err := r.workload.Observe(ctx, workload.Query{Cluster: s.key(), Etcd: s.etcdMode()})
 	s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, err)
 	if err != nil {
-		s.workloadProblem = "the workload cluster can not be observed: " + err.Error()
+		s.workloadProblem = "the workload cluster can not be observed: " + steady(err.Error())
 		r.seen.broken(s.controlPlane.UID, s.now, nil)
 		return
 	}
+	observation.Etcd = steadyEtcd(observation.Etcd)
 	s.observation = &observation
 	seen := s.state()
 	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, seen.strays())
 	s.brokenSince = r.seen.broken(s.controlPlane.UID, s.now, seen.broken())
 }
 
-// initialized reports whether kubeadm has initialized the control plane. One that is about to be lost is not taken for
-// initialized: its replacement would have to join it.
+// initialized reports whether kubeadm has initialized the control plane. The Machine must not be going: its replacement
+// would have to join a control plane that is about to be lost.
 //
 //contract:control-plane/initialization-completed
 func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
-	first := s.machines[0]
-	if !first.DeletionTimestamp.IsZero() || !awaited(s) {
+	first := awaited(s)
+	if first == nil {
 		return false
 	}
 	done, err := r.workload.Initialized(ctx, s.key())
 	if err != nil {
-		s.workloadProblem = "the workload cluster can not be reached: " + err.Error()
+		s.workloadProblem = "the workload cluster can not be reached: " + steady(err.Error())
 	}
 	if done {
 		ctrl.LoggerFrom(ctx).Info("The control plane is initialized", "Machine", klog.KObj(first))
@@ -334,9 +340,15 @@ func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
 	return done
 }
 
-// awaited says whether the first Machine runs, so that its API server may answer any moment.
-func awaited(s *scope) bool {
-	return !s.initialized && len(s.machines) > 0 && s.provisioned(s.machines[0])
+// awaited returns a Machine that runs, so that its API server may answer at any moment; nil if there is none to wait for.
+func awaited(s *scope) *clusterv1.Machine {
+	up := func(machine *clusterv1.Machine) bool {
+		return machine.DeletionTimestamp.IsZero() && s.provisioned(machine)
+	}
+	if index := slices.IndexFunc(s.machines, up); index >= 0 && !s.initialized {
+		return s.machines[index]
+	}
+	return nil
 }
 
 // provisioned asks the infrastructure machine too, which knows it before its Machine.

@@ -28,9 +28,9 @@ import (
 const (
 	// unseenGrace is how long what was last known of a workload cluster is shown while it can not be reached.
 	unseenGrace = 5 * time.Minute
-	// sightingsKnown bounds for how many control planes it is remembered when they were seen; of one that is forgotten it
-	// is as if it was seen when it was next tried.
-	sightingsKnown = 10000
+	// historyKnown bounds for how many control planes something is remembered. One that is forgotten is as one that is seen
+	// for the first time.
+	historyKnown = 10000
 )
 
 // sightings remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
@@ -42,7 +42,7 @@ type sightings struct {
 }
 
 func newSightings() *sightings {
-	return &sightings{known: lru.New(sightingsKnown), alone: lru.New(sightingsKnown), failed: lru.New(sightingsKnown)}
+	return &sightings{known: lru.New(historyKnown), alone: lru.New(historyKnown), failed: lru.New(historyKnown)}
 }
 
 // strays takes down which members belong to no Machine now, and returns since when each has.

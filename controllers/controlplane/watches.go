@@ -104,6 +104,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		metrics:      numbers,
 		fields:       ownedfields.NewStore(mgr.GetAPIReader(), mgr.GetClient()),
 		seen:         newSightings(),
+		backoff:      newBackoff(),
+		names:        newNames(),
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
 		watchFilter:  options.WatchFilterValue,
@@ -114,7 +116,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	// What a FooControlPlane owns need not carry the label itself, so only what users label is filtered here.
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
-		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter)).
+		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter, controlPlaneChanged())).
 		Watches(&clusterv1.Machine{}, gathered(ofOwner(mgr)), builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
 		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(onlyDeleted())).

@@ -38,6 +38,10 @@ const (
 	// RemediationForAnnotation names, on a Machine, the unhealthy Machine that it replaces.
 	RemediationForAnnotation = "controlplane.cluster.x-k8s.io/remediation-for"
 
+	// InitializedAnnotation, on the Machine that initialized the control plane, proves that it has done so. It remains when
+	// status is lost, as in a restore from a backup.
+	InitializedAnnotation = "controlplane.cluster.x-k8s.io/initialized"
+
 	// MadeFromAnnotation records on a Machine what it was made from: a hash of spec.version, spec.kubeadmConfigSpec and the
 	// infrastructureRef as the user wrote them, a hash of what was made of them, and UID and generation of the
 	// FooControlPlane. It tells a Machine that is out of date since the user has changed something from one that another

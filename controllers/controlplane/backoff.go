@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"errors"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/lru"
+)
+
+const (
+	// firstBackoff is how long an effect that failed is left alone. It doubles with each failure.
+	firstBackoff = 2 * time.Second
+	// maxBackoff bounds that, and so for how long the end of what made it fail may go unnoticed.
+	maxBackoff = 2 * time.Minute
+)
+
+// backoff remembers which effects failed. Each is tried again ever more rarely, whatever else has the control plane
+// reconciled in between. What it forgets is tried at once.
+type backoff struct{ known *lru.Cache }
+
+// attempt is the last try of an effect, which failed.
+type attempt struct {
+	failures int
+	until    time.Time
+	err      error
+}
+
+// postponedError is the error of an effect that is not tried again yet.
+type postponedError struct {
+	err   error
+	until time.Time
+}
+
+func (e *postponedError) Error() string { return e.err.Error() }
+
+func (e *postponedError) Unwrap() error { return e.err }
+
+func newBackoff() *backoff { return &backoff{known: lru.New(historyKnown)} }
+
+// run tries an effect, unless it has failed and it is too early to try again: then it returns the same error as before.
+// Nothing else may run effects of the same owner at the same time.
+func (b *backoff) run(owner types.UID, effect string, now time.Time, try func() error) error {
+	attempts := map[string]attempt{}
+	if value, ok := b.known.Get(owner); ok {
+		attempts, _ = value.(map[string]attempt)
+	}
+	last := attempts[effect]
+	if now.Before(last.until) {
+		return &postponedError{err: last.err, until: last.until}
+	}
+	err := try()
+	switch {
+	case err == nil:
+		delete(attempts, effect)
+	case errors.Is(err, errStale):
+		return err
+	default:
+		wait := min(firstBackoff<<min(last.failures, 16), maxBackoff)
+		attempts[effect] = attempt{failures: last.failures + 1, until: now.Add(wait), err: err}
+	}
+	if len(attempts) == 0 {
+		b.known.Remove(owner)
+	} else {
+		b.known.Add(owner, attempts)
+	}
+	return err
+}
+
+// postponed returns when to try again what failed; zero if any of it failed just now, or is not tried by a backoff.
+func postponed(failure error) time.Time {
+	switch typed := failure.(type) { //nolint:errorlint // it looks into every error that is joined in the failure
+	case *postponedError:
+		return typed.until
+	case interface{ Unwrap() []error }:
+		var first time.Time
+		for _, err := range typed.Unwrap() {
+			until := postponed(err)
+			if until.IsZero() {
+				return until
+			}
+			if first.IsZero() || until.Before(first) {
+				first = until
+			}
+		}
+		return first
+	case interface{ Unwrap() error }:
+		return postponed(typed.Unwrap())
+	}
+	return time.Time{}
+}

@@ -1,0 +1,471 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/controllers/external"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/contract"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
+)
+
+const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
+
+// management is a management cluster with one FooControlPlane, of which the test plays everybody else's part. Its cache
+// is never behind.
+type management struct {
+	*GomegaWithT
+	ctx          context.Context
+	client       client.Client
+	reconciler   *Reconciler
+	workload     *fakeWorkload
+	clock        *clocktesting.FakeClock
+	events       *events.FakeRecorder
+	controlPlane *controlplanev1.FooControlPlane
+	cluster      *clusterv1.Cluster
+	// requests are those to the API server: what is written, and what is read past the cache.
+	requests []string
+	// refuse returns the answer to a creation that is not what it should be, and whether the object is created all the same.
+	refuse func(client.Object) (created bool, answer error)
+	// applyError is the answer to each server-side apply; nil if it is carried out.
+	applyError error
+}
+
+// noWatches is a controller that watches nothing.
+type noWatches struct{ controller.Controller }
+
+func (noWatches) Watch(source.Source) error { return nil }
+
+func newManagement(t *testing.T, replicas int32) *management {
+	t.Helper()
+	m := &management{
+		GomegaWithT: NewWithT(t), ctx: t.Context(), workload: newFakeWorkload(), events: events.NewFakeRecorder(1000),
+		clock: clocktesting.NewFakeClock(time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)),
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme, controlplanev1.AddToScheme,
+	} {
+		m.Expect(add(scheme)).To(Succeed())
+	}
+	m.cluster = &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1", UID: "cluster"}}
+	m.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "10.9.8.7", Port: 6443}
+	m.cluster.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	m.controlPlane = &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "c1-cp", UID: "u", Generation: 1, Finalizers: []string{controlplanev1.FooControlPlaneFinalizer},
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "c1", UID: "cluster"}},
+	}}
+	m.controlPlane.Spec.Replicas = ptr.To(replicas)
+	m.controlPlane.Spec.Version = testVersion
+	m.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.EncryptionAlgorithm = bootstrapv1.EncryptionAlgorithmECDSAP256
+	m.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = referenceTo(infrastructureGroup, "FooMachineTemplate", "c1-template")
+	template := infrastructure("FooMachineTemplate", "c1-template")
+	m.Expect(unstructured.SetNestedMap(template.Object, map[string]any{}, "spec", "template", "spec")).To(Succeed())
+	live := fake.NewClientBuilder().WithScheme(scheme).
+		WithObjects(m.cluster, m.controlPlane, template, definition("FooMachineTemplate"), definition("FooMachine")).
+		WithStatusSubresource(&clusterv1.Cluster{}, &clusterv1.Machine{}, &controlplanev1.FooControlPlane{}).Build()
+	m.client = live
+	counted := interceptor.NewClient(live, m.countWrites())
+	past := interceptor.NewClient(live, interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			m.note("get", object)
+			return c.Get(ctx, key, object, options...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			m.requests = append(m.requests, fmt.Sprintf("list %T", list))
+			return c.List(ctx, list, options...)
+		},
+	})
+	log := ctrl.Log
+	m.reconciler = &Reconciler{
+		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
+		workload: m.workload, rights: newRights(counted, ""), addons: newAddonsMemory(), metrics: newMetrics(),
+		fields: ownedfields.NewStore(past, counted), seen: newSightings(), backoff: newBackoff(), names: newNames(),
+		recorder: m.events, clock: m.clock, controller: noWatches{},
+		tracker: external.ObjectTracker{Controller: noWatches{}, Cache: &informertest.FakeInformers{Scheme: scheme}, Scheme: scheme, PredicateLogger: &log},
+	}
+	return m
+}
+
+func (m *management) note(what string, object client.Object) {
+	m.requests = append(m.requests, fmt.Sprintf("%s %T %s", what, object, object.GetName()))
+}
+
+func (m *management) countWrites() interceptor.Funcs {
+	return interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			m.note("create", object)
+			if m.refuse == nil {
+				return c.Create(ctx, object, options...)
+			}
+			created, answer := m.refuse(object)
+			if created || answer == nil {
+				m.Expect(c.Create(ctx, object, options...)).To(Succeed())
+			}
+			return answer
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
+			m.note("delete", object)
+			return c.Delete(ctx, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			m.note("patch", object)
+			return c.Patch(ctx, object, patch, options...)
+		},
+		Apply: func(ctx context.Context, c client.WithWatch, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+			m.requests = append(m.requests, fmt.Sprintf("apply %T", object))
+			if m.applyError != nil {
+				return m.applyError
+			}
+			return c.Apply(ctx, object, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			m.note("patch "+name, object)
+			return c.SubResource(name).Patch(ctx, object, patch, options...)
+		},
+	}
+}
+
+func infrastructure(kind, name string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetAPIVersion(infrastructureGroup + "/v1beta2")
+	object.SetKind(kind)
+	object.SetNamespace("default")
+	object.SetName(name)
+	return object
+}
+
+// definition is the definition of a kind of infrastructure, by whose label its version of the contract is found.
+func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
+		Name:   contract.CalculateCRDName(infrastructureGroup, kind),
+		Labels: map[string]string{clusterv1.GroupVersion.Group + "/v1beta2": "v1beta2"},
+	}}
+}
+
+// reconcile reconciles once, and then as often as what it wrote or found stale asks for it.
+func (m *management) reconcile() (ctrl.Result, error) {
+	for {
+		before := m.get()
+		result, err := m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
+		m.Expect(len(m.requests)).To(BeNumerically("<", 5000), "it never comes to rest")
+		again := before.ResourceVersion != m.get().ResourceVersion && controlPlaneChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: m.get()})
+		if !again && result.RequeueAfter != staleInterval {
+			return result, err
+		}
+	}
+}
+
+func (m *management) get() *controlplanev1.FooControlPlane {
+	found := &controlplanev1.FooControlPlane{}
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(m.controlPlane), found)).To(Succeed())
+	return found
+}
+
+func (m *management) machines() []clusterv1.Machine {
+	list := &clusterv1.MachineList{}
+	m.Expect(m.client.List(m.ctx, list)).To(Succeed())
+	return list.Items
+}
+
+func (m *management) names() []string {
+	var names []string
+	for _, machine := range m.machines() {
+		names = append(names, machine.Name)
+	}
+	return names
+}
+
+// alter changes an object, its status included.
+func alter[T client.Object](m *management, object T, change func(T)) {
+	before, _ := object.DeepCopyObject().(client.Object)
+	change(object)
+	status, _ := object.DeepCopyObject().(client.Object)
+	m.Expect(m.client.Patch(m.ctx, object, client.MergeFrom(before))).To(Succeed())
+	m.Expect(m.client.Status().Patch(m.ctx, status, client.MergeFrom(before))).To(Succeed())
+}
+
+// join has each Machine run and join, and the first one initialize the cluster.
+func (m *management) join() {
+	for _, machine := range m.machines() {
+		if machine.Status.NodeRef.IsDefined() {
+			continue
+		}
+		m.workload.change(client.ObjectKeyFromObject(m.cluster), func(cluster *fakeCluster) { cluster.initialized = true })
+		m.workload.addNode(client.ObjectKeyFromObject(m.cluster), machine.Name)
+		alter(m, &machine, func(machine *clusterv1.Machine) {
+			machine.Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+			machine.Status.NodeRef.Name = machine.Name
+		})
+	}
+	found := &clusterv1.Cluster{}
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(m.cluster), found)).To(Succeed())
+	alter(m, found, func(cluster *clusterv1.Cluster) {
+		conditions.Set(cluster, metav1.Condition{
+			Type: clusterv1.ClusterControlPlaneInitializedCondition, Status: metav1.ConditionTrue, Reason: "Initialized",
+		})
+	})
+}
+
+// grow brings the control plane to a number of healthy Machines.
+func (m *management) grow(number int) {
+	for range 3 * number {
+		_, err := m.reconcile()
+		m.Expect(err).NotTo(HaveOccurred())
+		if len(m.machines()) == number && m.get().Status.Plan.Reason == reasonSettled {
+			return
+		}
+		m.join()
+		m.clock.Step(time.Second)
+	}
+	m.Expect(m.machines()).To(HaveLen(number), m.get().Status.Plan.Message)
+}
+
+func (m *management) scale(replicas int32) {
+	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) { controlPlane.Spec.Replicas = ptr.To(replicas) })
+}
+
+// last lets time pass with reconciles as the queue makes them, and one every two seconds for what happens elsewhere.
+func (m *management) last(duration time.Duration) {
+	failures, end := 0, m.clock.Now().Add(duration)
+	for m.clock.Now().Before(end) {
+		result, err := m.reconcile()
+		wait := 2 * time.Second
+		if err != nil {
+			wait, failures = min(wait, 5*time.Millisecond<<failures), failures+1
+		} else {
+			failures = 0
+		}
+		if result.RequeueAfter > 0 {
+			wait = min(wait, result.RequeueAfter)
+		}
+		m.clock.Step(wait)
+	}
+}
+
+func (m *management) drainEvents() []string {
+	var noted []string
+	for len(m.events.Events) > 0 {
+		noted = append(noted, <-m.events.Events)
+	}
+	return noted
+}
+
+// forget has everybody lose their status: the FooControlPlane, the Cluster and the Machines.
+func (m *management) forget() {
+	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) {
+		controlPlane.Status = controlplanev1.FooControlPlaneStatus{}
+	})
+	found := &clusterv1.Cluster{}
+	m.Expect(m.client.Get(m.ctx, client.ObjectKeyFromObject(m.cluster), found)).To(Succeed())
+	alter(m, found, func(cluster *clusterv1.Cluster) { cluster.Status = clusterv1.ClusterStatus{} })
+	for _, machine := range m.machines() {
+		alter(m, &machine, func(machine *clusterv1.Machine) { machine.Status = clusterv1.MachineStatus{} })
+	}
+}
+
+// mark does what a MachineHealthCheck does for Machines without a Node.
+func (m *management) mark() {
+	for _, machine := range m.machines() {
+		alter(m, &machine, func(machine *clusterv1.Machine) {
+			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionFalse, Reason: "NodeStartupTimeout"})
+			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineOwnerRemediatedCondition, Status: metav1.ConditionFalse, Reason: "WaitingForRemediation"})
+		})
+	}
+}
+
+func TestAControlPlaneThatLostItsStatusLosesNoMachine(t *testing.T) {
+	for _, number := range []int{1, 3} {
+		t.Run(fmt.Sprint(number), func(t *testing.T) {
+			m := newManagement(t, int32(number))
+			m.grow(number)
+			m.workload.change(client.ObjectKeyFromObject(m.cluster), func(cluster *fakeCluster) { cluster.unreachable, cluster.initialized = true, false })
+			m.forget()
+			m.mark()
+			before := m.names()
+			m.last(30 * time.Minute)
+			m.Expect(m.names()).To(Equal(before))
+			for _, machine := range m.machines() {
+				m.Expect(machine.DeletionTimestamp).To(BeNil())
+				m.Expect(conditions.Get(&machine, clusterv1.MachineOwnerRemediatedCondition).Message).To(ContainSubstring("is kept"))
+			}
+			m.Expect(m.get().Status.Initialization.ControlPlaneInitialized).To(HaveValue(BeTrue()))
+			m.Expect(m.get().Status.Plan.Message).To(Or(ContainSubstring("no answer"), ContainSubstring("it is the only one")))
+
+			m.workload.change(client.ObjectKeyFromObject(m.cluster), func(cluster *fakeCluster) { cluster.unreachable, cluster.initialized = false, true })
+			for _, machine := range m.machines() {
+				alter(m, &machine, func(machine *clusterv1.Machine) {
+					machine.Status.NodeRef.Name = machine.Name
+					conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineHealthCheckSucceededCondition, Status: metav1.ConditionTrue, Reason: "Succeeded"})
+				})
+			}
+			m.grow(number)
+			m.Expect(m.names()).To(Equal(before))
+		})
+	}
+}
+
+func TestARefusedMachineCostsLittle(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	m.scale(3)
+	m.refuse = func(object client.Object) (bool, error) {
+		if _, ok := object.(*clusterv1.Machine); !ok {
+			return false, nil
+		}
+		return false, apierrors.NewForbidden(clusterv1.GroupVersion.WithResource("machines").GroupResource(), object.GetName(), errors.New("exceeded quota"))
+	}
+	m.drainEvents()
+	for minute := range 10 {
+		m.requests = nil
+		m.last(time.Minute)
+		noted := m.drainEvents()
+		if minute > 0 {
+			m.Expect(len(m.requests)).To(BeNumerically("<=", 20), "minute %d: %v", minute, m.requests)
+		}
+		m.Expect(len(noted)).To(BeNumerically("<=", 5), "minute %d: %v", minute, noted)
+	}
+	m.Expect(m.get().Status.Plan.Action).To(Equal("CreateMachine"))
+	m.Expect(conditions.Get(m.get(), controlplanev1.ScalingUpCondition).Message).To(ContainSubstring("exceeded quota"))
+	infras := &unstructured.UnstructuredList{}
+	infras.SetGroupVersionKind(infrastructure("FooMachineList", "").GroupVersionKind())
+	m.Expect(m.client.List(m.ctx, infras)).To(Succeed())
+	m.Expect(infras.Items).To(HaveLen(1), "nothing is left of what was refused")
+
+	m.refuse = nil
+	m.last(maxBackoff)
+	m.Expect(m.machines()).To(HaveLen(2), "the end of the failure is noticed")
+}
+
+func TestAMachineWhoseCreationHasNoAnswerKeepsItsObjects(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	m.scale(3)
+	m.refuse = func(object client.Object) (bool, error) {
+		if _, ok := object.(*clusterv1.Machine); !ok {
+			return false, nil
+		}
+		return true, context.DeadlineExceeded
+	}
+	_, err := m.reconcile()
+	m.Expect(err).To(MatchError(context.DeadlineExceeded))
+	m.refuse = nil
+	m.last(time.Minute)
+	m.Expect(m.machines()).To(HaveLen(2), "it exists, and is not created once more")
+	for _, machine := range m.machines() {
+		key := client.ObjectKeyFromObject(&machine)
+		m.Expect(m.client.Get(m.ctx, key, &bootstrapv1.KubeadmConfig{})).To(Succeed())
+		m.Expect(m.client.Get(m.ctx, key, infrastructure("FooMachine", ""))).To(Succeed())
+	}
+}
+
+func TestTheSameFailureIsWrittenOnce(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	port := 40000
+	m.workload.change(client.ObjectKeyFromObject(m.cluster), func(cluster *fakeCluster) {
+		cluster.unreachable = true
+		cluster.failure = func() error {
+			port++
+			return fmt.Errorf("read tcp 10.1.2.3:%d->10.9.8.7:6443: read: connection reset by peer", port)
+		}
+	})
+	m.last(time.Minute)
+	m.Expect(m.get().Status.Plan.Message).To(HaveSuffix("read tcp 10.9.8.7:6443: read: connection reset by peer"))
+	m.requests = nil
+	m.last(time.Minute)
+	m.Expect(m.requests).To(BeEmpty())
+}
+
+func TestAnyMachineThatIsUpIsAskedWhetherItIsInitialized(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a", "b", "c")
+	s.initialized = false
+	g.Expect(awaited(s)).To(BeNil(), "none is up")
+	s.machines[0].Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	s.machines[0].DeletionTimestamp = ptr.To(metav1.Now())
+	g.Expect(awaited(s)).To(BeNil(), "it is about to be lost")
+	s.machines[2].Status.Initialization.InfrastructureProvisioned = ptr.To(true)
+	g.Expect(awaited(s)).To(HaveField("Name", "c"))
+}
+
+func TestAFirstMachineThatDoesNotComeUpIsLookedForEverMoreRarely(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(awaitInterval(0)).To(Equal(awaitedInterval))
+	g.Expect(awaitInterval(11*time.Second)).To(Equal(awaitedInterval), "most are up by then")
+	g.Expect(awaitInterval(time.Minute)).To(Equal(6 * time.Second))
+	g.Expect(awaitInterval(time.Hour)).To(Equal(awaitedMaxInterval))
+}
+
+func TestThePausedConditionFollowsTheGeneration(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) { controlPlane.Generation = 7 })
+	m.last(time.Minute)
+	m.Expect(m.get().Status.ObservedGeneration).To(Equal(int64(7)))
+	m.Expect(conditions.Get(m.get(), clusterv1.PausedCondition).ObservedGeneration).To(Equal(int64(7)))
+}
+
+func TestADecisionFromAStaleCacheIsNotCarriedOut(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	m.scale(3)
+	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) {
+		controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
+	})
+	m.applyError = apierrors.NewConflict(clusterv1.GroupVersion.WithResource("machines").GroupResource(), "a", errors.New("changed"))
+	_, err := m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
+	m.Expect(err).NotTo(HaveOccurred())
+	m.Expect(m.machines()).To(HaveLen(1))
+
+	m.applyError = errors.New("the webhook does not answer")
+	_, err = m.reconcile()
+	m.Expect(err).To(MatchError(ContainSubstring("the webhook does not answer")))
+	m.Expect(m.machines()).To(HaveLen(1), "the Machine is not what was decided from")
+	m.Expect(m.drainEvents()).To(ContainElement(ContainSubstring("the webhook does not answer")))
+}
