@@ -30,6 +30,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"sigs.k8s.io/cluster-api/feature"
+
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -54,6 +56,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultConsistentlyDuration(700 * time.Millisecond)
 	ctrl.SetLogger(GinkgoLogr)
 
+	// As in a management cluster where Machines may have taints.
+	Expect(feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachineTaintPropagation): true})).To(Succeed())
 	var err error
 	env, err = envtestenv.Start(ctx)
 	Expect(err).NotTo(HaveOccurred())

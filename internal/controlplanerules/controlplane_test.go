@@ -26,10 +26,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	featuregatetesting "k8s.io/component-base/featuregate/testing"
 	"k8s.io/utils/ptr"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
@@ -91,6 +93,25 @@ func taints(list ...clusterv1.MachineTaint) func(*spec) {
 
 func taint(key string) clusterv1.MachineTaint {
 	return clusterv1.MachineTaint{Key: key, Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways}
+}
+
+// allowTaints switches on the feature gate for the test.
+func allowTaints(t *testing.T) {
+	t.Helper()
+	featuregatetesting.SetFeatureGateDuringTest(t, feature.Gates, feature.MachineTaintPropagation, true)
+}
+
+// Cluster API's core refuses Machines with taints while the gate is off, so the control plane would never start.
+func TestTaintsNeedTheFeatureGate(t *testing.T) {
+	const refused = "Forbidden: Cluster API refuses Machines with taints while its feature gate MachineTaintPropagation is off; switch it on in Cluster API's core and in this manager"
+	expect(t, taints(taint("a"), taint("b")), []string{
+		"spec.machineTemplate.spec.taints[a=:NoSchedule]: " + refused, "spec.machineTemplate.spec.taints[b=:NoSchedule]: " + refused,
+	})
+	template := &controlplanev1.FooControlPlaneTemplate{}
+	template.Spec.Template.Spec.MachineTemplate.Spec.Taints = []clusterv1.MachineTaint{taint("a")}
+	NewWithT(t).Expect(messages(ValidateTemplate(template))).To(ConsistOf("spec.template.spec.machineTemplate.spec.taints[a=:NoSchedule]: " + refused))
+	allowTaints(t)
+	expect(t, taints(taint("a"), taint("b")), nil)
 }
 
 func naming(template string) func(*spec) {
@@ -224,6 +245,7 @@ func TestValidate(t *testing.T) {
 			`spec.remediation.minHealthyPeriodSeconds: Invalid value: -3: must not be negative`,
 		}},
 	}
+	allowTaints(t)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { expect(t, test.change, test.want) })
 	}

@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
@@ -75,6 +76,12 @@ func validateTaints(taints []clusterv1.MachineTaint, path *field.Path) field.Err
 	for i, taint := range taints {
 		child := path.Index(i)
 		errs = append(errs, validateTaint(taint, child)...)
+		if !feature.Gates.Enabled(feature.MachineTaintPropagation) {
+			// The text of the taint tells an added one from one that was there before the gate was switched off.
+			text := fmt.Sprintf("%s=%s:%s", taint.Key, taint.Value, taint.Effect)
+			errs = append(errs, field.Forbidden(path.Key(text),
+				"Cluster API refuses Machines with taints while its feature gate MachineTaintPropagation is off; switch it on in Cluster API's core and in this manager"))
+		}
 		identity := taint.Key + ":" + string(taint.Effect)
 		if known[identity] {
 			errs = append(errs, field.Duplicate(child, identity))

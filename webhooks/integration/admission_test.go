@@ -33,6 +33,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -191,6 +192,46 @@ var _ = Describe("What is allowed but unwise", func() {
 		Expect(c.Create(ctx, old)).To(Succeed())
 		Expect(warnings.take()).To(ConsistOf(ContainSubstring("infrastructure.cluster.x-k8s.io/v1beta1 FooCluster is deprecated")))
 	})
+})
+
+var _ = Describe("Taints of Machines", Serial, func() {
+	gate := func(on bool) {
+		GinkgoHelper()
+		Expect(feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachineTaintPropagation): on})).To(Succeed())
+	}
+	taints := func(keys ...string) []map[string]any {
+		var list []map[string]any
+		for _, key := range keys {
+			list = append(list, map[string]any{"key": key, "effect": "NoSchedule", "propagation": "Always"})
+		}
+		return list
+	}
+	within := map[string]func([]map[string]any) any{
+		"v1beta1": func(list []map[string]any) any {
+			return map[string]any{"spec": map[string]any{"machineTemplate": map[string]any{"taints": list}}}
+		},
+		"v1beta2": func(list []map[string]any) any {
+			return map[string]any{"spec": map[string]any{"machineTemplate": map[string]any{"spec": map[string]any{"taints": list}}}}
+		},
+	}
+	refused := MatchError(ContainSubstring("its feature gate MachineTaintPropagation is off"))
+	for version, of := range within {
+		It("are refused in "+version+" while Cluster API's feature gate is off", func(ctx SpecContext) {
+			object := fixture(ctx, version, "FooControlPlane", of(taints("a")))
+			Expect(environment.Client.Create(ctx, object.DeepCopy())).To(refused)
+			Expect(environment.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object.DeepCopy()), client.FieldOwner("user"), client.DryRunAll)).To(refused)
+
+			gate(true)
+			DeferCleanup(gate, false)
+			Expect(environment.Client.Create(ctx, object)).To(Succeed())
+			gate(false)
+			change := func(patch any) error { return environment.Client.Patch(ctx, object, mergePatch(patch)) }
+			Expect(change(map[string]any{"spec": map[string]any{"replicas": 5}})).To(Succeed(), "what was there before is no obstacle")
+			Expect(change(of(taints("a", "b")))).To(refused)
+			Expect(change(of(taints()))).To(Succeed())
+			Expect(change(of(taints("a")))).To(refused)
+		})
+	}
 })
 
 // collectedWarnings are what the API server warned of.
