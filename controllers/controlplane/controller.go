@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -42,7 +43,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -75,7 +75,7 @@ type Reconciler struct {
 	workload     workload.Access
 	addons       *addonsMemory
 	metrics      *metrics
-	fields       *ownedfields.Store
+	applied      *lru.Cache
 	seen         *sightings
 	backoff      *backoff
 	names        *names
@@ -102,8 +102,8 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// The kinds of infrastructure providers are known only at run time. Their rights are in config/rbac/infrastructures_role.yaml, so that an
-// administrator can narrow them.
+// Rights on infrastructure are in config/rbac/infrastructures_role.yaml, since administrators may
+// narrow them to the kinds that they use.
 
 // Reconcile brings one FooControlPlane a step nearer to its spec.
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {

@@ -82,11 +82,7 @@ func (s *scope) desiredMachine(as role, next decision) (newMachine, error) {
 			},
 			ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
 			Taints:         template.Taints,
-			Deletion: clusterv1.MachineDeletionSpec{
-				NodeDrainTimeoutSeconds:        template.Deletion.NodeDrainTimeoutSeconds,
-				NodeVolumeDetachTimeoutSeconds: template.Deletion.NodeVolumeDetachTimeoutSeconds,
-				NodeDeletionTimeoutSeconds:     template.Deletion.NodeDeletionTimeoutSeconds,
-			},
+			Deletion:       machineDeletion(template.Deletion),
 		},
 	}
 	machine.OwnerReferences = []metav1.OwnerReference{controllerReference(s.controlPlane)}

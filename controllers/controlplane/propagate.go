@@ -17,22 +17,23 @@ limitations under the License.
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 )
 
 const (
@@ -42,124 +43,159 @@ const (
 	metadataManager = "foo-controlplane-metadata"
 	// settingsManager is the field manager of what a Machine's spec has from the template and may change in place.
 	settingsManager = "foo-controlplane-settings"
+	// appliedKnown bounds what is remembered: four applies for each of 15000 Machines. What is forgotten is applied once more.
+	appliedKnown = 60000
 )
 
-var (
-	machineKind = clusterv1.GroupVersion.WithKind("Machine")
-	configKind  = bootstrapv1.GroupVersion.WithKind("KubeadmConfig")
-)
+var configKind = bootstrapv1.GroupVersion.WithKind("KubeadmConfig")
 
-// propagate has what may change without a rollout reach the Machines that exist: the template's labels and annotations,
+// creators are the field managers that Machines and what they refer to have been created by: this controller,
+// KubeadmControlPlane for adopted Machines, and whom the API server names for objects restored without managed fields.
+var creators = []string{creatorManager, "capi-kubeadmcontrolplane", "capi-kubeadmcontrolplane-metadata", "before-first-apply"}
+
+// propagate applies what may change without a rollout to the Machines that exist: the template's labels and annotations,
 // which the KubeadmConfig and the infrastructure machine get too, and a Machine's deletion timeouts, readiness gates and
-// taints. A Machine that is being deleted gets only the latter, which say how long its end may take. The record of what a
-// Machine is made from is brought up to date as well.
+// taints. A Machine that is being deleted gets only the latter, which say how long its deletion may take. It also updates
+// the record of what a Machine is made from.
 //
 //contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil
 	}
+	settings, err := s.settings()
+	if err != nil {
+		return err
+	}
 	var failed []error
 	for _, machine := range s.machines {
-		err := r.propagateTo(ctx, s, machine)
-		switch {
-		case errors.Is(err, ownedfields.ErrGone), apierrors.IsConflict(err):
+		err := r.propagateTo(ctx, s, machine, settings)
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return errStale
-		case err != nil:
-			failed = append(failed, err)
 		}
+		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }
 
-func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
-	settings, err := s.settingsPart()
-	if err != nil {
+func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *clusterv1.Machine, settings map[string]any) error {
+	if err := r.applyFields(ctx, machine, settingsManager, settings); err != nil || !machine.DeletionTimestamp.IsZero() {
 		return err
 	}
-	if err := r.keepTyped(ctx, machine, machineKind, settings); err != nil {
-		return err
-	}
-	if !machine.DeletionTimestamp.IsZero() {
-		return nil
-	}
-	metadata := s.metadataPart()
-	if err := r.keepTyped(ctx, machine, machineKind, metadata); err != nil {
+	metadata := s.metadata()
+	if err := r.applyFields(ctx, machine, metadataManager, metadata); err != nil {
 		return err
 	}
 	if err := r.keepRecord(ctx, s, machine); err != nil {
 		return err
 	}
 	if config, ok := s.configs[machine.Name]; ok {
-		if err := r.keepTyped(ctx, config, configKind, metadata); err != nil {
+		if err := r.applyFields(ctx, config, metadataManager, metadata); err != nil {
 			return err
 		}
 	}
-	infra, ok := s.infraMachines[machine.Name]
-	if !ok {
-		return nil
-	}
-	written, err := r.fields.Keep(ctx, infra, metadata)
-	if err == nil && written != nil {
-		s.infraMachines[machine.Name] = written
-	}
-	return err
-}
-
-// keepTyped keeps a part of an object of the scope, which afterwards is as it was written.
-func (r *Reconciler) keepTyped(ctx context.Context, object client.Object, kind schema.GroupVersionKind, part ownedfields.Part) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		return fmt.Errorf("converting %s %s: %w", kind.Kind, object.GetName(), err)
-	}
-	converted := &unstructured.Unstructured{Object: content}
-	converted.SetGroupVersionKind(kind)
-	written, err := r.fields.Keep(ctx, converted, part)
-	if err != nil || written == nil {
-		return err
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(written.Object, object); err != nil {
-		return fmt.Errorf("converting %s %s: %w", kind.Kind, object.GetName(), err)
+	if infra, ok := s.infraMachines[machine.Name]; ok {
+		return r.applyFields(ctx, infra, metadataManager, metadata)
 	}
 	return nil
 }
 
-// metadataPart is the template's labels and annotations with the labels of the contract.
-func (s *scope) metadataPart() ownedfields.Part {
+// applied identifies what one field manager has on an object.
+type applied struct {
+	object  types.UID
+	manager string
+}
+
+// applyFields applies fields as a field manager, so that those it applied before and leaves out now are removed. The object
+// is afterwards as it was written. Nothing is sent if the same was applied last and is still there.
+func (r *Reconciler) applyFields(ctx context.Context, object client.Object, manager string, fields map[string]any) error {
+	digest, err := hash(fields)
+	if err != nil {
+		return err
+	}
+	current, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return fmt.Errorf("converting %T %s: %w", object, object.GetName(), err)
+	}
+	key := applied{object: object.GetUID(), manager: manager}
+	if last, ok := r.applied.Get(key); ok && last == digest && contains(current, fields) {
+		return nil
+	}
+	kind, err := r.client.GroupVersionKindFor(object)
+	if err != nil {
+		return fmt.Errorf("finding the kind of %T %s: %w", object, object.GetName(), err)
+	}
+	wanted := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(fields)}
+	wanted.SetGroupVersionKind(kind)
+	wanted.SetNamespace(object.GetNamespace())
+	wanted.SetName(object.GetName())
+	// The UID keeps the API server from creating an object that has just been deleted.
+	wanted.SetUID(object.GetUID())
+	err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(manager), client.ForceOwnership)
+	if err == nil {
+		err = r.disown(ctx, wanted)
+	}
+	if err != nil {
+		return fmt.Errorf("applying %s to %s %s: %w", manager, kind.Kind, object.GetName(), err)
+	}
+	r.applied.Add(key, digest)
+	return r.client.Scheme().Convert(wanted, object, nil)
+}
+
+// disown drops the ownership of whoever created an object, without which its fields would outlive the template's. An entry
+// that holds the label of the cluster is the one that the object was created with.
+func (r *Reconciler) disown(ctx context.Context, object *unstructured.Unstructured) error {
+	managers := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return slices.Contains(creators, entry.Manager) && entry.Subresource == "" && entry.FieldsV1 != nil &&
+			bytes.Contains(entry.FieldsV1.GetRawBytes(), []byte(`"f:`+clusterv1.ClusterNameLabel+`"`))
+	})
+	if len(managers) == len(object.GetManagedFields()) {
+		return nil
+	}
+	before := object.DeepCopy()
+	object.SetManagedFields(managers)
+	// The lock keeps the managed fields of a write in between.
+	return r.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+}
+
+// contains says whether JSON holds all of other JSON; items of lists may be in any order.
+func contains(current, wanted any) bool {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		object, ok := current.(map[string]any)
+		for key, value := range wanted {
+			found, exists := object[key]
+			ok = ok && exists && contains(found, value)
+		}
+		return ok || len(wanted) == 0
+	case []any:
+		list, _ := current.([]any)
+		return !slices.ContainsFunc(wanted, func(item any) bool {
+			return !slices.ContainsFunc(list, func(one any) bool { return contains(one, item) })
+		})
+	}
+	return current == wanted
+}
+
+// metadata is the template's labels and annotations with the labels of the contract.
+func (s *scope) metadata() map[string]any {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
 	meta := s.machineMeta("")
-	metadata := map[string]any{"labels": anyMap(meta.Labels)}
-	if len(meta.Annotations) > 0 {
-		metadata["annotations"] = anyMap(meta.Annotations)
-	}
-	return ownedfields.Part{
-		Manager:  metadataManager,
-		Creator:  creatorManager,
-		Fields:   map[string]any{"metadata": metadata},
-		Places:   []ownedfields.Place{{Path: []string{"metadata", "labels"}}, {Path: []string{"metadata", "annotations"}}},
-		Fixed:    []string{clusterv1.ClusterNameLabel, clusterv1.MachineControlPlaneLabel, clusterv1.MachineControlPlaneNameLabel},
-		Takeover: ownedfields.TakeoverSaid,
-	}
+	object.SetLabels(meta.Labels)
+	object.SetAnnotations(meta.Annotations)
+	return object.Object
 }
 
-func anyMap(values map[string]string) map[string]any {
-	result := map[string]any{}
-	for key, value := range maps.All(values) {
-		result[key] = value
-	}
-	return result
-}
-
-// settingsPart is what a Machine's spec has from the template and may change in place.
-func (s *scope) settingsPart() (ownedfields.Part, error) {
+// settings is what a Machine's spec has from the template and may change in place.
+func (s *scope) settings() (map[string]any, error) {
 	template := s.controlPlane.Spec.MachineTemplate.Spec
-	machine := &clusterv1.Machine{Spec: clusterv1.MachineSpec{
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&clusterv1.Machine{Spec: clusterv1.MachineSpec{
 		ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
 		Taints:         template.Taints,
 		Deletion:       machineDeletion(template.Deletion),
-	}}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(machine)
+	}})
 	if err != nil {
-		return ownedfields.Part{}, fmt.Errorf("converting spec.machineTemplate.spec: %w", err)
+		return nil, fmt.Errorf("converting spec.machineTemplate.spec: %w", err)
 	}
 	spec := map[string]any{}
 	for _, name := range []string{"readinessGates", "taints", "deletion"} {
@@ -167,17 +203,7 @@ func (s *scope) settingsPart() (ownedfields.Part, error) {
 			spec[name] = value
 		}
 	}
-	return ownedfields.Part{
-		Manager: settingsManager,
-		Creator: creatorManager,
-		Fields:  map[string]any{"spec": spec},
-		Places: []ownedfields.Place{
-			{Path: []string{"spec", "readinessGates"}, Keys: []string{"conditionType"}},
-			{Path: []string{"spec", "taints"}, Keys: []string{"key", "effect"}},
-			{Path: []string{"spec", "deletion"}},
-		},
-		Takeover: ownedfields.TakeoverAll,
-	}, nil
+	return map[string]any{"spec": spec}, nil
 }
 
 func machineDeletion(template controlplanev1.FooControlPlaneMachineTemplateDeletionSpec) clusterv1.MachineDeletionSpec {

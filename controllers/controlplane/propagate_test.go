@@ -150,6 +150,42 @@ var _ = Describe("Propagation in place", func() {
 		Expect(f.machines(ctx)[0].Labels).NotTo(HaveKey("late"))
 	})
 
+	It("takes labels away that KubeadmControlPlane had set on Machines", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"}
+			f.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
+		})
+		f.standalone(ctx, "old", "v1.36.3")
+		machine, config, infra := f.machineObjects(ctx)
+		for object, manager := range map[client.Object]string{
+			machine: "capi-kubeadmcontrolplane", config: "capi-kubeadmcontrolplane-metadata", infra: "capi-kubeadmcontrolplane-metadata",
+		} {
+			kind, err := c.GroupVersionKindFor(object)
+			Expect(err).NotTo(HaveOccurred())
+			applied := &unstructured.Unstructured{}
+			applied.SetGroupVersionKind(kind)
+			applied.SetNamespace(object.GetNamespace())
+			applied.SetName(object.GetName())
+			applied.SetLabels(map[string]string{clusterv1.ClusterNameLabel: f.cluster.Name, "team": "a"})
+			Expect(c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager), client.ForceOwnership)).To(Succeed())
+		}
+		update(ctx, f.controlPlane, func() { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: watchFilter} })
+		Eventually(func(g Gomega) {
+			machine, config, infra := f.machineObjects(ctx)
+			for _, object := range []client.Object{machine, config, infra} {
+				g.Expect(object.GetManagedFields()).To(And(ContainElement(HaveField("Manager", metadataManager)),
+					Not(ContainElement(HaveField("Manager", HavePrefix("capi-kubeadmcontrolplane"))))), "%T", object)
+			}
+		}).Should(Succeed())
+		f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) { template.ObjectMeta.Labels = nil })
+		Eventually(func(g Gomega) {
+			machine, config, infra := f.machineObjects(ctx)
+			for _, object := range []client.Object{machine, config, infra} {
+				g.Expect(object.GetLabels()).NotTo(HaveKey("team"), "%T", object)
+			}
+		}).Should(Succeed())
+	})
+
 	It("has one field manager for each concern, and writes nothing at rest", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
@@ -165,7 +201,7 @@ var _ = Describe("Propagation in place", func() {
 				managers = append(managers, string(entry.Operation)+" "+entry.Manager)
 			}
 			return managers
-		}).Should(ContainElements("Apply "+metadataManager, "Apply "+settingsManager, "Update "+creatorManager))
+		}).Should(ContainElements("Apply "+metadataManager, "Apply "+settingsManager))
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
 		// What came before may still be under way.
 		versions := func() []string {

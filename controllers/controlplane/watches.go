@@ -24,6 +24,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +40,6 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -102,7 +102,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		workload:     options.Workload,
 		addons:       newAddonsMemory(),
 		metrics:      numbers,
-		fields:       ownedfields.NewStore(mgr.GetAPIReader(), mgr.GetClient()),
+		applied:      lru.New(appliedKnown),
 		seen:         newSightings(),
 		backoff:      newBackoff(),
 		names:        newNames(),
