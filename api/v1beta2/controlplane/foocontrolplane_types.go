@@ -43,10 +43,9 @@ const (
 	InitializedAnnotation = "controlplane.cluster.x-k8s.io/initialized"
 
 	// MadeFromAnnotation records on a Machine what it was made from: a hash of spec.version, spec.kubeadmConfigSpec and the
-	// infrastructureRef as the user wrote them, a hash of what was made of them, and UID and generation of the
-	// FooControlPlane. It tells a Machine that is out of date since the user has changed something from one that another
-	// release of the controller sees differently. The controller brings it up to date when the spec changes in what
-	// asks nothing of the Machine.
+	// infrastructureRef as the user wrote them. It tells a Machine that is out of date because the user changed something
+	// from one that another release of the controller sees differently. The controller updates it when the spec changes in
+	// a way that makes no difference to the Machine.
 	MadeFromAnnotation = "controlplane.cluster.x-k8s.io/made-from"
 
 	// ConfirmRolloutAnnotation on a FooControlPlane lets a rollout go on that is held because the user changed nothing
