@@ -37,18 +37,18 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it to have it made anew",
+	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it to have another one made",
 		e.Secret, secret.KubeconfigDataName, e.Problem)
 }
 
 // own says whether the secret is not the user's.
 func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
 
-// check returns the kubeconfig in a secret if it is for the requested cluster: it has to trust the cluster's authority. One
-// that no user made has to name the cluster's endpoint too; a user may know another way to it.
-func check(existing *corev1.Secret, request Request) (*api.Config, error) {
-	problem := func(format string, arguments ...any) (*api.Config, error) {
-		return nil, &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
+// check returns the kubeconfig in a secret, and its server, if it is for the requested cluster: it has to trust the cluster's
+// authority. The server may be another one than the endpoint, since a user may know another way to the cluster.
+func check(existing *corev1.Secret, request Request) (*api.Config, string, error) {
+	problem := func(format string, arguments ...any) (*api.Config, string, error) {
+		return nil, "", &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
 	}
 	// The parser's own error is left out, since it may quote the credentials that it could not parse.
 	config, err := clientcmd.Load(existing.Data[secret.KubeconfigDataName])
@@ -68,9 +68,5 @@ func check(existing *corev1.Secret, request Request) (*api.Config, error) {
 		return problem("is for another cluster: it does not trust the certificate authority in secret %s",
 			secret.Name(request.Cluster.Name, secret.ClusterCA))
 	}
-	if own(existing) && server.Host != request.Endpoint.String() {
-		return problem("is for another cluster: its server is %s, the endpoint of Cluster %s is %s",
-			server.Host, request.Cluster.Name, request.Endpoint.String())
-	}
-	return config, nil
+	return config, cluster.Server, nil
 }

@@ -71,9 +71,9 @@ type Request struct {
 	Now time.Time
 }
 
-// Ensure makes the kubeconfig secret if there is none, sees to it that it is owned, and renews its client certificate once
-// half of that one's life is over. A secret that a user made is never written. Ensure returns ErrNoKey if it can make none,
-// and an InvalidError if the one that is there is not for this cluster.
+// Ensure makes the kubeconfig secret if there is none, makes sure that it is owned, and renews its client certificate when
+// half of the certificate's life is over. A secret that a user made is never written. Ensure returns ErrNoKey if it can make
+// none, and an InvalidError if the one that is there is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -85,24 +85,24 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err != nil {
 		return fmt.Errorf("getting the kubeconfig secret: %w", err)
 	}
-	config, err := check(existing, request)
+	config, server, err := check(existing, request)
 	if err != nil {
 		return err
 	}
 	if err := secretowner.Ensure(ctx, s.live, existing, request.Owner); err != nil {
 		return err
 	}
-	if !own(existing) {
+	if !own(existing) || request.Authority.Key == nil || !expiresSoon(config, request.Now) {
 		return nil
 	}
-	return s.renew(ctx, request, existing, config)
+	return s.renew(ctx, request, existing, server)
 }
 
 func (s *Store) create(ctx context.Context, request Request) error {
 	if request.Authority.Key == nil {
 		return ErrNoKey
 	}
-	data, err := request.generate()
+	data, err := request.generate("https://" + request.Endpoint.String())
 	if err != nil {
 		return err
 	}
@@ -115,10 +115,10 @@ func (s *Store) create(ctx context.Context, request Request) error {
 }
 
 // generate makes a kubeconfig whose client certificate is valid for a year.
-func (r Request) generate() ([]byte, error) {
+func (r Request) generate(server string) ([]byte, error) {
 	config, err := capikubeconfig.New(
 		r.Cluster.Name,
-		r.server(),
+		server,
 		r.Authority.Certificate,
 		r.Authority.Key,
 		capikubeconfig.KeyEncryptionAlgorithm(r.Algorithm),
@@ -133,14 +133,9 @@ func (r Request) generate() ([]byte, error) {
 	return data, nil
 }
 
-func (r Request) server() string { return "https://" + r.Endpoint.String() }
-
-// renew replaces the kubeconfig in the secret by a new one if half of its client certificate's life is over.
-func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Secret, config *api.Config) error {
-	if request.Authority.Key == nil || !expiresSoon(config, request.Now) {
-		return nil
-	}
-	data, err := request.generate()
+// renew replaces the kubeconfig in the secret by a new one for the same server.
+func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Secret, server string) error {
+	data, err := request.generate(server)
 	if err != nil {
 		return err
 	}
