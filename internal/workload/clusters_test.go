@@ -190,6 +190,6 @@ func TestNoMemberToUse(t *testing.T) {
 	g.Expect(apierrors.IsNotFound(withMember(t, oneNode))).To(BeTrue(), "the secret is missing")
 	external := testSecret(secret.EtcdCA, map[string][]byte{secret.TLSCrtDataName: []byte("a certificate")})
 	g.Expect(withMember(t, oneNode, external)).To(MatchError(ErrEtcdUnmanaged))
-	g.Expect(withMember(t, oneNode, testEtcdCA(g))).To(MatchError(ErrEtcdUnmanaged), "no node runs etcd")
-	g.Expect(withMember(t, noNodes, testEtcdCA(g))).To(MatchError(ErrNoHealthyMember))
+	g.Expect(withMember(t, oneNode, testEtcdCA(newAuthority(g)))).To(MatchError(ErrEtcdUnmanaged), "no node runs etcd")
+	g.Expect(withMember(t, noNodes, testEtcdCA(newAuthority(g)))).To(MatchError(ErrNoHealthyMember))
 }

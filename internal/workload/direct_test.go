@@ -18,7 +18,6 @@ package workload
 
 import (
 	"context"
-	"crypto/x509"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -31,8 +30,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
@@ -109,23 +106,4 @@ func TestConnectionFollowsTheSecret(t *testing.T) {
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())
 	_, err = clients.connect(ctx, testCluster)
 	g.Expect(err).To(MatchError(And(ContainSubstring("c1-kubeconfig"), Not(ContainSubstring("hidden")))))
-}
-
-func TestEtcdTLS(t *testing.T) {
-	g := NewWithT(t)
-	authority := secret.NewCertificatesForInitialControlPlane(&bootstrapv1.ClusterConfiguration{
-		EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
-	}).GetByPurpose(secret.EtcdCA)
-	g.Expect(authority.Generate()).To(Succeed())
-	config, err := etcdTLS(testSecret(secret.EtcdCA, map[string][]byte{
-		secret.TLSCrtDataName: authority.KeyPair.Cert, secret.TLSKeyDataName: authority.KeyPair.Key,
-	}))
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(config.InsecureSkipVerify).To(BeFalse())
-	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])
-	g.Expect(err).NotTo(HaveOccurred())
-	root, err := certs.DecodeCertPEM(authority.KeyPair.Cert)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(leaf.CheckSignatureFrom(root)).To(Succeed())
-	g.Expect(leaf.ExtKeyUsage).To(Equal([]x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}))
 }

@@ -20,6 +20,7 @@ package workload
 
 import (
 	"context"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -28,8 +29,6 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	clientv3 "go.etcd.io/etcd/client/v3"
-	"google.golang.org/grpc"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
@@ -39,17 +38,20 @@ func TestAMemberIsAskedOnOneConnection(t *testing.T) {
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
 	var connections atomic.Int32
-	etcd, err := clientv3.New(clientv3.Config{
-		Endpoints: []string{server.URL.String()},
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-			connections.Add(1)
-			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		})},
+	way := testWay(t, g, newEtcdWays(time.Hour), "node", func(accepted net.Conn) {
+		connections.Add(1)
+		etcd, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", server.URL.Host)
+		if err != nil {
+			_ = accepted.Close()
+			return
+		}
+		go func() {
+			_, _ = io.Copy(etcd, accepted)
+			_ = etcd.Close()
+		}()
+		_, _ = io.Copy(accepted, etcd)
+		_ = accepted.Close()
 	})
-	g.Expect(err).NotTo(HaveOccurred())
-	way := testWay(g, newEtcdWays(time.Hour))
-	way.putBack("node", &etcdMember{client: etcd})
-	t.Cleanup(way.close)
 
 	for range 3 {
 		said := way.ask(context.Background(), "node")

@@ -205,7 +205,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 		return "it can not be asked: " + own.err.Error(), 0
 	case own.clusterID != view.clusterID:
 		return "it belongs to another etcd cluster", own.size
-	case own.memberID != member.ID:
+	case own.memberID != 0 && own.memberID != member.ID: // the certificate names one that does not say its ID
 		return "another member answers in its place", own.size
 	case own.leader == 0:
 		return "it sees no leader", own.size

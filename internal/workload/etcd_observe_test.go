@@ -87,6 +87,9 @@ func TestNewEtcdState(t *testing.T) {
 			change:   func(answers []answer) []answer { answers[1].memberID = 77; return answers },
 			problems: map[string]string{"b": "another member answers in its place"}, leader: 1,
 		},
+		"one does not say who it is, which its certificate has proven": {
+			change: func(answers []answer) []answer { answers[1].memberID = 0; return answers }, leader: 1,
+		},
 		"one reports errors": {
 			change: func(answers []answer) []answer {
 				answers[2].errors = []string{"etcdserver: corrupt snapshot"}

@@ -23,7 +23,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"sync"
 	"time"
 
@@ -31,11 +30,8 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/proxy"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
@@ -65,9 +61,11 @@ type etcdWay struct {
 	// madeFrom are the resource versions of the secrets.
 	madeFrom string
 	made     time.Time
-	config   *rest.Config
-	tls      *tls.Config
-	idle     time.Duration
+	forward  forwarder
+	// authority signs the certificates of the members, and has signed the client's.
+	authority   *x509.CertPool
+	certificate tls.Certificate
+	idle        time.Duration
 
 	mu      sync.Mutex
 	members map[string]*etcdMember
@@ -102,14 +100,18 @@ func (w *etcdWays) get(cluster client.ObjectKey, connection connection, authorit
 		}
 		known.close()
 	}
-	tlsConfig, err := etcdTLS(authority)
+	if len(authority.Data[secret.TLSKeyDataName]) == 0 {
+		return nil, fmt.Errorf("secret %s: data[%q] is empty: %w", authority.Name, secret.TLSKeyDataName, ErrEtcdUnmanaged)
+	}
+	certificate, err := signClient(authority.Data[secret.TLSCrtDataName], authority.Data[secret.TLSKeyDataName])
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("secret %s: %w", authority.Name, err)
 	}
 	way := &etcdWay{
-		madeFrom: madeFrom, made: time.Now(), config: connection.config, tls: tlsConfig, idle: w.idle,
-		members: map[string]*etcdMember{},
+		madeFrom: madeFrom, made: time.Now(), idle: w.idle, forward: portForward(connection.config),
+		authority: x509.NewCertPool(), certificate: certificate, members: map[string]*etcdMember{},
 	}
+	way.authority.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName])
 	w.ways[cluster] = way
 	return way, nil
 }
@@ -185,63 +187,53 @@ func (w *etcdWay) close() {
 	w.members = nil
 }
 
-// connect makes a client of the member on a node. Each has a dialer of its own, which is not made for use by several.
+// connect makes a client of the member on a node. gRPC would try to connect until time is up and not say why it failed, so
+// the first connection is made before.
 func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, error) {
-	dialer, err := proxy.NewDialer(proxy.Proxy{
-		Kind:       "pods",
-		Namespace:  metav1.NamespaceSystem,
-		KubeConfig: rest.CopyConfig(w.config),
-		Port:       etcdPort,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("preparing the port-forward: %w", err)
-	}
-	etcd, err := clientv3.New(clientv3.Config{
-		// The client outlives the call that it is made for.
-		Context: context.WithoutCancel(ctx),
-		// The name in the endpoint is what the serving certificate is checked against: kubeadm gives it its node's name,
-		// so it proves which member answers, whichever way the connection went. The way is the dialer's.
-		Endpoints:   []string{"https://" + net.JoinHostPort(node, strconv.Itoa(etcdPort))},
-		DialTimeout: etcdTimeout,
-		TLS:         w.tls,
-		Logger:      zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
-			return dialUnbounded(ctx, dialer, staticPodName(Etcd, node))
-		})},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("making a client: %w", err)
-	}
-	return etcd, nil
-}
-
-// dialUnbounded takes from a new connection the deadline that the dialer leaves on it: that is gRPC's bound for connecting,
-// and would end the connection seconds later, in the middle of a stream. gRPC itself bounds what follows the dialing.
-func dialUnbounded(ctx context.Context, dialer *proxy.Dialer, pod string) (net.Conn, error) {
-	connection, err := dialer.DialContextWithAddr(ctx, pod)
+	first, err := w.dial(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	if err := connection.SetDeadline(time.Time{}); err != nil {
-		return nil, errors.Join(err, connection.Close())
+	ready := make(chan net.Conn, 1)
+	ready <- first
+	etcd, err := clientv3.New(clientv3.Config{
+		// The client outlives the call that it is made for.
+		Context: context.WithoutCancel(ctx),
+		// The dialer secures the connections itself.
+		Endpoints: []string{"http://" + staticPodName(Etcd, node)},
+		Logger:    zap.NewNop(),
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			select {
+			case connection := <-ready:
+				return connection, nil
+			default:
+				return w.dial(ctx, node)
+			}
+		})},
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("making a client: %w", err), first.Close())
 	}
-	return connection, nil
+	context.AfterFunc(etcd.Ctx(), func() {
+		select {
+		case unused := <-ready:
+			_ = unused.Close() // nothing was ever sent on it
+		default:
+		}
+	})
+	return etcd, nil
 }
 
-// etcdTLS makes a client certificate that the authority signs.
-func etcdTLS(authority *corev1.Secret) (*tls.Config, error) {
-	if len(authority.Data[secret.TLSKeyDataName]) == 0 {
-		return nil, fmt.Errorf("secret %s: data[%q] is empty: %w", authority.Name, secret.TLSKeyDataName, ErrEtcdUnmanaged)
-	}
-	certificate, err := signClient(authority.Data[secret.TLSCrtDataName], authority.Data[secret.TLSKeyDataName])
+// dial connects to the member on a node. The serving certificate proves which member answers, whichever way the connection
+// went: kubeadm makes it for the name of the node, and others for the name of the pod.
+func (w *etcdWay) dial(ctx context.Context, node string) (net.Conn, error) {
+	pod := staticPodName(Etcd, node)
+	raw, err := w.forward(ctx, pod, etcdPort)
 	if err != nil {
-		return nil, fmt.Errorf("secret %s: %w", authority.Name, err)
+		return nil, err
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName])
-	return &tls.Config{
-		MinVersion:   tls.VersionTLS12,
-		Certificates: []tls.Certificate{certificate},
-		RootCAs:      roots,
-	}, nil
+	config := verifiedTLS(w.authority, node, pod)
+	config.ServerName, config.NextProtos = pod, []string{"h2"}
+	config.Certificates = []tls.Certificate{w.certificate}
+	return secure(ctx, raw, config)
 }

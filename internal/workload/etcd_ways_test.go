@@ -18,7 +18,11 @@ package workload
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
+	"net"
 	"testing"
 	"time"
 
@@ -27,24 +31,50 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-func testEtcdCA(g Gomega) *corev1.Secret {
-	authority := secret.NewCertificatesForInitialControlPlane(&bootstrapv1.ClusterConfiguration{
-		EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
-	}).GetByPurpose(secret.EtcdCA)
-	g.Expect(authority.Generate()).To(Succeed())
+func testEtcdCA(authority *secret.Certificate) *corev1.Secret {
 	return testSecret(secret.EtcdCA, map[string][]byte{
 		secret.TLSCrtDataName: authority.KeyPair.Cert, secret.TLSKeyDataName: authority.KeyPair.Key,
 	})
 }
 
+// serveTLS accepts connections of clients that the authority has signed, shows a certificate, and has serve do the rest,
+// which ends when the test does. It returns what connects to it, whatever the pod.
+func serveTLS(t *testing.T, g Gomega, authority *secret.Certificate, shown tls.Certificate, serve func(net.Conn)) forwarder {
+	clients := x509.NewCertPool()
+	g.Expect(clients.AppendCertsFromPEM(authority.KeyPair.Cert)).To(BeTrue())
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{shown}, NextProtos: []string{"h2"},
+		ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients,
+	})
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			accepted, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(accepted)
+		}
+	}()
+	return func(ctx context.Context, _ string, _ int) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", listener.Addr().String())
+	}
+}
+
+// discard reads until the connection ends.
+func discard(connection net.Conn) {
+	_, _ = io.Copy(io.Discard, connection)
+	_ = connection.Close()
+}
+
 func TestWaysAreKeptUntilASecretChanges(t *testing.T) {
 	g := NewWithT(t)
 	ways := newEtcdWays(time.Hour)
-	authority := testEtcdCA(g)
+	authority := testEtcdCA(newAuthority(g))
 	get := func(kubeconfigVersion string) *etcdWay {
 		way, err := ways.get(testCluster, connection{config: &rest.Config{}, resourceVersion: kubeconfigVersion}, authority)
 		g.Expect(err).NotTo(HaveOccurred())
@@ -75,16 +105,20 @@ func useEtcd(g Gomega, way *etcdWay, result error) (used *clientv3.Client) {
 	return used
 }
 
-func testWay(g Gomega, ways *etcdWays) *etcdWay {
-	way, err := ways.get(testCluster, connection{config: &rest.Config{Host: "https://127.0.0.1:1"}}, testEtcdCA(g))
+// testWay returns the way to an etcd that shows a certificate for a name on its connections.
+func testWay(t *testing.T, g Gomega, ways *etcdWays, name string, serve func(net.Conn)) *etcdWay {
+	authority := newAuthority(g)
+	way, err := ways.get(testCluster, connection{config: &rest.Config{}}, testEtcdCA(authority))
 	g.Expect(err).NotTo(HaveOccurred())
+	way.forward = serveTLS(t, g, authority, serving(g, authority, name, time.Now().Add(time.Hour)), serve)
+	t.Cleanup(way.close)
 	return way
 }
 
 func TestMembersAreKept(t *testing.T) {
 	g := NewWithT(t)
 	ways := newEtcdWays(time.Hour)
-	way := testWay(g, ways)
+	way := testWay(t, g, ways, "node", discard)
 	first := useEtcd(g, way, nil)
 	g.Expect(useEtcd(g, way, nil)).To(BeIdenticalTo(first), "it is kept")
 
@@ -101,8 +135,44 @@ func TestMembersAreKept(t *testing.T) {
 
 func TestMembersAreKeptForAWhile(t *testing.T) {
 	g := NewWithT(t)
-	way := testWay(g, newEtcdWays(10*time.Millisecond))
+	way := testWay(t, g, newEtcdWays(10*time.Millisecond), "node", discard)
 	used := useEtcd(g, way, nil)
 	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "it is closed when nobody uses it")
 	g.Expect(useEtcd(g, way, nil)).NotTo(BeIdenticalTo(used))
+}
+
+func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
+	for name, test := range map[string]struct {
+		shown string
+		other bool
+		want  string
+	}{
+		"the node's name, as kubeadm makes it": {shown: "node"},
+		"the pod's name":                       {shown: "etcd-node"},
+		"another member's name":                {shown: "other", want: `TLS handshake: the certificate is valid for ["localhost" "other"], not for any of ["node" "etcd-node"]`},
+		"of another cluster":                   {shown: "node", other: true, want: "TLS handshake: x509: certificate signed by unknown authority"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			way := testWay(t, g, newEtcdWays(time.Hour), test.shown, discard)
+			if test.other {
+				other := newAuthority(g)
+				way.forward = serveTLS(t, g, other, serving(g, other, test.shown, time.Now().Add(time.Hour)), discard)
+			}
+			if test.want == "" {
+				g.Expect(useEtcd(g, way, nil).Endpoints()).To(Equal([]string{"http://etcd-node"}))
+				return
+			}
+			state := way.observe(context.Background(), []Node{{Name: "node", Pods: map[Component]Pod{Etcd: {State: PodRunning}}}})
+			g.Expect(state.Problem).To(And(HavePrefix("etcd on node node: "+test.want), Not(ContainSubstring("deadline"))))
+		})
+	}
+}
+
+func TestAMemberThatCannotBeReachedSaysWhy(t *testing.T) {
+	g := NewWithT(t)
+	way := testWay(t, g, newEtcdWays(time.Hour), "node", discard)
+	way.forward = func(context.Context, string, int) (net.Conn, error) { return nil, errors.New("no such pod") }
+	said := way.ask(context.Background(), "node")
+	g.Expect(said.err).To(MatchError("no such pod"))
 }

@@ -17,19 +17,16 @@ limitations under the License.
 package workload
 
 import (
+	"cmp"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/proxy"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
@@ -46,67 +43,45 @@ const (
 func (c *Connections) CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, expiryTimeout)
 	defer cancel()
-	var expiry time.Time
-	err := c.lanes.run(endpoint.Cluster, func() (err error) {
-		expiry, err = c.handshake(ctx, endpoint)
-		return err
-	})
+	expiry, err := c.certificateExpiry(ctx, endpoint)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("reading the certificate of the API server on node %s: %w", endpoint.Node, err)
 	}
 	return expiry, nil
 }
 
-func (c *Connections) handshake(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error) {
+func (c *Connections) certificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error) {
 	connection, err := c.direct.connect(ctx, endpoint.Cluster)
 	if err != nil {
 		return time.Time{}, err
 	}
-	tlsConfig, err := c.servingTLS(ctx, endpoint.Cluster)
+	authority, err := c.clusterAuthority(ctx, endpoint.Cluster)
 	if err != nil {
 		return time.Time{}, err
 	}
-	port := endpoint.Port
-	if port == 0 {
-		port = defaultAPIServerPort
-	}
-	dialer, err := proxy.NewDialer(proxy.Proxy{
-		Kind:       "pods",
-		Namespace:  metav1.NamespaceSystem,
-		KubeConfig: rest.CopyConfig(connection.config),
-		Port:       int(port),
-	})
+	raw, err := portForward(connection.config)(ctx, staticPodName(APIServer, endpoint.Node), int(cmp.Or(endpoint.Port, defaultAPIServerPort)))
 	if err != nil {
-		return time.Time{}, fmt.Errorf("preparing the port-forward: %w", err)
+		return time.Time{}, err
 	}
-	raw, err := dialer.DialContextWithAddr(ctx, staticPodName(APIServer, endpoint.Node))
-	if err != nil {
-		return time.Time{}, fmt.Errorf("dialing: %w", err)
-	}
-	return shownExpiry(ctx, raw, tlsConfig)
+	return shownExpiry(ctx, raw, authority)
 }
 
 // shownExpiry reads the expiry of the certificate that is shown on a connection, which it closes.
-func shownExpiry(ctx context.Context, raw net.Conn, tlsConfig *tls.Config) (time.Time, error) {
-	secured := tls.Client(raw, tlsConfig)
-	err := secured.HandshakeContext(ctx)
-	var refused *tls.CertificateVerificationError
+func shownExpiry(ctx context.Context, raw net.Conn, authority *x509.CertPool) (time.Time, error) {
+	secured, err := secure(ctx, raw, verifiedTLS(authority))
 	var invalid x509.CertificateInvalidError
-	if errors.As(err, &refused) && errors.As(err, &invalid) && invalid.Reason == x509.Expired {
-		// One that has expired is the one that most needs to be told of.
-		expiry, err := servingExpiry(refused.UnverifiedCertificates)
-		return expiry, errors.Join(err, raw.Close())
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		// An expired certificate is the one that most needs to be reported.
+		return servingExpiry([]*x509.Certificate{invalid.Cert})
 	}
 	if err != nil {
-		return time.Time{}, errors.Join(fmt.Errorf("handshake: %w", err), raw.Close())
+		return time.Time{}, err
 	}
 	expiry, err := servingExpiry(secured.ConnectionState().PeerCertificates)
-	// What follows the handshake is of no interest, nor is whether the other side takes leave.
 	return expiry, errors.Join(err, raw.Close())
 }
 
-// servingTLS trusts the cluster's own authority, and asks for the name that every API server's certificate has.
-func (c *Connections) servingTLS(ctx context.Context, cluster client.ObjectKey) (*tls.Config, error) {
+func (c *Connections) clusterAuthority(ctx context.Context, cluster client.ObjectKey) (*x509.CertPool, error) {
 	authority, err := c.direct.secrets.get(ctx, cluster, secret.ClusterCA)
 	if err != nil {
 		return nil, err
@@ -115,7 +90,7 @@ func (c *Connections) servingTLS(ctx context.Context, cluster client.ObjectKey) 
 	if !roots.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName]) {
 		return nil, fmt.Errorf("secret %s: data[%q] is not a PEM certificate", authority.Name, secret.TLSCrtDataName)
 	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: "kubernetes.default.svc"}, nil
+	return roots, nil
 }
 
 func servingExpiry(certificates []*x509.Certificate) (time.Time, error) {

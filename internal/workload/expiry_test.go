@@ -36,8 +36,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// serving makes a certificate such as kubeadm makes for an API server.
-func serving(g *WithT, authority *secret.Certificate, name string, expiry time.Time) tls.Certificate {
+// serving makes a certificate such as kubeadm makes for an API server or a member of etcd.
+func serving(g Gomega, authority *secret.Certificate, name string, expiry time.Time) tls.Certificate {
 	parent, err := certs.DecodeCertPEM(authority.KeyPair.Cert)
 	g.Expect(err).NotTo(HaveOccurred())
 	parentKey, err := certs.DecodePrivateKeyPEM(authority.KeyPair.Key)
@@ -45,7 +45,7 @@ func serving(g *WithT, authority *secret.Certificate, name string, expiry time.T
 	key, err := certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
 	g.Expect(err).NotTo(HaveOccurred())
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, DNSNames: []string{"kubernetes.default.svc"}, SerialNumber: big.NewInt(1),
+		Subject: pkix.Name{CommonName: name}, DNSNames: []string{"localhost", name}, SerialNumber: big.NewInt(1),
 		NotBefore: expiry.AddDate(-1, 0, 0), NotAfter: expiry, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	raw, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), parentKey)
@@ -53,7 +53,7 @@ func serving(g *WithT, authority *secret.Certificate, name string, expiry time.T
 	return tls.Certificate{Certificate: [][]byte{raw}, PrivateKey: crypto.PrivateKey(key)}
 }
 
-func newAuthority(g *WithT) *secret.Certificate {
+func newAuthority(g Gomega) *secret.Certificate {
 	authority := secret.NewCertificatesForInitialControlPlane(&bootstrapv1.ClusterConfiguration{
 		EncryptionAlgorithm: bootstrapv1.EncryptionAlgorithmECDSAP256,
 	}).GetByPurpose(secret.ClusterCA)
@@ -84,7 +84,7 @@ func TestShownExpiry(t *testing.T) {
 			})).Build()
 			connections, err := NewConnections(nil, secrets, secrets)
 			g.Expect(err).NotTo(HaveOccurred())
-			config, err := connections.servingTLS(context.Background(), testCluster)
+			trusted, err := connections.clusterAuthority(context.Background(), testCluster)
 			g.Expect(err).NotTo(HaveOccurred())
 
 			signer := authority
@@ -106,7 +106,7 @@ func TestShownExpiry(t *testing.T) {
 			}()
 			raw, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", listener.Addr().String())
 			g.Expect(err).NotTo(HaveOccurred())
-			expiry, err := shownExpiry(context.Background(), raw, config)
+			expiry, err := shownExpiry(context.Background(), raw, trusted)
 			if test.want != "" {
 				g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 				return
