@@ -125,7 +125,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 		return ctrl.Result{}, err
 	}
 	failure := r.ensureFoundation(ctx, s)
-	r.observeWorkload(ctx, s)
+	if pending := r.observeWorkload(ctx, s); pending {
+		return ctrl.Result{}, failure
+	}
 	seen := s.state()
 	next := plan(seen)
 	applyErr := r.carryOut(ctx, s, next)

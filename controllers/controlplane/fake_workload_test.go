@@ -24,7 +24,11 @@ import (
 	"time"
 
 	"github.com/blang/semver/v4"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 
@@ -46,6 +50,7 @@ type fakeCluster struct {
 	unreachable bool
 	// failure returns what is said while it is unreachable, if that is not the same each time.
 	failure func() error
+	pending bool
 	calls   []string
 	// lastMember is the ID of the member that joined last.
 	lastMember uint64
@@ -109,11 +114,18 @@ func (f *fakeWorkload) Observe(_ context.Context, query workload.Query) (workloa
 				err = cluster.failure()
 			}
 		}
+		if cluster.pending {
+			err = workload.ErrPending
+		}
 		observation.Nodes = append(observation.Nodes, cluster.observation.Nodes...)
 		observation.Etcd.Members = append(observation.Etcd.Members, cluster.observation.Etcd.Members...)
 		observation.Etcd.Leader = cluster.observation.Etcd.Leader
 	})
 	return observation, err
+}
+
+func (f *fakeWorkload) Source(handler.EventHandler) source.Source {
+	return source.Func(func(context.Context, workqueue.TypedRateLimitingInterface[ctrl.Request]) error { return nil })
 }
 
 func (f *fakeWorkload) MoveEtcdLeader(_ context.Context, key client.ObjectKey, from, to workload.Member) error {

@@ -32,6 +32,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/lru"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache/informertest"
@@ -51,7 +52,6 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
-	"github.com/capfoo/cluster-api-provider-foo/internal/ownedfields"
 )
 
 const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
@@ -124,8 +124,8 @@ func newManagement(t *testing.T, replicas int32) *management {
 	log := ctrl.Log
 	m.reconciler = &Reconciler{
 		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
-		workload: m.workload, rights: newRights(counted, ""), addons: newAddonsMemory(), metrics: newMetrics(),
-		fields: ownedfields.NewStore(past, counted), seen: newSightings(), backoff: newBackoff(), names: newNames(),
+		workload: m.workload, infraReader: counted, addons: newAddonsMemory(), metrics: newMetrics(),
+		applied: lru.New(100), seen: newSightings(), backoff: newBackoff(), names: newNames(),
 		recorder: m.events, clock: m.clock, controller: noWatches{},
 		tracker: external.ObjectTracker{Controller: noWatches{}, Cache: &informertest.FakeInformers{Scheme: scheme}, Scheme: scheme, PredicateLogger: &log},
 	}

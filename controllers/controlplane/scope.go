@@ -293,51 +293,60 @@ func (s *scope) unobservable() string {
 }
 
 // observeWorkload looks at the workload cluster: first only whether it is there, and once it is, at its health. A
-// control plane that has just been initialized is not looked at further, so that the news is not held up.
-func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) {
+// control plane that has just been initialized is not looked at further, so that the news is not held up. It reports whether
+// the cluster has yet to answer. Until then nothing is known, not even that it fails, and what was known before stays.
+func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending bool) {
 	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
 		if s.initialized {
 			s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, errUnobservable)
 		}
-		return
+		return false
 	}
 	if !s.initialized {
 		s.workloadProblem = "the control plane is not initialized yet"
-		s.initialized = r.initialized(ctx, s)
+		pending = r.observeInitialized(ctx, s)
 		s.newlyInitialized = s.initialized
-		return
+		return pending
 	}
 	observation, err := r.workload.Observe(ctx, workload.Query{Cluster: s.key(), Etcd: s.etcdMode()})
+	if errors.Is(err, workload.ErrPending) {
+		return true
+	}
 	s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, err)
 	if err != nil {
 		s.workloadProblem = "the workload cluster can not be observed: " + steady(err.Error())
 		r.seen.broken(s.controlPlane.UID, s.now, nil)
-		return
+		return false
 	}
 	observation.Etcd = steadyEtcd(observation.Etcd)
 	s.observation = &observation
 	seen := s.state()
 	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, seen.strays())
 	s.brokenSince = r.seen.broken(s.controlPlane.UID, s.now, seen.broken())
+	return false
 }
 
-// initialized reports whether kubeadm has initialized the control plane. The Machine must not be going: its replacement
-// would have to join a control plane that is about to be lost.
+// observeInitialized finds out whether kubeadm has initialized the control plane. The Machine must not be going: its
+// replacement would have to join a control plane that is about to be lost.
 //
 //contract:control-plane/initialization-completed
-func (r *Reconciler) initialized(ctx context.Context, s *scope) bool {
+func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending bool) {
 	first := awaited(s)
 	if first == nil {
 		return false
 	}
 	done, err := r.workload.Initialized(ctx, s.key())
+	if errors.Is(err, workload.ErrPending) {
+		return true
+	}
 	if err != nil {
-		s.workloadProblem = "the workload cluster can not be reached: " + steady(err.Error())
+		s.workloadProblem = "the workload cluster cannot be reached: " + steady(err.Error())
 	}
 	if done {
 		ctrl.LoggerFrom(ctx).Info("The control plane is initialized", "Machine", klog.KObj(first))
 	}
-	return done
+	s.initialized = done
+	return false
 }
 
 // awaited returns a Machine that runs, so that its API server may answer at any moment; nil if there is none to wait for.

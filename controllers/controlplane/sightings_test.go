@@ -112,12 +112,32 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
 			}
-			r.observeWorkload(t.Context(), s)
+			g.Expect(r.observeWorkload(t.Context(), s)).To(BeFalse())
 			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)
 			g.Expect(s.workloadProblem).To(ContainSubstring(test.want))
 			g.Expect(s.lastSeen).To(Equal(s.now), "what was known is shown for its grace")
 		})
 	}
+}
+
+func TestAClusterThatHasYetToAnswerIsNoFailure(t *testing.T) {
+	g := NewWithT(t)
+	world, seen := newFakeWorkload(), newSightings()
+	r := &Reconciler{workload: world, seen: seen}
+	before := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
+	s := &scope{
+		now: before.Add(time.Minute), initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
+		machines:     []*clusterv1.Machine{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}},
+		controlPlane: &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-cp", UID: "u"}},
+	}
+	seen.last("u", before, nil)
+	seen.broken("u", before, []string{"a"})
+	world.change(s.key(), func(cluster *fakeCluster) { cluster.pending = true })
+
+	g.Expect(r.observeWorkload(t.Context(), s)).To(BeTrue())
+	g.Expect(s.workloadProblem).To(BeEmpty())
+	g.Expect(seen.last("u", s.now, errUnobservable)).To(Equal(before), "when it was last seen")
+	g.Expect(seen.broken("u", s.now, []string{"a"})).To(HaveKeyWithValue("a", before), "since when a Machine is broken")
 }
 
 // What is shown of a control plane whose workload cluster is out of reach for a while.

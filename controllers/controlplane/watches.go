@@ -121,6 +121,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
 		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
 		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
+		WatchesRawSource(r.workload.Source(r.byCluster)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency, ReconciliationTimeout: reconciliationTimeout})
 	if options.ClusterCache != nil {
 		build = build.WatchesRawSource(options.ClusterCache.GetClusterSource(controllerName, ofCluster))

@@ -25,6 +25,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -36,12 +37,16 @@ var ErrNotConnected = errors.New("the cluster cache is not connected to the work
 // Access reaches workload clusters, each named by the key of its Cluster. Implementations are safe for concurrent use.
 type Access interface {
 	// Initialized reports whether the API server serves and kubeadm has uploaded its configuration, from when on other
-	// machines may join. An API server that can not be reached is no error but not initialized; a missing or broken
-	// kubeconfig is an error.
+	// machines may join. An API server that cannot be reached is not an error but not initialized; a missing or broken
+	// kubeconfig is an error. It returns ErrPending if the cluster does not answer at once.
 	Initialized(ctx context.Context, cluster client.ObjectKey) (bool, error)
 	// Observe reads the control plane's nodes and static pods, and the etcd that runs on them if the query says so.
-	// It fails if nodes or pods can not be read; what is wrong with etcd stands in the observation.
+	// It fails if nodes or pods cannot be read; what is wrong with etcd is part of the observation. It returns ErrPending
+	// if the cluster does not answer at once.
 	Observe(ctx context.Context, query Query) (Observation, error)
+	// Source calls the handler with each cluster that has answered, or has failed to, since ErrPending was returned for it.
+	// The object has the namespace of the Cluster, and its name as the label cluster.x-k8s.io/cluster-name.
+	Source(to handler.EventHandler) source.Source
 	// MoveEtcdLeader hands the leadership of etcd from one member to another.
 	MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error
 	// RemoveEtcdMember removes one member from etcd, by way of another one.

@@ -20,14 +20,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 )
 
@@ -59,8 +67,11 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 // Connections is Access to real clusters.
 type Connections struct {
 	*Clusters
-	cache clustercache.ClusterCache
-	lanes *lanes
+	cache       clustercache.ClusterCache
+	initialized *looks[bool]
+	observed    *looks[Observation]
+	// wake has the controller of Source look at a cluster again; nil before there is one.
+	wake atomic.Pointer[func(client.ObjectKey)]
 }
 
 var _ Access = &Connections{}
@@ -72,35 +83,46 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader)
 	if err != nil {
 		return nil, err
 	}
-	return &Connections{
-		Clusters: &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)},
-		cache:    cache, lanes: newLanes(slowAfter, slowPlaces),
-	}, nil
+	c := &Connections{Clusters: &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)}, cache: cache}
+	wake := func(cluster client.ObjectKey) {
+		if wake := c.wake.Load(); wake != nil {
+			(*wake)(cluster)
+		}
+	}
+	c.initialized = newLooks[bool](initializedTimeout, clock.RealClock{}, wake)
+	c.observed = newLooks[Observation](observeTimeout, clock.RealClock{}, wake)
+	return c, nil
+}
+
+// Source implements Access.
+func (c *Connections) Source(to handler.EventHandler) source.Source {
+	return source.Func(func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[ctrl.Request]) error {
+		wake := func(cluster client.ObjectKey) {
+			to.Generic(ctx, event.GenericEvent{Object: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+				Namespace: cluster.Namespace, Name: cluster.Name, Labels: map[string]string{clusterv1.ClusterNameLabel: cluster.Name},
+			}}}, queue)
+		}
+		c.wake.Store(&wake)
+		return nil
+	})
 }
 
 // Initialized implements Access.
 func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey) (bool, error) {
-	connection, err := c.direct.connect(ctx, cluster)
-	if err != nil {
-		return false, err
-	}
-	ctx, cancel := context.WithTimeout(ctx, initializedTimeout)
-	defer cancel()
-	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
-	// Whatever goes wrong here, be it no route, no answer or no such ConfigMap, is what a starting cluster looks like.
-	return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
+	return c.initialized.at(ctx, cluster, func(ctx context.Context) (bool, error) {
+		connection, err := c.direct.connect(ctx, cluster)
+		if err != nil {
+			return false, err
+		}
+		key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
+		// Whatever goes wrong here, be it no route, no answer or no such ConfigMap, is what a starting cluster looks like.
+		return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
+	})
 }
 
 // Observe implements Access.
 func (c *Connections) Observe(ctx context.Context, query Query) (Observation, error) {
-	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
-	defer cancel()
-	var observation Observation
-	err := c.lanes.run(query.Cluster, func() (err error) {
-		observation, err = c.observe(ctx, query)
-		return err
-	})
-	return observation, err
+	return c.observed.at(ctx, query.Cluster, func(ctx context.Context) (Observation, error) { return c.observe(ctx, query) })
 }
 
 func (c *Connections) observe(ctx context.Context, query Query) (Observation, error) {
@@ -155,5 +177,6 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 // Forget implements Access.
 func (c *Connections) Forget(cluster client.ObjectKey) {
 	c.Clusters.Forget(cluster)
-	c.lanes.forget(cluster)
+	c.initialized.forget(cluster)
+	c.observed.forget(cluster)
 }

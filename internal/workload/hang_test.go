@@ -18,19 +18,21 @@ package workload
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 	"sigs.k8s.io/cluster-api/util/secret"
 )
@@ -53,8 +55,9 @@ func silent(t *testing.T, g *WithT) string {
 }
 
 func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
-	const hanging, wait = 12, 200 * time.Millisecond
+	const hanging = 12
 	g := NewWithT(t)
+	ctx := context.Background()
 	answering := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, _ *http.Request) {
 		response.Header().Set("Content-Type", "application/json")
 		_, _ = response.Write([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"kubeadm-config","namespace":"kube-system"}}`))
@@ -62,47 +65,46 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 	t.Cleanup(answering.Close)
 	address := silent(t, g)
 	secrets := fake.NewClientBuilder()
-	kubeconfigSecret := func(name, server string) {
+	kubeconfigSecret := func(cluster client.ObjectKey, server string) {
 		made := testSecret(secret.Kubeconfig, kubeconfigFor(g, server))
-		made.ObjectMeta = metav1.ObjectMeta{Namespace: "default", Name: secret.Name(name, secret.Kubeconfig)}
+		made.ObjectMeta = metav1.ObjectMeta{Namespace: cluster.Namespace, Name: secret.Name(cluster.Name, secret.Kubeconfig)}
 		secrets.WithObjects(made)
 	}
-	kubeconfigSecret("fine", answering.URL)
-	names := make([]string, hanging)
-	for i := range names {
-		names[i] = "hangs-" + string(rune('a'+i))
-		kubeconfigSecret(names[i], address)
+	fine := clusterNamed("fine")
+	kubeconfigSecret(fine, answering.URL)
+	var hangs []client.ObjectKey
+	for i := range hanging {
+		hangs = append(hangs, clusterNamed(fmt.Sprintf("hangs-%d", i)))
+		kubeconfigSecret(hangs[i], address)
 	}
 	reader := secrets.Build()
-	cache := clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), clusterNamed("fine"))
-	connections, err := NewConnections(cache, reader, reader)
+	connections, err := NewConnections(clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), fine), reader, reader)
 	g.Expect(err).NotTo(HaveOccurred())
-	connections.lanes = newLanes(wait/2, 2)
+	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
+	t.Cleanup(queue.ShutDown)
+	g.Expect(connections.Source(handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []ctrl.Request {
+		return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: object.GetNamespace(), Name: object.GetLabels()[clusterv1.ClusterNameLabel]}}}
+	})).Start(ctx, queue)).To(Succeed())
 
-	observe := func(name string, limit time.Duration) error {
-		ctx, cancel := context.WithTimeout(context.Background(), limit)
-		defer cancel()
-		_, err := connections.Observe(ctx, Query{Cluster: clusterNamed(name), Etcd: EtcdExternal})
-		return err
+	for _, cluster := range hangs {
+		connections.initialized.slow[cluster], connections.observed.slow[cluster] = true, true
 	}
-	round := func() (busy int32) {
-		var count atomic.Int32
-		var group sync.WaitGroup
-		for _, name := range names {
-			group.Go(func() {
-				if err := observe(name, wait); errors.Is(err, ErrBusy) {
-					count.Add(1)
-				} else if err == nil {
-					t.Errorf("cluster %s does not answer, and is observed", name)
-				}
-			})
-		}
-		group.Wait()
-		return count.Load()
+	for _, cluster := range hangs {
+		_, err := connections.Observe(ctx, Query{Cluster: cluster, Etcd: EtcdExternal})
+		g.Expect(err).To(MatchError(ErrPending))
 	}
-	g.Expect(round()).To(BeZero(), "each is tried once")
-	refused := make(chan int32)
-	go func() { refused <- round() }()
-	g.Expect(observe("fine", 10*time.Second)).To(Succeed(), "whatever the others do")
-	g.Expect(<-refused).To(BeNumerically(">", 0), "only a few are tried again at a time")
+	connections.observed.slow[fine] = true
+	_, err = connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})
+	g.Expect(err).To(MatchError(ErrPending))
+	request, _ := queue.Get()
+	g.Expect(request.NamespacedName).To(Equal(fine), "the first to answer is looked at again")
+	g.Expect(connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})).To(Equal(Observation{Nodes: []Node{}}))
+	for _, cluster := range hangs {
+		_, err = connections.Initialized(ctx, cluster)
+		g.Expect(err).To(MatchError(ErrPending), "the first Machine of a cluster is waited for no longer than others")
+	}
+	g.Expect(connections.Initialized(ctx, fine)).To(BeTrue())
+	for _, cluster := range hangs {
+		connections.Forget(cluster)
+	}
 }

@@ -111,7 +111,5 @@ func (c *Connections) withKubeadm(ctx context.Context, cluster client.ObjectKey,
 	if err != nil {
 		return err
 	}
-	return c.lanes.run(cluster, func() error {
-		return do(ctx, &pkg.Workload{Client: connection.client, CoreDNSMigrator: &pkg.CoreDNSMigrator{}})
-	})
+	return do(ctx, &pkg.Workload{Client: connection.client, CoreDNSMigrator: &pkg.CoreDNSMigrator{}})
 }
