@@ -52,13 +52,12 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 		environment, err = envtestenv.Start(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
-		config := kubeconfig(environment.Config)
 		started = func(ctx SpecContext) error {
 			opts, err := options.Parse([]string{
-				"--kubeconfig=" + config, "--providers=control-plane", "--health-addr=0", "--diagnostics-address=0", "--webhook-port=0",
+				"--providers=control-plane", "--health-addr=0", "--diagnostics-address=0", "--webhook-port=0",
 			}, feature.MutableGates.DeepCopy())
 			Expect(err).NotTo(HaveOccurred())
-			mgr, err := program.New(opts)
+			mgr, err := program.New(environment.Config, opts)
 			Expect(err).NotTo(HaveOccurred())
 			return setupControlPlane(ctx, mgr, opts)
 		}

@@ -45,11 +45,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -210,5 +210,5 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 // It writes the spec before the status, so that the endpoint stands in the spec before provisioned is reported.
 func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooCluster *infrav1.FooCluster) error {
 	err := helper.Patch(ctx, fooCluster, patch.WithOwnedConditions{Conditions: ownedConditions})
-	return finalpatch.IgnoreGone(err, fooCluster)
+	return report.IgnoreGone(err, fooCluster)
 }

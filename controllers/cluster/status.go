@@ -29,8 +29,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/readiness"
 )
 
 // maxFailureDomains is how many the API accepts.
@@ -56,7 +56,7 @@ func setStatus(s *scope) {
 		status.FailureDomains = failureDomains(s.zones)
 	}
 	loadBalancer, domains, deleting := loadBalancerCondition(s), failureDomainsCondition(s), deletingCondition(s)
-	ready := readiness.Of(loadBalancer, domains)
+	ready := report.Ready(loadBalancer, domains)
 	if s.deleting() {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, infrav1.FooClusterDeletingReason, deleting.Message
 	}

@@ -44,9 +44,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 )
 
 const (
@@ -159,7 +159,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		err = r.look(ctx, identity)
 	}
 	patchErr := helper.Patch(ctx, identity, patch.WithOwnedConditions{Conditions: []string{infrav1.FooClusterIdentityReadyCondition}})
-	if err := kerrors.NewAggregate([]error{err, finalpatch.IgnoreGone(patchErr, identity)}); err != nil {
+	if err := kerrors.NewAggregate([]error{err, report.IgnoreGone(patchErr, identity)}); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: wait.Jitter(checkInterval, jitter)}, nil

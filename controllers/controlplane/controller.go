@@ -40,8 +40,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/paused"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
-	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -210,7 +210,7 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 	if failure == nil {
 		options = append(options, patch.WithStatusObservedGeneration{})
 	}
-	return finalpatch.IgnoreGone(helper.Patch(ctx, controlPlane, options...), controlPlane)
+	return report.IgnoreGone(helper.Patch(ctx, controlPlane, options...), controlPlane)
 }
 
 // requeue says when to look again though nothing is reported to have changed.

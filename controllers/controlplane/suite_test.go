@@ -25,13 +25,12 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"sigs.k8s.io/cluster-api/feature"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -64,20 +63,15 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
 	c = env.Client
 
-	mgr, err := ctrl.NewManager(env.Config, ctrl.Options{
-		Scheme:  env.Scheme,
-		Metrics: server.Options{BindAddress: "0"},
-		Client: client.Options{Cache: &client.CacheOptions{
-			DisableFor:   []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}},
-			Unstructured: true,
-		}},
-	})
+	mgr, err := env.NewManager()
+	Expect(err).NotTo(HaveOccurred())
+	secrets, err := manager.CachedSecretClient(mgr)
 	Expect(err).NotTo(HaveOccurred())
 	running, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
 	Expect(SetupWithManager(running, mgr, Options{
 		WatchFilterValue: watchFilter,
-		SecretClient:     mgr.GetClient(),
+		SecretClient:     secrets,
 		Workload:         workloads,
 	})).To(Succeed())
 	go func() {

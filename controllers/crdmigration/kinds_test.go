@@ -33,7 +33,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/infrastructure"
-	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
 var providers = map[string]crdmigration.Kinds{"control-plane": controlplane.Kinds(), "infrastructure": infrastructure.Kinds()}
@@ -64,7 +64,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 // A kind that is left out would keep its old version in storedVersions for ever.
 func TestEveryKindIsMigrated(t *testing.T) {
 	g := NewWithT(t)
-	scheme, err := envtestenv.NewScheme()
+	scheme, err := manager.NewScheme()
 	g.Expect(err).NotTo(HaveOccurred())
 	found := map[string]bool{}
 	for _, kinds := range providers {

@@ -27,8 +27,6 @@ import (
 	. "github.com/onsi/gomega"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
@@ -50,9 +48,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
 
-	mgr, err := ctrl.NewManager(environment.Config, ctrl.Options{
-		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: webhook.NewServer(environment.WebhookServer()),
-	})
+	mgr, err := environment.NewManager()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(controlplaneadmission.SetupWithManager(mgr)).To(Succeed())
 	Expect(infraadmission.SetupWithManager(mgr)).To(Succeed())

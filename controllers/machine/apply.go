@@ -37,7 +37,7 @@ const secretRetry = 5 * time.Second
 // apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
 func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	switch p.action {
-	case report:
+	case keep:
 	case hold:
 		s.wait = p.wait
 	case createInstance:

@@ -45,12 +45,12 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
-	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -102,9 +102,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	hasFilterLabel := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
-		For(&infrav1.FooMachine{}, builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		For(&infrav1.FooMachine{}, builder.WithPredicates(hasFilterLabel, gate.BesidesStatus())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(machineToFooMachine),
-			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+			builder.WithPredicates(hasFilterLabel, gate.BesidesStatus())).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToMachines), builder.WithPredicates(
 			hasFilterLabel, predicates.Any(mgr.GetScheme(), log,
 				predicates.ClusterPausedTransitionsOrInfrastructureProvisioned(mgr.GetScheme(), log),
@@ -193,5 +193,5 @@ func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.Fo
 // write is the only way by which the controller writes a FooMachine, besides its finalizer and pause condition.
 func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooMachine *infrav1.FooMachine) error {
 	err := helper.Patch(ctx, fooMachine, patch.WithOwnedConditions{Conditions: ownedConditions})
-	return finalpatch.IgnoreGone(err, fooMachine)
+	return report.IgnoreGone(err, fooMachine)
 }

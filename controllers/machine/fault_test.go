@@ -55,7 +55,7 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			s.fooMachine.Status = *known.fooMachine.Status.DeepCopy()
 			observe(t.Context(), s)
 			g.Expect(s.lost).To(BeFalse())
-			g.Expect(decide(s).action).To(Equal(report))
+			g.Expect(decide(s).action).To(Equal(keep))
 			setStatus(s)
 			g.Expect(s.fooMachine.Status.Addresses).To(Equal(known.fooMachine.Status.Addresses))
 			g.Expect(s.fooMachine.Status.InstanceID).To(Equal("i1"))
@@ -67,7 +67,7 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			leaving.cloud = foocloud
 			leaving.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
 			observe(t.Context(), leaving)
-			g.Expect(decide(leaving).action).To(Equal(report), "the finalizer stays")
+			g.Expect(decide(leaving).action).To(Equal(keep), "the finalizer stays")
 			g.Expect(leaving.gone).To(BeFalse())
 		})
 	}

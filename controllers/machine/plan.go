@@ -33,8 +33,8 @@ import (
 type action string
 
 const (
-	// report only tells what was observed.
-	report action = "Report"
+	// keep changes nothing.
+	keep action = "Keep"
 	// hold waits for what the plan names.
 	hold action = "Hold"
 	// createInstance orders the instance.
@@ -65,7 +65,7 @@ type plan struct {
 func decide(s *scope) plan {
 	switch {
 	case !s.fault.IsZero():
-		return plan{action: report}
+		return plan{action: keep}
 	case s.deleting() && s.instance != nil:
 		return plan{action: deleteInstance}
 	case s.deleting():
@@ -73,7 +73,7 @@ func decide(s *scope) plan {
 	case isToDrain(s):
 		return plan{action: drainInstance}
 	case s.instance != nil || s.lost:
-		return plan{action: report}
+		return plan{action: keep}
 	}
 	if wait := missing(s); wait.reason != "" {
 		return plan{action: hold, wait: wait}

@@ -97,23 +97,23 @@ func TestDecide(t *testing.T) {
 		wait  string
 	}{
 		"create":                           {newScope(), createInstance, ""},
-		"observe":                          {newScope(running), report, ""},
-		"never again what is lost":         {newScope(lost), report, ""},
+		"observe":                          {newScope(running), keep, ""},
+		"never again what is lost":         {newScope(lost), keep, ""},
 		"wait for infrastructure":          {newScope(func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }), hold, infrav1.FooMachineWaitingForClusterInfrastructureReason},
 		"wait for the control plane":       {newScope(noBootstrapData), hold, infrav1.FooMachineWaitingForControlPlaneReason},
 		"wait for bootstrap data":          {newScope(noBootstrapData, controlPlane), hold, infrav1.FooMachineWaitingForBootstrapDataReason},
 		"wait for the pool":                {newScope(ofPool), hold, infrav1.FooMachineWaitingForPoolReason},
-		"nothing of what can not be asked": {newScope(unavailable), report, ""},
+		"nothing of what can not be asked": {newScope(unavailable), keep, ""},
 		"delete":                           {newScope(running, deleting), deleteInstance, ""},
 		"drain before the Machine goes":    {newScope(running, controlPlane, machineDeleting), drainInstance, ""},
-		"drain once":                       {newScope(running, draining, controlPlane, machineDeleting), report, ""},
-		"drain no worker":                  {newScope(running, machineDeleting), report, ""},
-		"drain nothing that stopped":       {newScope(inState(cloud.InstanceStopped), controlPlane, machineDeleting), report, ""},
-		"drain nothing that is lost":       {newScope(lost, controlPlane, machineDeleting), report, ""},
+		"drain once":                       {newScope(running, draining, controlPlane, machineDeleting), keep, ""},
+		"drain no worker":                  {newScope(running, machineDeleting), keep, ""},
+		"drain nothing that stopped":       {newScope(inState(cloud.InstanceStopped), controlPlane, machineDeleting), keep, ""},
+		"drain nothing that is lost":       {newScope(lost, controlPlane, machineDeleting), keep, ""},
 		"delete instead of draining":       {newScope(running, controlPlane, machineDeleting, deleting), deleteInstance, ""},
 		"release what has none":            {newScope(deleting), release, ""},
 		"release what is lost":             {newScope(lost, deleting), release, ""},
-		"keep what can not be asked":       {newScope(unavailable, deleting), report, ""},
+		"keep what can not be asked":       {newScope(unavailable, deleting), keep, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

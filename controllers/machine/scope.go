@@ -33,7 +33,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
-	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 
 // errNoOwner says that the FooMachine has no Machine or no Cluster yet, so that there is nothing to do.
@@ -133,17 +132,14 @@ func (r *reconciler) clusterOf(ctx context.Context, s *scope) (*clusterv1.Cluste
 // observe asks the cloud for the instance: by its ID where that is known. Without one, only a deletion needs to look,
 // by name, since an order whose answer got lost may have left an instance.
 func observe(ctx context.Context, s *scope) {
-	id, err := providerid.InstanceID(s.fooMachine.Spec.ProviderID)
+	id, err := cloud.InstanceID(s.fooMachine.Spec.ProviderID)
 	switch {
 	case err == nil:
 		observeByID(ctx, s, id)
 	case s.deleting():
 		observeByName(ctx, s)
 	case s.fooMachine.Spec.ProviderID != "":
-		s.fault = cloudfault.Of(&cloud.InvalidError{
-			Field: "spec.providerID", Value: s.fooMachine.Spec.ProviderID,
-			Problem: "not of a Foo instance", Allowed: []string{"foo:///<zone>/<instance ID>"},
-		})
+		s.fault = cloudfault.Of(err)
 	}
 }
 

@@ -28,8 +28,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/readiness"
 )
 
 // ownedConditions are those that nobody else sets.
@@ -163,7 +163,7 @@ func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Co
 		}
 	}
 	if bootstrap.Reason == infrav1.FooMachineBootstrapFailedReason {
-		return readiness.Of(provisioned, bootstrap)
+		return report.Ready(provisioned, bootstrap)
 	}
 	if provisioned.Status == metav1.ConditionTrue && s.instance != nil && s.instance.ReclaimAt != nil {
 		return metav1.Condition{
@@ -171,7 +171,7 @@ func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Co
 			Message: "the cloud takes the instance back at " + s.instance.ReclaimAt.UTC().Format(time.RFC3339),
 		}
 	}
-	return readiness.Of(provisioned)
+	return report.Ready(provisioned)
 }
 
 func deletingCondition(s *scope) metav1.Condition {

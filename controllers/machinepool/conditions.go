@@ -23,9 +23,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
-	"github.com/capfoo/cluster-api-provider-foo/internal/readiness"
 )
 
 // maxNamed is how many members a message names.
@@ -34,7 +34,7 @@ const maxNamed = 3
 // conditionsOf returns all conditions of the scope; Ready follows from the others.
 func conditionsOf(s *scope) []metav1.Condition {
 	provisioned, instances, deleting := provisionedCondition(s), instancesCondition(s), deletingCondition(s)
-	ready := readiness.Of(provisioned, instances)
+	ready := report.Ready(provisioned, instances)
 	if s.deleting() {
 		ready = condition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse,
 			infrav1.FooMachinePoolDeletingReason, deleting.Message)

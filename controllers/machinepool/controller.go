@@ -43,12 +43,12 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/finalpatch"
-	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 )
 
 const controllerName = "foomachinepool"
@@ -118,11 +118,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	hasFilterLabel := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
-		For(&infrav1.FooMachinePool{}, builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+		For(&infrav1.FooMachinePool{}, builder.WithPredicates(hasFilterLabel, gate.BesidesStatus())).
 		Watches(&clusterv1.MachinePool{}, handler.EnqueueRequestsFromMapFunc(machinePoolToPool),
-			builder.WithPredicates(hasFilterLabel, objectchange.BesidesStatus())).
+			builder.WithPredicates(hasFilterLabel, gate.BesidesStatus())).
 		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(fooMachineToPool),
-			builder.WithPredicates(objectchange.BesidesStatus())).
+			builder.WithPredicates(gate.BesidesStatus())).
 		Watches(&clusterv1.Machine{}, handler.EnqueueRequestsFromMapFunc(r.machineToPool), builder.WithPredicates(machineMatters())).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToPools), builder.OnlyMetadata).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusterToPools), builder.WithPredicates(
@@ -257,5 +257,5 @@ func (r *reconciler) write(ctx context.Context, before, pool *infrav1.FooMachine
 	if err != nil {
 		return err
 	}
-	return finalpatch.IgnoreGone(helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions}), pool)
+	return report.IgnoreGone(helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions}), pool)
 }

@@ -39,7 +39,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
-	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 
 var _ = Describe("FooMachinePool", func() {
@@ -154,7 +153,7 @@ var _ = Describe("FooMachinePool", func() {
 		GinkgoHelper()
 		fooMachine := &infrav1.FooMachine{}
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(machine), fooMachine)).To(Succeed())
-		id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
+		id, err := cloud.InstanceID(fooMachine.Spec.ProviderID)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
 		Expect(suite.Cloud.DeleteInstance(ctx, id)).To(Or(Succeed(), MatchError(cloud.IsNotFound, "not found")))

@@ -20,11 +20,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/conditionevents"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 // eventKinds are the reasons that are worth an event.
-var eventKinds = conditionevents.Kinds{
+var eventKinds = report.Kinds{
 	infrav1.FooMachinePoolPoolProvisionedReason:      corev1.EventTypeNormal,
 	infrav1.FooMachinePoolInstancesReadyReason:       corev1.EventTypeNormal,
 	infrav1.FooMachinePoolScalingUpReason:            corev1.EventTypeNormal,
@@ -47,5 +47,5 @@ var eventKinds = conditionevents.Kinds{
 
 // recordEvents tells of what changed, after it was written.
 func (r *reconciler) recordEvents(before, after *infrav1.FooMachinePool) {
-	conditionevents.Record(r.recorder, after, eventKinds, before.Status.Conditions, after.Status.Conditions)
+	report.Record(r.recorder, after, eventKinds, before.Status.Conditions, after.Status.Conditions)
 }

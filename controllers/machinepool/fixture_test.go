@@ -34,7 +34,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
-	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 
 // userData is bootstrap data of which the token may change, and what is made of it.
@@ -165,7 +164,7 @@ func (s *story) step(g Gomega) {
 
 // end drains a Machine, and does what the controllers of Machine and FooMachine then do.
 func (s *story) end(g Gomega, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) {
-	id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
+	id, err := cloud.InstanceID(fooMachine.Spec.ProviderID)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(suite.Client.Delete(s.ctx, fooMachine)).To(Succeed())
 	g.Expect(suite.Cloud.DeleteInstance(s.ctx, id)).To(Or(Succeed(), MatchError(cloud.IsNotFound, "not found")))

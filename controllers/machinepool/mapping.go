@@ -33,8 +33,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -83,7 +83,7 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 
 // machineMatters lets pass the changes of a Machine that a decision about members may depend on.
 func machineMatters() predicate.Funcs {
-	besidesStatus := objectchange.BesidesStatus()
+	besidesStatus := gate.BesidesStatus()
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, wasMachine := e.ObjectOld.(*clusterv1.Machine)
 		after, isMachine := e.ObjectNew.(*clusterv1.Machine)

@@ -27,8 +27,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/nodecapacity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // setSpec sets what the contract wants in the spec. It keeps the list as it was while the cloud can not be asked.
@@ -37,7 +36,7 @@ import (
 //contract:infra-machinepool/providerID
 func setSpec(s *scope) {
 	if s.cloudPool != nil {
-		s.pool.Spec.ProviderID = providerid.Pool(s.cloudPool.Name)
+		s.pool.Spec.ProviderID = cloud.PoolProviderID(s.cloudPool.Name)
 	}
 	if s.membersKnown {
 		s.pool.Spec.ProviderIDList = providerIDs(s.members)
@@ -87,7 +86,7 @@ func setCapacity(s *scope) {
 	status := &s.pool.Status
 	switch {
 	case s.size != nil:
-		status.Capacity, status.NodeInfo = nodecapacity.Of(*s.size)
+		status.Capacity, status.NodeInfo = ownertags.NodeCapacity(*s.size)
 	case s.sizeAsked:
 		status.Capacity, status.NodeInfo = nil, infrav1.NodeInfo{}
 	}

@@ -36,7 +36,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
-	"github.com/capfoo/cluster-api-provider-foo/internal/providerid"
 )
 
 func strategy(surge, unavailable int32) infrav1.FooMachinePoolStrategy {
@@ -291,7 +290,7 @@ var _ = Describe("The life of a pool", func() {
 		fooMachine := before[0]
 		machine := &clusterv1.Machine{}
 		Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(&fooMachine), machine)).To(Succeed())
-		id, err := providerid.InstanceID(fooMachine.Spec.ProviderID)
+		id, err := cloud.InstanceID(fooMachine.Spec.ProviderID)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(suite.Client.Delete(s.ctx, &fooMachine)).To(Succeed())
 		Expect(suite.Cloud.DeleteInstance(s.ctx, id)).To(Succeed())

@@ -29,9 +29,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
-	"github.com/capfoo/cluster-api-provider-foo/internal/objectchange"
 )
 
 const controllerName = "foomachinetemplate"
@@ -66,7 +66,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&infrav1.FooMachineTemplate{}, builder.WithPredicates(
-			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), objectchange.BesidesStatus())).
+			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), gate.BesidesStatus())).
 		WithOptions(options.Controller).
 		Complete(r)
 }

@@ -19,7 +19,7 @@ package machinetemplate
 import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/nodecapacity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // setStatus sets the whole status. It is empty for an instance type that the cloud does not have, so that nobody scales up in vain.
@@ -29,7 +29,7 @@ func setStatus(template *infrav1.FooMachineTemplate, types []cloud.InstanceType)
 	template.Status = infrav1.FooMachineTemplateStatus{}
 	for _, t := range types {
 		if t.Name == template.Spec.Template.Spec.InstanceTypeOrDefault() {
-			template.Status.Capacity, template.Status.NodeInfo = nodecapacity.Of(t)
+			template.Status.Capacity, template.Status.NodeInfo = ownertags.NodeCapacity(t)
 		}
 	}
 }

@@ -249,9 +249,6 @@ type Instance struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// ProviderID returns the provider ID of an instance: foo:///<zone>/<id>.
-func ProviderID(zone, id string) string { return "foo:///" + zone + "/" + id }
-
 // PoolSpec asks for an instance pool.
 type PoolSpec struct {
 	// Name of the pool, unique in the tenant; its instances are named <name>-<five characters>. A DNS subdomain of at

@@ -33,7 +33,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
@@ -89,12 +88,9 @@ func Start(ctx context.Context, setup SetupFunc) (*Suite, error) {
 }
 
 func startManager(environment *envtestenv.Environment, setup SetupFunc) (*Suite, error) {
-	mgr, err := ctrl.NewManager(environment.Config, ctrl.Options{
-		Scheme:  environment.Scheme,
-		Metrics: metricsserver.Options{BindAddress: "0"},
-	})
+	mgr, err := environment.NewManager()
 	if err != nil {
-		return nil, fmt.Errorf("make a manager: %w", err)
+		return nil, err
 	}
 	cloud := fake.New(fake.Options{})
 	// A short backoff, so that a test that drops the watch need not wait for it.

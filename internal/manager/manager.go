@@ -34,6 +34,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"k8s.io/klog/v2"
@@ -45,7 +46,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/apiwarnings"
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/config"
+	controllerconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -101,7 +102,11 @@ func (p Program) Run(ctx context.Context, opts *options.Options) error {
 	ctrl.SetLogger(klog.Background())
 	opts.Print()
 
-	mgr, err := p.New(opts)
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		return fmt.Errorf("management cluster: %w", err)
+	}
+	mgr, err := p.New(config, opts)
 	if err != nil {
 		return err
 	}
@@ -125,7 +130,8 @@ func (p Program) checkRoles(opts *options.Options) error {
 	return nil
 }
 
-func newScheme() (*runtime.Scheme, error) {
+// NewScheme returns a scheme that knows the kinds of Kubernetes, of Cluster API and of Foo, in all versions.
+func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, clusterv1.AddToScheme, bootstrapv1.AddToScheme,
@@ -138,23 +144,20 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// New returns the manager that the options describe, without anything that it runs.
-func (p Program) New(opts *options.Options) (ctrl.Manager, error) {
-	scheme, err := newScheme()
+// New returns the manager that the options describe, for the management cluster of config, without anything that it runs.
+// Tests may change what they need to, such as the server of the webhooks.
+func (p Program) New(config *rest.Config, opts *options.Options, changes ...func(*ctrl.Options)) (ctrl.Manager, error) {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
+	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
+	managerOptions, err := p.managerOptions(opts)
 	if err != nil {
 		return nil, err
 	}
-	restConfig, err := ctrl.GetConfig()
-	if err != nil {
-		return nil, fmt.Errorf("management cluster: %w", err)
+	for _, change := range changes {
+		change(&managerOptions)
 	}
-	restConfig.QPS, restConfig.Burst, restConfig.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
-	restConfig.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
-	managerOptions, err := p.managerOptions(scheme, opts)
-	if err != nil {
-		return nil, err
-	}
-	mgr, err := ctrl.NewManager(restConfig, managerOptions)
+	mgr, err := ctrl.NewManager(config, managerOptions)
 	if err != nil {
 		return nil, fmt.Errorf("manager: %w", err)
 	}
@@ -164,7 +167,11 @@ func (p Program) New(opts *options.Options) (ctrl.Manager, error) {
 	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
 }
 
-func (p Program) managerOptions(scheme *runtime.Scheme, opts *options.Options) (ctrl.Options, error) {
+func (p Program) managerOptions(opts *options.Options) (ctrl.Options, error) {
+	scheme, err := NewScheme()
+	if err != nil {
+		return ctrl.Options{}, err
+	}
 	tls, metrics, err := capiflags.GetManagerOptions(opts.Manager)
 	if err != nil {
 		return ctrl.Options{}, err
@@ -178,7 +185,7 @@ func (p Program) managerOptions(scheme *runtime.Scheme, opts *options.Options) (
 	}
 	return ctrl.Options{
 		Scheme:                     scheme,
-		Controller:                 config.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
+		Controller:                 controllerconfig.Controller{UsePriorityQueue: ptr.To(opts.Gates.Enabled(feature.PriorityQueue))},
 		Cache:                      cacheOptions(opts),
 		Client:                     clientOptions(),
 		Metrics:                    *metrics,

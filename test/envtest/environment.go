@@ -26,23 +26,18 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/cluster-api/feature"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
-
-	controlplanev1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/controlplane"
-	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
 const (
@@ -81,6 +76,22 @@ func (e *Environment) WebhookServer() webhook.Options {
 	return webhook.Options{Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir}
 }
 
+// NewManager returns a manager as Foo's programs have it, with the flags given, but without servers of its own. Its
+// controllers may have the names of another manager's.
+func (e *Environment) NewManager(flags ...string) (ctrl.Manager, error) {
+	flags = append([]string{"--diagnostics-address=0", "--health-addr=0"}, flags...)
+	opts, err := options.Parse(flags, feature.MutableGates)
+	if err != nil {
+		return nil, fmt.Errorf("reading the flags %v: %w", flags, err)
+	}
+	return manager.Program{Name: "test"}.New(e.Config, opts, func(o *ctrl.Options) {
+		o.Controller.SkipNameValidation = ptr.To(true)
+		if e.environment.WebhookInstallOptions.LocalServingPort > 0 {
+			o.WebhookServer = webhook.NewServer(e.WebhookServer())
+		}
+	})
+}
+
 // EtcdURL returns where the etcd of the kube-apiserver serves, to see in what form an object is stored.
 func (e *Environment) EtcdURL() string { return e.environment.ControlPlane.Etcd.URL.String() }
 
@@ -97,7 +108,7 @@ func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOpt
 	if err != nil {
 		return nil, err
 	}
-	scheme, err := NewScheme()
+	scheme, err := manager.NewScheme()
 	if err != nil {
 		return nil, err
 	}
@@ -134,29 +145,6 @@ func (e *Environment) CreateNamespace(ctx context.Context, prefix string) (strin
 		return "", fmt.Errorf("creating a namespace: %w", err)
 	}
 	return namespace.Name, nil
-}
-
-// NewScheme returns a scheme that knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and
-// Foo's.
-func NewScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	adders := []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme,
-		apiextensionsv1.AddToScheme,
-		clusterv1.AddToScheme,
-		bootstrapv1.AddToScheme,
-		controlplanev1.AddToScheme,
-		controlplanev1beta1.AddToScheme,
-		infrav1.AddToScheme,
-		infrav1beta1.AddToScheme,
-		runtimev1.AddToScheme,
-	}
-	for _, add := range adders {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("making the scheme: %w", err)
-		}
-	}
-	return scheme, nil
 }
 
 func findAssets(root string) (string, error) {

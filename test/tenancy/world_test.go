@@ -31,12 +31,10 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
@@ -133,10 +131,7 @@ func (s *served) certificate() []byte {
 // startManager runs the controllers of the infrastructure as the manager does.
 func startManager() {
 	GinkgoHelper()
-	mgr, err := ctrl.NewManager(env.Config, ctrl.Options{
-		Scheme: env.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true}},
-	})
+	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
 	events := cloudevents.New(shared, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})

@@ -14,34 +14,30 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package providerid
+package cloud
 
 import (
-	"errors"
 	"testing"
 
 	. "github.com/onsi/gomega"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
 func TestInstanceID(t *testing.T) {
 	for providerID, want := range map[string]string{
-		cloud.ProviderID("zone-a", "i1"): "i1",
-		"":                               "",
-		"foo:///zone-a":                  "",
-		"foo:///zone-a/":                 "",
-		"foo:////i1":                     "",
-		"foo:///zone-a/i1/x":             "",
-		"aws:///zone-a/i1":               "",
-		Pool("ns.workers"):               "",
+		ProviderID("zone-a", "i1"):   "i1",
+		"":                           "",
+		"foo:///zone-a":              "",
+		"foo:///zone-a/":             "",
+		"foo:////i1":                 "",
+		"foo:///zone-a/i1/x":         "",
+		"aws:///zone-a/i1":           "",
+		PoolProviderID("ns.workers"): "",
 	} {
 		t.Run(providerID, func(t *testing.T) {
 			g := NewWithT(t)
 			id, err := InstanceID(providerID)
 			g.Expect(id).To(Equal(want))
-			var invalid *InvalidError
-			g.Expect(errors.As(err, &invalid)).To(Equal(want == ""))
+			g.Expect(IsInvalid(err)).To(Equal(want == ""))
 		})
 	}
 }

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package nodecapacity
+package ownertags
 
 import (
 	"testing"
@@ -25,9 +25,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-func TestOf(t *testing.T) {
+func TestNodeCapacity(t *testing.T) {
 	g := NewWithT(t)
-	capacity, info := Of(cloud.InstanceType{CPUs: 2, MemoryBytes: 4 << 30, Architecture: "arm64"})
+	capacity, info := NodeCapacity(cloud.InstanceType{CPUs: 2, MemoryBytes: 4 << 30, Architecture: "arm64"})
 	g.Expect(capacity.Cpu().String()).To(Equal("2"))
 	g.Expect(capacity.Memory().String()).To(Equal("4Gi"))
 	g.Expect(info).To(Equal(infrav1.NodeInfo{Architecture: infrav1.ArchitectureArm64, OperatingSystem: "linux"}))

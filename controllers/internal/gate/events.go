@@ -14,12 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package objectchange tells changes of an object that somebody asked for from changes of its status. A controller
-// that writes a status would otherwise wake itself with each write, and ask the cloud again for what it just learned.
-//
-// Limits: it is for objects whose generation the API server counts, and for controllers that keep nothing they need in
-// the status.
-package objectchange
+package gate
 
 import (
 	"maps"
@@ -31,8 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// BesidesStatus lets pass every event but updates that changed only the status of an object. A deletion changes the
-// generation, so it passes; so does a resync, which changes nothing at all.
+// BesidesStatus passes every event but updates that changed only the status of an object. A controller that writes a status
+// would otherwise wake itself with each write, and ask the cloud again for what it just learned. A deletion changes the
+// generation, so it passes; so does a resync, which changes nothing at all. It is for kinds whose generation the API
+// server counts.
 func BesidesStatus() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion() || differ(e.ObjectOld, e.ObjectNew)
@@ -45,4 +42,13 @@ func differ(before, after client.Object) bool {
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers()) ||
 		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
+}
+
+// Deleted passes only the events of objects that are gone.
+func Deleted() predicate.Funcs {
+	return predicate.Funcs{
+		CreateFunc:  func(event.CreateEvent) bool { return false },
+		UpdateFunc:  func(event.UpdateEvent) bool { return false },
+		GenericFunc: func(event.GenericEvent) bool { return false },
+	}
 }

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package finalpatch
+package report
 
 import (
 	"errors"
@@ -37,20 +37,20 @@ func TestIgnoreGone(t *testing.T) {
 	free := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}}
 	notFound := apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "one")
 	other := errors.New("refused")
-	joined := func(list ...error) error { return fmt.Errorf("patch: %w", kerrors.NewAggregate(list)) }
+	joined := func(list ...error) error { return kerrors.NewAggregate(list) }
 	for name, test := range map[string]struct {
 		err    error
 		object client.Object
 		kept   bool
 	}{
-		"nothing failed":            {nil, free, false},
-		"gone as it was to":         {notFound, free, false},
-		"gone, in several requests": {joined(notFound, fmt.Errorf("status: %w", notFound)), free, false},
-		"gone and something else":   {joined(notFound, other), free, true},
-		"something else":            {other, free, true},
-		"gone though it was held":   {notFound, held, true},
-		"gone though nobody let go": {joined(notFound), there, true},
-		"nothing failed, not to go": {nil, there, false},
+		"nothing failed":               {nil, free, false},
+		"gone as it should be":         {notFound, free, false},
+		"gone, in several requests":    {joined(notFound, fmt.Errorf("status: %w", notFound)), free, false},
+		"gone and something else":      {joined(notFound, other), free, true},
+		"something else":               {other, free, true},
+		"gone though it was held":      {notFound, held, true},
+		"gone though it was not to be": {joined(notFound), there, true},
+		"nothing failed, and it stays": {nil, there, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(IgnoreGone(test.err, test.object) != nil).To(Equal(test.kept))

@@ -14,12 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package readiness makes a Ready condition out of the conditions that it depends on: it is true when all of them are,
-// and otherwise repeats the reason and message of the first one that is not, so that whoever looks at Ready alone
-// learns what is wrong.
-//
-// Limits: all conditions have positive polarity. For conditions of many objects see Cluster API's util/conditions.
-package readiness
+package report
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,8 +22,10 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Of returns the Ready condition that follows from others, the most important of which comes first.
-func Of(dependencies ...metav1.Condition) metav1.Condition {
+// Ready returns the Ready condition that follows from others with positive polarity, the most important of which comes
+// first: it is true when all of them are, and otherwise repeats the first one that is not, so that whoever looks at Ready
+// alone learns what is wrong.
+func Ready(dependencies ...metav1.Condition) metav1.Condition {
 	for _, c := range dependencies {
 		if c.Status != metav1.ConditionTrue {
 			return metav1.Condition{Type: clusterv1.ReadyCondition, Status: c.Status, Reason: c.Reason, Message: c.Message}

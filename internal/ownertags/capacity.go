@@ -14,11 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package nodecapacity says what a node on an instance of a type will have, in the words of Kubernetes. Whoever reports it for
-// the cluster autoscaler asks here, so that a pool and a template of the same type say the same.
-//
-// Limits: it tells CPUs and memory. What the kubelet keeps for itself is not taken off.
-package nodecapacity
+package ownertags
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -31,8 +27,9 @@ import (
 // operatingSystem is what all instances of a Foo cloud run.
 const operatingSystem = "linux"
 
-// Of returns the capacity of a node on an instance of the type, and what else is known of it.
-func Of(size cloud.InstanceType) (corev1.ResourceList, infrav1.NodeInfo) {
+// NodeCapacity returns the capacity of a node on an instance of the type, and what else is known of it, for the cluster
+// autoscaler. What the kubelet keeps for itself is not taken off.
+func NodeCapacity(size cloud.InstanceType) (corev1.ResourceList, infrav1.NodeInfo) {
 	return corev1.ResourceList{
 			corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),
 			corev1.ResourceMemory: *resource.NewQuantity(size.MemoryBytes, resource.BinarySI),

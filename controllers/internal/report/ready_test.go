@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package readiness
+package report
 
 import (
 	"testing"
@@ -23,13 +23,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestOf(t *testing.T) {
+func TestReady(t *testing.T) {
 	g := NewWithT(t)
 	good := metav1.Condition{Type: "A", Status: metav1.ConditionTrue, Reason: "Good"}
 	bad := metav1.Condition{Type: "B", Status: metav1.ConditionFalse, Reason: "Bad", Message: "broken"}
 	unknown := metav1.Condition{Type: "C", Status: metav1.ConditionUnknown, Reason: "Dark"}
-	g.Expect(Of()).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
-	g.Expect(Of(good)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
-	g.Expect(Of(good, bad, unknown)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Bad", Message: "broken"}))
-	g.Expect(Of(unknown, bad)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionUnknown, Reason: "Dark"}))
+	g.Expect(Ready()).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
+	g.Expect(Ready(good)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready"}))
+	g.Expect(Ready(good, bad, unknown)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionFalse, Reason: "Bad", Message: "broken"}))
+	g.Expect(Ready(unknown, bad)).To(Equal(metav1.Condition{Type: "Ready", Status: metav1.ConditionUnknown, Reason: "Dark"}))
 }

@@ -14,14 +14,11 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package conditionevents tells of changed conditions as Kubernetes events, so that an event always says what a
-// condition says, once per change, after the condition was written.
-//
-// Limits: it tells of conditions only; what is worth an event and of which type is for the caller to say.
-package conditionevents
+package report
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
+	"slices"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
@@ -35,24 +32,36 @@ const maxNote = 1024
 // Kinds says which reasons of a condition are worth an event: from reason to event type, Normal or Warning.
 type Kinds map[string]string
 
-// Record tells of each condition, besides Ready, which repeats others, that has another status or reason than before, and a reason that is worth an event.
-// The action of the event is the type of the condition.
+// Record emits an event for each condition, except Ready, whose status or reason changed to one that is worth it. What
+// several conditions say in the same words, as they do about one error of the cloud, is one event. The action of the
+// event is the type of the condition.
 func Record(recorder events.EventRecorder, object runtime.Object, kinds Kinds, before, after []metav1.Condition) {
+	said := slices.Clone(before)
 	for _, condition := range after {
 		kind, worth := kinds[condition.Reason]
-		if !worth || condition.Type == clusterv1.ReadyCondition || unchanged(meta.FindStatusCondition(before, condition.Type), condition) {
+		if !worth || condition.Type == clusterv1.ReadyCondition || !isNews(condition, before, said) {
 			continue
 		}
-		note := condition.Message
-		if note == "" {
-			note = condition.Type + " is " + string(condition.Status)
-		}
-		recorder.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", truncate(note))
+		said = append(said, condition)
+		recorder.Eventf(object, nil, kind, condition.Reason, condition.Type, "%s", truncate(note(condition)))
 	}
 }
 
-func unchanged(before *metav1.Condition, after metav1.Condition) bool {
-	return before != nil && before.Status == after.Status && before.Reason == after.Reason
+// isNews reports whether a condition has another status or reason than before, and none that was said is in the same words.
+func isNews(condition metav1.Condition, before, said []metav1.Condition) bool {
+	unchanged := slices.ContainsFunc(before, func(c metav1.Condition) bool {
+		return c.Type == condition.Type && c.Status == condition.Status && c.Reason == condition.Reason
+	})
+	return !unchanged && !slices.ContainsFunc(said, func(c metav1.Condition) bool {
+		return c.Type != clusterv1.ReadyCondition && c.Reason == condition.Reason && note(c) == note(condition)
+	})
+}
+
+func note(condition metav1.Condition) string {
+	if condition.Message == "" {
+		return condition.Type + " is " + string(condition.Status)
+	}
+	return condition.Message
 }
 
 func truncate(note string) string {

@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package gate says which objects a controller may look at, and which of their changes wake it.
+//
+// Limits: it does not know owners. What an object waits for before it can be reconciled is for its controller to say.
+package gate
+
+import (
+	"context"
+	"fmt"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"sigs.k8s.io/cluster-api/util/finalizers"
+	"sigs.k8s.io/cluster-api/util/labels"
+)
+
+// Gate is what must hold before a controller changes an object.
+type Gate struct {
+	// Client reads and writes the object. It may cache.
+	Client client.Client
+	// WatchFilter is the value of the label cluster.x-k8s.io/watch-filter that the object must have; empty for any.
+	WatchFilter string
+	// Finalizer keeps the object until what it owns is gone.
+	Finalizer string
+}
+
+// Read reads the object, and reports whether the controller may look at it: it exists, it belongs to this manager, and it
+// is not being deleted without anything left to do. Predicates of watches check the label too, but a change of another
+// object leads here as well.
+func (g Gate) Read(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
+	if err := g.Client.Get(ctx, key, object); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	done := !object.GetDeletionTimestamp().IsZero() && !controllerutil.ContainsFinalizer(object, g.Finalizer)
+	return !done && (g.WatchFilter == "" || labels.HasWatchLabel(object, g.WatchFilter)), nil
+}
+
+// Hold adds the finalizer.
+func (g Gate) Hold(ctx context.Context, object client.Object) error {
+	if _, err := finalizers.EnsureFinalizer(ctx, g.Client, object, g.Finalizer); err != nil {
+		return fmt.Errorf("adding the finalizer %s: %w", g.Finalizer, err)
+	}
+	return nil
+}

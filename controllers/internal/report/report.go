@@ -1,0 +1,107 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package report writes what a controller found out about an object: its conditions and the rest of its status, and then
+// one event for each thing that changed. So what an event says is always what a condition says.
+//
+// Limits: what the conditions are, and which of their reasons are worth an event, is for the controller to say.
+package report
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+	"sigs.k8s.io/cluster-api/util/patch"
+	"sigs.k8s.io/cluster-api/util/paused"
+)
+
+// Object is what a controller reports on.
+type Object interface {
+	client.Object
+	conditions.Setter
+}
+
+// Reporter writes the objects of one kind.
+type Reporter struct {
+	// Client writes the objects.
+	Client client.Client
+	// Recorder takes the events.
+	Recorder events.EventRecorder
+	// Owned are the conditions that nobody else sets.
+	Owned []string
+	// Kinds are the reasons that are worth an event.
+	Kinds Kinds
+}
+
+// Report is what is going to be written about one object.
+type Report struct {
+	reporter *Reporter
+	helper   *patch.Helper
+	object   Object
+	before   []metav1.Condition
+}
+
+// Begin sets the Paused condition, and reports whether the object or its Cluster, which may be nil, is paused. If not, the
+// report writes whatever changes in the object from now on.
+func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (report *Report, isPaused bool, err error) {
+	before, ok := object.DeepCopyObject().(Object)
+	if !ok {
+		return nil, false, fmt.Errorf("a copy of %T is %T", object, before)
+	}
+	isPaused, written, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, object)
+	if err != nil || isPaused {
+		return nil, isPaused, err
+	}
+	// A condition with nothing but a new observedGeneration is not written yet.
+	from := before
+	if written {
+		from = object
+	}
+	helper, err := patch.NewHelper(from, r.Client)
+	if err != nil {
+		return nil, false, err
+	}
+	return &Report{reporter: r, helper: helper, object: object, before: before.GetConditions()}, false, nil
+}
+
+// Write writes what has changed, the spec before the status, and then records the events. That an object is gone which
+// nothing holds any more is no error.
+func (r *Report) Write(ctx context.Context) error {
+	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
+	err := r.helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned})
+	if err := IgnoreGone(err, r.object); err != nil {
+		return err
+	}
+	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.before, r.object.GetConditions())
+	return nil
+}
+
+// IgnoreGone drops the errors of a patch that say that an object without finalizers, which is being deleted, is gone. The
+// cache may show it once more.
+func IgnoreGone(err error, object client.Object) error {
+	if object.GetDeletionTimestamp().IsZero() || len(object.GetFinalizers()) > 0 {
+		return err
+	}
+	return kerrors.FilterOut(err, apierrors.IsNotFound)
+}
