@@ -35,6 +35,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 const (
@@ -73,8 +75,8 @@ func (m *addonsMemory) remember(owner types.UID, wanted uint64, now time.Time) {
 // settle does what belongs at the end, when all Machines are healthy and nothing else is left to do but what waits for the
 // user, such as a rollout that is held: kube-proxy, CoreDNS, and then the certificates' expiry, which needs every API server
 // to answer. Nothing waits for it.
-func (r *Reconciler) settle(ctx context.Context, s *scope, next decision) error {
-	if !next.settled || s.observation == nil {
+func (r *Reconciler) settle(ctx context.Context, s *scope, next plan.Decision) error {
+	if !next.Stable || s.observation == nil {
 		return nil
 	}
 	return errors.Join(r.updateAddons(ctx, s), r.showExpiries(ctx, s))

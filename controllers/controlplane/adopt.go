@@ -38,32 +38,28 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// adopt takes over the cluster's control plane Machines that nobody controls, as there are after a restore or when the
-// control plane was of another kind before. What can not be taken over stays foreign, and the scope says why; a control
-// plane with foreign Machines is left alone, so nothing is taken over unless everything can be.
-func (r *Reconciler) adopt(ctx context.Context, s *scope, found collections.Machines) error {
-	if s.deleting() || len(found) == 0 {
-		return nil
-	}
-	s.foreign = nil
+// sortOut says which control plane Machines that the FooControlPlane does not own it can adopt, and why not the others.
+func (s *scope) sortOut(found collections.Machines) {
 	for _, machine := range found.SortedByCreationTimestamp() {
 		if obstacle := s.adoptionObstacle(machine); obstacle != "" {
 			s.foreign = append(s.foreign, fmt.Sprintf("%s (%s)", machine.Name, obstacle))
+		} else {
+			s.adoptable = append(s.adoptable, machine)
 		}
 	}
 	slices.Sort(s.foreign)
-	if len(s.foreign) > 0 {
-		return nil
-	}
+}
+
+// adopt takes over the cluster's control plane Machines that nobody controls.
+func (r *Reconciler) adopt(ctx context.Context, s *scope) error {
 	if err := r.checkStillWanted(ctx, s); err != nil {
 		return err
 	}
-	for _, machine := range found.SortedByCreationTimestamp() {
-		if err := r.adoptMachine(ctx, s, machine); err != nil {
+	for _, machine := range s.adoptable {
+		if err := r.adoptMachine(ctx, s, machine.DeepCopy()); err != nil {
 			return fmt.Errorf("adopting Machine %s: %w", machine.Name, err)
 		}
 	}
-	s.machines = collections.FromMachines(append(s.machines, found.UnsortedList()...)...).SortedByCreationTimestamp()
 	return nil
 }
 

@@ -35,50 +35,53 @@ import (
 	"sigs.k8s.io/cluster-api/util/collections"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // errStale says that the cache is behind what was written before, so that what was decided from it must not be done.
 var errStale = errors.New("the cache is behind")
 
 // apply carries out a decision, and does nothing for one that waits.
-func (r *Reconciler) apply(ctx context.Context, s *scope, next decision) error {
+func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) error {
 	log := ctrl.LoggerFrom(ctx)
-	if next.Action == actionWait || next.Action == actionNone {
+	if next.Action == plan.ActionWait || next.Action == plan.ActionNone {
 		log.V(4).Info("Nothing to do", "action", next.Action, "reason", next.Reason, "message", next.Message)
 		return nil
 	}
 	log.Info("Acting", "action", next.Action, "reason", next.Reason, "message", next.Message)
 	switch next.Action {
-	case actionInitialize:
+	case plan.ActionAdopt:
+		return r.adopt(ctx, s)
+	case plan.ActionInitialize:
 		return r.createMachine(ctx, s, roleInit, next)
-	case actionCreate:
+	case plan.ActionCreate:
 		return r.createMachine(ctx, s, roleJoin, next)
-	case actionDelete, actionRemediate:
+	case plan.ActionDelete, plan.ActionRemediate:
 		return r.deleteMachine(ctx, s, next)
-	case actionRemoveMember:
+	case plan.ActionRemoveMember:
 		return r.removeMember(ctx, s, next)
-	case actionRelease:
+	case plan.ActionRelease:
 		return r.releaseMachine(ctx, s, next)
-	case actionDeleteMachines:
+	case plan.ActionDeleteMachines:
 		return r.deleteMachines(ctx, s)
-	case actionFinish:
+	case plan.ActionFinish:
 		return r.finish(ctx, s)
-	case actionWait, actionNone:
+	case plan.ActionWait, plan.ActionNone:
 	}
 	return nil
 }
 
 // createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine, which ties them together.
-func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next decision) error {
-	if err := r.checkFresh(ctx, s); err != nil {
+func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next plan.Decision) error {
+	if _, err := r.checkFresh(ctx, s); err != nil {
 		return err
 	}
 	if err := r.deleteLeftovers(ctx, s); err != nil {
 		return err
 	}
 	random, used := r.names.next(s.controlPlane.UID)
-	s.random = random
-	desired, err := s.desiredMachine(as, next)
+	desired, err := s.desiredMachine(as, random, next)
 	if err != nil {
 		return err
 	}
@@ -175,23 +178,24 @@ func (r *Reconciler) liveMachines(ctx context.Context, s *scope) (collections.Ma
 	return live, nil
 }
 
-// checkFresh compares what was observed with the API server itself. A Machine that the cache does not show yet would
-// otherwise be created a second time, or its etcd member be taken for nobody's, and one that it still shows be counted on.
-func (r *Reconciler) checkFresh(ctx context.Context, s *scope) error {
+// checkFresh returns the Machines as the API server itself has them, or errStale if they are not those that were observed.
+// A Machine that the cache does not show yet would otherwise be created a second time, or its etcd member be taken for
+// nobody's, and one that is on its way out already be counted on.
+func (r *Reconciler) checkFresh(ctx context.Context, s *scope) (collections.Machines, error) {
 	live, err := r.liveMachines(ctx, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	observed := s.machineCollection()
 	if len(live) != len(observed) || len(live.Difference(observed)) > 0 {
-		return errStale
+		return nil, errStale
 	}
 	for name, machine := range live {
-		if machine.DeletionTimestamp.IsZero() != observed[name].DeletionTimestamp.IsZero() {
-			return errStale
+		if machine.DeletionTimestamp.IsZero() != observed[name].DeletionTimestamp.IsZero() || hooked(machine) != hooked(observed[name]) {
+			return nil, errStale
 		}
 	}
-	return nil
+	return live, nil
 }
 
 func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) error {
@@ -206,18 +210,23 @@ func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) err
 
 // deleteMachine deletes one Machine, after etcd is led by another one. A remediation is taken down first: what is deleted
 // and then forgotten would be tried without end.
-func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next decision) error {
-	if err := r.checkFresh(ctx, s); err != nil {
+func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Decision) error {
+	live, err := r.checkFresh(ctx, s)
+	if err != nil {
 		return err
 	}
 	machine, ok := s.machineCollection()[next.Machine]
 	if !ok {
 		return fmt.Errorf("deleting: there is no Machine %q", next.Machine)
 	}
+	// It may have come up or recovered since.
+	if live[machine.Name].ResourceVersion != machine.ResourceVersion {
+		return errStale
+	}
 	if err := r.moveLeader(ctx, s, next); err != nil {
 		return err
 	}
-	if next.Action == actionRemediate {
+	if next.Action == plan.ActionRemediate {
 		if err := r.recordRemediation(ctx, s, next.Remediation); err != nil {
 			return err
 		}
@@ -225,7 +234,7 @@ func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next decision)
 	return r.deleteAll(ctx, []client.Object{machine})
 }
 
-func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *remediation) error {
+func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *plan.Remediation) error {
 	value, err := json.Marshal(record)
 	if err != nil {
 		return fmt.Errorf("encoding a remediation: %w", err)
@@ -240,12 +249,12 @@ func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *re
 
 // moveLeader has another member lead etcd before the leader goes. Where the leader's machine is broken it may be unable to
 // hand over; then etcd elects another one when it is gone.
-func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next decision) error {
+func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next plan.Decision) error {
 	change := next.Etcd
 	if !change.MoveLeader {
 		return nil
 	}
-	err := r.workload.MoveEtcdLeader(ctx, s.key(), change.Leaving, change.Via)
+	err := r.workload.MoveEtcdLeader(ctx, s.key(), workload.Member(change.Leaving), workload.Member(change.Via))
 	machine, ok := s.machineCollection()[next.Machine]
 	if err != nil && (!ok || len(s.unhealthy(machine)) > 0) {
 		ctrl.LoggerFrom(ctx).Error(err, "The leader of etcd goes without handing over", "member", change.Leaving.Name)
@@ -255,8 +264,8 @@ func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next decision) er
 }
 
 // removeMember takes a member out of etcd, after another one leads.
-func (r *Reconciler) removeMember(ctx context.Context, s *scope, next decision) error {
-	if err := r.checkFresh(ctx, s); err != nil {
+func (r *Reconciler) removeMember(ctx context.Context, s *scope, next plan.Decision) error {
+	if _, err := r.checkFresh(ctx, s); err != nil {
 		return err
 	}
 	if next.Etcd.Leaving.ID == 0 {
@@ -265,12 +274,12 @@ func (r *Reconciler) removeMember(ctx context.Context, s *scope, next decision) 
 	if err := r.moveLeader(ctx, s, next); err != nil {
 		return err
 	}
-	return r.workload.RemoveEtcdMember(ctx, s.key(), next.Etcd.Leaving, next.Etcd.Via)
+	return r.workload.RemoveEtcdMember(ctx, s.key(), workload.Member(next.Etcd.Leaving), workload.Member(next.Etcd.Via))
 }
 
 // releaseMachine takes the Machine's member out of etcd, and then the hook off the Machine, upon which Cluster API
 // deletes its infrastructure. Each step may be repeated.
-func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next decision) error {
+func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.removeMember(ctx, s, next); err != nil {
 		return err
 	}
@@ -281,8 +290,14 @@ func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next decision
 	return r.unhook(ctx, machine)
 }
 
+// hooked says whether our hook holds the Machine's termination.
+func hooked(machine *clusterv1.Machine) bool {
+	_, ok := machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation]
+	return ok
+}
+
 func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) error {
-	if _, hooked := machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation]; !hooked {
+	if !hooked(machine) {
 		return nil
 	}
 	released := machine.DeepCopy()

@@ -28,7 +28,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 // liveMachine is a control plane Machine as the API server itself has it.
@@ -58,7 +58,7 @@ func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reco
 }
 
 func TestFinishLeavesNoMachineBehind(t *testing.T) {
-	finish := decision{Action: actionFinish}
+	finish := plan.Decision{Action: plan.ActionFinish}
 	t.Run("one that the cache does not show", func(t *testing.T) {
 		g := NewWithT(t)
 		r, s := behind(g, nil, liveMachine("a", "c1-cp"))
@@ -75,11 +75,11 @@ func TestFinishLeavesNoMachineBehind(t *testing.T) {
 
 func TestEtcdIsNotChangedByACacheThatIsBehind(t *testing.T) {
 	known, unknown := liveMachine("a", "c1-cp"), liveMachine("b", "c1-cp")
-	leaving := etcdChange{Leaving: workload.Member{ID: 2}, Via: workload.Member{ID: 1, Name: "a"}}
-	for _, next := range []decision{
-		{Action: actionRemoveMember, Etcd: leaving},
-		{Action: actionRelease, Machine: "a", Etcd: leaving},
-		{Action: actionRelease, Machine: "a"},
+	leaving := plan.EtcdChange{Leaving: plan.Member{ID: 2}, Via: plan.Member{ID: 1, Name: "a"}}
+	for _, next := range []plan.Decision{
+		{Action: plan.ActionRemoveMember, Etcd: leaving},
+		{Action: plan.ActionRelease, Machine: "a", Etcd: leaving},
+		{Action: plan.ActionRelease, Machine: "a"},
 	} {
 		t.Run(string(next.Action), func(t *testing.T) {
 			g := NewWithT(t)

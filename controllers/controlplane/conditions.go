@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,6 +28,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -120,27 +122,27 @@ func (s *scope) certificatesCondition() metav1.Condition {
 	}
 }
 
-func (s *scope) etcdCondition(seen state) metav1.Condition {
+func (s *scope) etcdCondition(seen plan.State) metav1.Condition {
 	conditionType := controlplanev1.EtcdClusterHealthyCondition
 	if s.observation == nil {
 		return s.unseen(conditionType, controlplanev1.EtcdClusterInspectionFailedReason)
 	}
-	if problem := seen.etcdUnknown(); problem != "" {
+	if problem := seen.EtcdUnknown(); problem != "" {
 		return says(is(conditionType, metav1.ConditionUnknown, controlplanev1.EtcdClusterHealthUnknownReason), "%s", problem)
 	}
-	seen.Machines = filter(seen.Machines, machineState.joined)
-	if problem := etcdProblem(seen, machineState{}); problem != "" {
+	seen.Machines = plan.Filter(seen.Machines, plan.Machine.Joined)
+	if problem := seen.EtcdProblem(plan.Machine{}); problem != "" {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.EtcdClusterNotHealthyReason), "%s", problem)
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.EtcdClusterHealthyReason)
 }
 
-func (s *scope) componentsCondition(seen state) metav1.Condition {
+func (s *scope) componentsCondition(seen plan.State) metav1.Condition {
 	conditionType := controlplanev1.ControlPlaneComponentsHealthyCondition
 	if s.observation == nil {
 		return s.unseen(conditionType, controlplanev1.ControlPlaneComponentsInspectionFailedReason)
 	}
-	if problems := allProblems(filter(seen.Machines, machineState.joined)); len(problems) > 0 {
+	if problems := allProblems(plan.Filter(seen.Machines, plan.Machine.Joined)); len(problems) > 0 {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.ControlPlaneComponentsNotHealthyReason), "* %s", strings.Join(problems, "\n* "))
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.ControlPlaneComponentsHealthyReason)
@@ -183,4 +185,141 @@ func (s *scope) machinesUpToDateCondition() metav1.Condition {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.MachinesNotUpToDateReason), "%s", strings.Join(outdated, "\n"))
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.MachinesUpToDateReason)
+}
+
+func (s *scope) scalingUpCondition(next plan.Decision, failure error) metav1.Condition {
+	if s.deleting() || len(s.machines) >= s.desired() {
+		return is(controlplanev1.ScalingUpCondition, metav1.ConditionFalse, controlplanev1.NotScalingUpReason)
+	}
+	return says(is(controlplanev1.ScalingUpCondition, metav1.ConditionTrue, controlplanev1.ScalingUpReason),
+		"Scaling up from %d to %d replicas%s", len(s.machines), s.desired(), obstacle(next, failure))
+}
+
+func (s *scope) scalingDownCondition(next plan.Decision, failure error) metav1.Condition {
+	desired := s.desired()
+	if s.deleting() {
+		desired = 0
+	}
+	if len(s.machines) <= desired {
+		return is(controlplanev1.ScalingDownCondition, metav1.ConditionFalse, controlplanev1.NotScalingDownReason)
+	}
+	return says(is(controlplanev1.ScalingDownCondition, metav1.ConditionTrue, controlplanev1.ScalingDownReason),
+		"Scaling down from %d to %d replicas%s", len(s.machines), desired, obstacle(next, failure))
+}
+
+// obstacle says why scaling does not go on now: what the plan waits for, or what failed when it was carried out.
+func obstacle(next plan.Decision, failure error) string {
+	switch {
+	case failure != nil:
+		return " is held up by an error: " + failure.Error()
+	case next.Action == plan.ActionWait && next.Message != "":
+		return fmt.Sprintf(" waits (%s): %s", next.Reason, next.Message)
+	}
+	return ""
+}
+
+func (s *scope) deletingCondition(next plan.Decision, failure error) metav1.Condition {
+	if !s.deleting() {
+		return is(controlplanev1.DeletingCondition, metav1.ConditionFalse, controlplanev1.NotDeletingReason)
+	}
+	if failure != nil {
+		return says(is(controlplanev1.DeletingCondition, metav1.ConditionTrue, controlplanev1.DeletingInternalErrorReason), "%v", failure)
+	}
+	return says(is(controlplanev1.DeletingCondition, metav1.ConditionTrue, next.Reason), "%s", next.Message)
+}
+
+// certificatesUnusable says whether certificates are known to be missing, or not to be of use.
+func (s *scope) certificatesUnusable() bool {
+	certificates := s.foundation.certificates
+	return certificates != nil && certificates.Reason == controlplanev1.CertificatesNotAvailableReason
+}
+
+// availableCondition is true if one Machine's components are healthy and etcd has its quorum.
+func (s *scope) availableCondition(seen plan.State) metav1.Condition {
+	notAvailable := is(controlplanev1.AvailableCondition, metav1.ConditionFalse, controlplanev1.NotAvailableReason)
+	switch {
+	case s.deleting():
+		return says(notAvailable, "The control plane is being deleted")
+	case !s.initialized:
+		return says(notAvailable, "The control plane is not initialized yet")
+	case s.certificatesUnusable():
+		return says(notAvailable, "%s", s.foundation.certificates.Message)
+	case s.kubeconfigUnusable():
+		return says(is(controlplanev1.AvailableCondition, metav1.ConditionUnknown, controlplanev1.AvailableInspectionFailedReason), "%s", s.workloadProblem)
+	case s.observation == nil:
+		return s.unseen(controlplanev1.AvailableCondition, controlplanev1.AvailableInspectionFailedReason)
+	}
+	joined := plan.Filter(seen.Machines, plan.Machine.Joined)
+	if !slices.ContainsFunc(joined, plan.Machine.Healthy) {
+		return says(notAvailable, "No Machine has healthy components: %s", strings.Join(allProblems(joined), "; "))
+	}
+	if problem := seen.QuorumProblem(); problem != "" {
+		return says(notAvailable, "%s", problem)
+	}
+	return is(controlplanev1.AvailableCondition, metav1.ConditionTrue, controlplanev1.AvailableReason)
+}
+
+func allProblems(machines []plan.Machine) []string {
+	var problems []string
+	for _, machine := range machines {
+		for _, problem := range machine.Unhealthy {
+			problems = append(problems, "Machine "+machine.Name+": "+problem)
+		}
+	}
+	return problems
+}
+
+// outdated says of each Machine in what it is not up to date.
+func (s *scope) outdated() []string {
+	var result []string
+	for _, machine := range s.machines {
+		for _, difference := range s.differences[machine.Name] {
+			result = append(result, "* Machine "+machine.Name+": "+difference.Text)
+		}
+	}
+	return result
+}
+
+// rollingOutCondition is true while Machines are to be replaced. While that is held, the message shows field by field for
+// what they would be, and how to let it go on.
+func (s *scope) rollingOutCondition(result outcome) metav1.Condition {
+	conditionType := controlplanev1.RollingOutCondition
+	outdated := s.outdated()
+	due := plan.Filter(result.state.Machines, result.state.Replaceable)
+	switch {
+	case len(outdated) == 0:
+		return is(conditionType, metav1.ConditionFalse, controlplanev1.NotRollingOutReason)
+	case len(due) == 0:
+		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.RolloutHeldReason),
+			"Held: %s\n%s", result.state.Hold().Message, strings.Join(outdated, "\n"))
+	}
+	return says(is(conditionType, metav1.ConditionTrue, controlplanev1.RollingOutReason),
+		"Rolling out %d Machines that are not up to date%s\n%s", len(due), obstacle(result.next, result.failure), strings.Join(outdated, "\n"))
+}
+
+// remediatingCondition is true while a Machine that is not healthy waits for its end, or for its replacement.
+func (s *scope) remediatingCondition(result outcome) metav1.Condition {
+	var messages []string
+	for _, machine := range result.state.Machines {
+		if machine.Remediate {
+			condition := ownerRemediated(machine, result)
+			messages = append(messages, fmt.Sprintf("* Machine %s (%s): %s", machine.Name, condition.Reason, condition.Message))
+		}
+	}
+	if record := result.state.Remediation; record != nil && len(result.state.Machines) < result.state.Target() {
+		messages = append(messages, fmt.Sprintf("* Machine %s is gone and is to be replaced%s", record.Machine, obstacle(result.next, result.failure)))
+	}
+	if len(messages) == 0 {
+		return is(controlplanev1.RemediatingCondition, metav1.ConditionFalse, controlplanev1.NotRemediatingReason)
+	}
+	return says(is(controlplanev1.RemediatingCondition, metav1.ConditionTrue, controlplanev1.RemediatingReason), "%s", strings.Join(messages, "\n"))
+}
+
+// ownerRemediated tells, on a Machine that is not healthy, what becomes of it.
+func ownerRemediated(machine plan.Machine, result outcome) metav1.Condition {
+	verdict := result.next.Unhealthy[machine.Name]
+	if result.failure != nil && result.next.Action == plan.ActionRemediate && result.next.Machine == machine.Name {
+		verdict = plan.Problem{Reason: controlplanev1.MachineRemediationInternalErrorReason, Message: "the remediation failed: " + result.failure.Error()}
+	}
+	return metav1.Condition{Type: machineOwnerRemediated, Status: metav1.ConditionFalse, Reason: verdict.Reason, Message: verdict.Message}
 }

@@ -40,6 +40,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/paused"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
@@ -76,9 +77,9 @@ type Reconciler struct {
 	addons       *addonsMemory
 	metrics      *metrics
 	applied      *lru.Cache
-	seen         *sightings
+	history      *history
 	backoff      *backoff
-	names        *names
+	names        *nameDraws
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
 	watchFilter  string
@@ -118,56 +119,63 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster)))
 
 	s, err := r.observe(ctx, controlPlane, cluster)
-	if errors.Is(err, errStale) {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
-	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	failure := r.ensureFoundation(ctx, s)
+	failure := r.prepare(ctx, s)
 	if pending := r.observeWorkload(ctx, s); pending {
 		return ctrl.Result{}, failure
 	}
-	seen := s.state()
-	next := plan(seen)
-	applyErr := r.carryOut(ctx, s, next)
-	if errors.Is(applyErr, errStale) && failure == nil {
-		return ctrl.Result{RequeueAfter: staleInterval}, nil
+	seen := r.newState(s)
+	next := plan.Decide(seen)
+	err = r.carryOut(ctx, s, next)
+	if errors.Is(err, errStale) {
+		if failure == nil {
+			return ctrl.Result{RequeueAfter: staleInterval}, nil
+		}
+		err = nil
 	}
-	if failure = errors.Join(failure, applyErr); failure != nil {
-		failure = steadyError{failure}
-	}
+	return r.report(ctx, s, helper, outcome{state: seen, next: next, failure: steadied(errors.Join(failure, err))})
+}
 
-	result := outcome{state: seen, next: next, failure: failure}
-	rolling := rollingSince(controlPlane)
-	s.setStatus(result)
-	r.metrics.record(s, next, failure, rolling)
-	errs := []error{failure, r.patch(ctx, helper, controlPlane, failure)}
-	if next.Action != actionFinish {
-		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s),
-			r.backoff.run(controlPlane.UID, fmt.Sprintf("settle %d", controlPlane.Generation), s.now, func() error { return r.settle(ctx, s, next) }))
-	}
-	err = errors.Join(errs...)
-	if again := postponed(err); !again.IsZero() {
-		return s.requeueBy(again, s.requeue(next, failure)), nil
-	}
-	announce(r.recorder, controlPlane, next, failure)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	return s.requeue(next, failure), nil
+// prepare sets up watches and what must stand before Machines are made.
+func (r *Reconciler) prepare(ctx context.Context, s *scope) error {
+	return errors.Join(r.watchInfrastructure(ctx, s), r.ensureFoundation(ctx, s))
 }
 
 // carryOut brings the Machines' metadata up to date and then carries out the decision, unless that fails or what was
 // observed proves to be out of date. An effect that fails is tried again with backoff, and at once when the spec changes.
-func (r *Reconciler) carryOut(ctx context.Context, s *scope, next decision) error {
-	owner, generation := s.controlPlane.UID, s.controlPlane.Generation
-	err := r.backoff.run(owner, fmt.Sprintf("propagate %d", generation), s.now, func() error { return r.propagate(ctx, s) })
-	if err != nil {
+func (r *Reconciler) carryOut(ctx context.Context, s *scope, next plan.Decision) error {
+	if err := r.try(s, "propagate", func() error { return r.propagate(ctx, s) }); err != nil {
 		return err
 	}
-	effect := fmt.Sprintf("%s %s %d", next.Action, next.Machine, generation)
-	return r.backoff.run(owner, effect, s.now, func() error { return r.apply(ctx, s, next) })
+	return r.try(s, string(next.Action)+" "+next.Machine, func() error { return r.apply(ctx, s, next) })
+}
+
+func (r *Reconciler) try(s *scope, effect string, do func() error) error {
+	return r.backoff.run(s.controlPlane.UID, fmt.Sprintf("%s %d", effect, s.controlPlane.Generation), s.now, do)
+}
+
+// report writes what was seen and decided into status, conditions, metrics and events, and says when to look again. What
+// belongs at the end is done after that, so that nothing waits for it.
+func (r *Reconciler) report(ctx context.Context, s *scope, helper *patch.Helper, result outcome) (ctrl.Result, error) {
+	rolling := rollingSince(s.controlPlane)
+	s.setStatus(result)
+	r.metrics.record(s, result.next, result.failure, rolling)
+	errs := []error{result.failure, r.patch(ctx, helper, s.controlPlane, result.failure)}
+	if result.next.Action != plan.ActionFinish {
+		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s),
+			r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }))
+	}
+	err := errors.Join(errs...)
+	if again := postponed(err); !again.IsZero() {
+		return s.requeueBy(again, s.requeue(result)), nil
+	}
+	announce(r.recorder, s.controlPlane, result.next, result.failure)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return s.requeue(result), nil
 }
 
 // gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
@@ -214,23 +222,19 @@ func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPla
 }
 
 // requeue says when to look again though nothing is reported to have changed.
-func (s *scope) requeue(next decision, failure error) ctrl.Result {
+func (s *scope) requeue(result outcome) ctrl.Result {
 	switch {
 	case s.deleting():
 		return ctrl.Result{}
-	case failure == nil && (s.newlyInitialized || next.Action == actionRemoveMember):
+	case result.failure == nil && (s.newlyInitialized || result.next.Action == plan.ActionRemoveMember):
 		// No watch reports either.
 		return ctrl.Result{RequeueAfter: staleInterval}
 	case awaited(s) != nil:
 		return ctrl.Result{RequeueAfter: awaitInterval(s.now.Sub(awaited(s).CreationTimestamp.Time))}
-	case s.unwatched() || s.initialized && s.anythingUnhealthy():
+	case s.unwatched() || s.initialized && (s.observation == nil || result.state.Unhealthy()):
 		return ctrl.Result{RequeueAfter: unsettledInterval}
 	}
-	var result ctrl.Result
-	for _, at := range []time.Time{next.Recheck, s.nextDue()} {
-		result = s.requeueBy(at, result)
-	}
-	return result
+	return s.requeueBy(s.nextDue(), s.requeueBy(result.next.Recheck, ctrl.Result{}))
 }
 
 // requeueBy has the control plane looked at again by then, or earlier if the result says so. A time that is past is none.

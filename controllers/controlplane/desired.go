@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels/format"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -56,8 +57,8 @@ type newMachine struct {
 // desiredMachine computes a Machine with its KubeadmConfig and its infrastructure machine.
 //
 //contract:control-plane/machines
-func (s *scope) desiredMachine(as role, next decision) (newMachine, error) {
-	name, err := machineName(s.controlPlane, s.cluster.Name, s.random)
+func (s *scope) desiredMachine(as role, random string, next plan.Decision) (newMachine, error) {
+	name, err := machineName(s.controlPlane, s.cluster.Name, random)
 	if err != nil {
 		return newMachine{}, err
 	}
@@ -94,7 +95,7 @@ func (s *scope) desiredMachine(as role, next decision) (newMachine, error) {
 }
 
 // record writes on a Machine what it is made from, and what for.
-func (s *scope) record(machine *clusterv1.Machine, next decision) error {
+func (s *scope) record(machine *clusterv1.Machine, next plan.Decision) error {
 	var err error
 	if machine.Annotations[controlplanev1.MadeFromAnnotation], err = s.madeFrom.annotation(); err != nil {
 		return err

@@ -23,6 +23,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 const (
@@ -40,7 +42,7 @@ var secretFields = []string{
 }
 
 // compareFields says field by field in what one value differs from another.
-func compareFields(path string, current, wanted any) ([]difference, error) {
+func compareFields(path string, current, wanted any) ([]plan.Difference, error) {
 	var trees [2]any
 	for i, value := range []any{current, wanted} {
 		encoded, err := json.Marshal(value)
@@ -53,12 +55,12 @@ func compareFields(path string, current, wanted any) ([]difference, error) {
 	}
 	found := walk(path, trees[0], trees[1])
 	if surplus := len(found) - maxDifferences; surplus > 0 {
-		found = append(found[:maxDifferences], difference{Field: path, Text: fmt.Sprintf("%s: %d more fields differ", path, surplus)})
+		found = append(found[:maxDifferences], plan.Difference{Field: path, Text: fmt.Sprintf("%s: %d more fields differ", path, surplus)})
 	}
 	return found, nil
 }
 
-func walk(path string, current, wanted any) []difference {
+func walk(path string, current, wanted any) []plan.Difference {
 	if same(current, wanted) {
 		return nil
 	}
@@ -72,10 +74,10 @@ func walk(path string, current, wanted any) []difference {
 	if isList && isAlsoList && len(first) == len(second) && !isSecret(path) {
 		return walkList(path, first, second)
 	}
-	return []difference{{Field: path, Text: fmt.Sprintf("%s: %s, %s required", path, shown(path, current), shown(path, wanted))}}
+	return []plan.Difference{{Field: path, Text: fmt.Sprintf("%s: %s, %s required", path, shown(path, current), shown(path, wanted))}}
 }
 
-func walkMap(path string, current, wanted map[string]any) []difference {
+func walkMap(path string, current, wanted map[string]any) []plan.Difference {
 	names := map[string]struct{}{}
 	for name := range current {
 		names[name] = struct{}{}
@@ -83,15 +85,15 @@ func walkMap(path string, current, wanted map[string]any) []difference {
 	for name := range wanted {
 		names[name] = struct{}{}
 	}
-	found := make([]difference, 0, len(names))
+	found := make([]plan.Difference, 0, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		found = append(found, walk(path+"."+name, current[name], wanted[name])...)
 	}
 	return found
 }
 
-func walkList(path string, current, wanted []any) []difference {
-	found := make([]difference, 0, len(current))
+func walkList(path string, current, wanted []any) []plan.Difference {
+	found := make([]plan.Difference, 0, len(current))
 	for i := range current {
 		found = append(found, walk(fmt.Sprintf("%s[%d]", path, i), current[i], wanted[i])...)
 	}

@@ -16,7 +16,7 @@ limitations under the License.
 
 // Package controlplane is the controller of FooControlPlane: certificates, kubeconfig and the control plane's Machines.
 //
-// One reconcile observes everything once (scope.go), makes one decision from it (plan.go, pure), carries it out
+// One reconcile observes everything once (observe.go), makes one state of it (state.go) and one decision from that (package plan, pure), carries it out
 // (apply.go) and says in the status what was seen and decided (status.go). Decisions are data: the reason and message of a
 // decision are what the condition and the event say.
 //
@@ -25,7 +25,7 @@ limitations under the License.
 // first Machine is created as soon as its place is known, since Machine, KubeadmConfig and infrastructure machine each
 // wait by themselves for what they need.
 //
-// The plan asks its rules in one order (plan.go): what has begun is finished, what never joined and is out of date is given
+// The plan asks its rules in one order: what has begun is finished, what never joined and is out of date is given
 // up, what is broken is repaired, what is out of date is replaced, and last the number of Machines is changed.
 //
 // Safety: one Machine is created or removed at a time, and only while all the others are healthy; the one that goes is left

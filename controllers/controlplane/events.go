@@ -21,20 +21,21 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 // maxNote is how long the note of an event may be, in bytes.
 const maxNote = 1024
 
 // announce makes one event of what was done, or of what failed. Waiting makes none: the conditions say it.
-func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next decision, failure error) {
-	idle := !next.acts()
+func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next plan.Decision, failure error) {
+	idle := !next.Acts()
 	switch {
 	case failure != nil && idle:
 		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, "ReconcileFailed", "Reconcile", "%.*s", maxNote, failure.Error())
 	case failure != nil:
 		recorder.Eventf(controlPlane, nil, corev1.EventTypeWarning, next.Reason+"Failed", string(next.Action), "%.*s", maxNote, next.Message+": "+failure.Error())
-	case !idle && next.Action != actionFinish:
+	case !idle && next.Action != plan.ActionFinish:
 		recorder.Eventf(controlPlane, nil, corev1.EventTypeNormal, next.Reason, string(next.Action), "%.*s", maxNote, next.Message)
 	}
 }

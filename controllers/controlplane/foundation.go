@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
@@ -72,8 +73,8 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority certs.Authority) error {
 	if !s.endpoint().IsValid() {
-		s.foundation.kubeconfig = &problem{
-			Reason:  reasonWaitingForInfrastructure,
+		s.foundation.kubeconfig = &plan.Problem{
+			Reason:  plan.ReasonWaitingForInfrastructure,
 			Message: "waiting for the infrastructure cluster to name the control plane's endpoint",
 		}
 		return nil
@@ -89,11 +90,11 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 	})
 	var invalid *kubeconfig.InvalidError
 	if errors.Is(err, kubeconfig.ErrNoKey) || errors.As(err, &invalid) {
-		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
+		s.foundation.kubeconfig = &plan.Problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
 		return nil
 	}
 	if err != nil {
-		s.foundation.kubeconfig = &problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
+		s.foundation.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
 		return err
 	}
 	s.foundation.kubeconfig = nil
@@ -122,11 +123,11 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	var missing *certs.MissingError
 	var invalid *certs.InvalidError
 	if errors.As(err, &missing) || errors.As(err, &invalid) {
-		s.foundation.certificates = &problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
+		s.foundation.certificates = &plan.Problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
 		ctrl.LoggerFrom(ctx).Info("Certificates can not be used", "problem", err.Error())
 		return found.Authority, nil
 	}
-	s.foundation.certificates = &problem{
+	s.foundation.certificates = &plan.Problem{
 		Reason:  controlplanev1.CertificatesInternalErrorReason,
 		Message: "certificate secrets could not be read or written, see the logs of the manager",
 	}
@@ -136,7 +137,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 // certificatesUsed says whether a Machine may have used the certificates, from when on none is generated. The status does
 // not tell alone: it is lost when the FooControlPlane is restored from a backup or its Machines are adopted.
 func (s *scope) certificatesUsed() bool {
-	return s.initialized || len(s.machines) > 0 || len(s.foreign) > 0
+	return s.initialized || len(s.machines)+len(s.foreign)+len(s.adoptable) > 0
 }
 
 // expiryNotice says which certificates expire soon. It names times and not periods, so that it stays the same.
@@ -153,12 +154,12 @@ func expiryNotice(expiries []certs.Expiry, now time.Time) string {
 // specProblem says what is wrong with the FooControlPlane itself, which a webhook refuses where there is one. It keeps the
 // first Machine from being made. Once there are Machines they are looked after all the same: what the spec has to do with
 // it, the plan refuses by itself, and a rule that is newer than the control plane must not keep it from being repaired.
-func (r *Reconciler) specProblem(s *scope) *problem {
+func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 	errs := controlplanerules.Validate(s.controlPlane)
 	if len(errs) == 0 {
 		return nil
 	}
-	refused := &problem{Reason: reasonSpecRefused, Message: errs.ToAggregate().Error()}
+	refused := &plan.Problem{Reason: reasonSpecRefused, Message: errs.ToAggregate().Error()}
 	if len(s.machines) == 0 {
 		return refused
 	}

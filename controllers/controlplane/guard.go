@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/annotations"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 // inputsVersion begins each hash of inputs: specs are hashed as the JSON of their API version, so hashes of another one
@@ -151,7 +152,7 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv
 
 // asked says of each difference of a Machine whether the user has asked for it: whether the user's own inputs differ from
 // those that it was made from. Without a record, version and template count as the user's, since nothing else changes them.
-func (s *scope) asked(machine *clusterv1.Machine, found []difference) []difference {
+func (s *scope) asked(machine *clusterv1.Machine, found []plan.Difference) []plan.Difference {
 	before, known := recorded(machine)
 	for i := range found {
 		switch {

@@ -17,26 +17,28 @@ limitations under the License.
 package controlplane
 
 import (
-	"slices"
-
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// provedInitialized says whether anything proves that the control plane has been initialized. The status alone proves
-// nothing when it is empty: it is lost when a backup is restored or a Machine is adopted. Machines join only after the
-// first one has initialized the control plane, so a second Machine, or one that was made to join, proves it too.
-func (s *scope) provedInitialized() bool {
-	return ptr.Deref(s.controlPlane.Status.Initialization.ControlPlaneInitialized, false) ||
-		clusterInitialized(s.cluster) || len(s.machines) > 1 || slices.ContainsFunc(s.machines, s.provesInitialization)
-}
-
-func (s *scope) provesInitialization(machine *clusterv1.Machine) bool {
-	_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
-	return marked || machine.Status.NodeRef.IsDefined() || s.joins(machine)
+// evidence returns what may prove that the control plane has been initialized.
+func (s *scope) evidence() plan.Evidence {
+	result := plan.Evidence{
+		Status:   ptr.Deref(s.controlPlane.Status.Initialization.ControlPlaneInitialized, false),
+		Cluster:  clusterInitialized(s.cluster),
+		Machines: len(s.machines),
+	}
+	for _, machine := range s.machines {
+		_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
+		result.Marked = result.Marked || marked
+		result.Joining = result.Joining || s.joins(machine)
+		result.Node = result.Node || machine.Status.NodeRef.IsDefined() && machine.DeletionTimestamp.IsZero()
+	}
+	return result
 }
 
 // joins says whether the Machine was made to join.

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/patch"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -64,7 +65,7 @@ func machineConditionTypes() []string {
 // by the readiness gates that the Machine was created with. Before the control plane is initialized there is nothing to
 // say, and each write would have the Machine reconciled by others, some of whom do so only once a second.
 func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope, result outcome) error {
-	remediate := slices.ContainsFunc(result.state.Machines, func(m machineState) bool { return m.Remediate })
+	remediate := slices.ContainsFunc(result.state.Machines, func(m plan.Machine) bool { return m.Remediate })
 	if !s.initialized && !remediate {
 		return nil
 	}
@@ -84,7 +85,7 @@ func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope, result 
 }
 
 // setOn sets the conditions of one Machine.
-func (s *scope) setOn(machine *clusterv1.Machine, seen machineState, result outcome) {
+func (s *scope) setOn(machine *clusterv1.Machine, seen plan.Machine, result outcome) {
 	recovered := conditions.IsTrue(machine, clusterv1.MachineHealthCheckSucceededCondition)
 	switch {
 	case seen.Remediate:
@@ -157,7 +158,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodDoesNotExistReason
 	default:
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "the static pod's state could not be read"
+		condition.Message = "the static pod's plan.State could not be read"
 	}
 	return condition
 }
@@ -169,17 +170,17 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 	}
 	if s.observation.Etcd.Problem != "" {
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "etcd could not be asked: " + s.observation.Etcd.Problem
+		condition.Message = "etcd could not be asked: " + steady(s.observation.Etcd.Problem)
 		return condition
 	}
 	member, ok := s.observation.Etcd.Member(s.nodeName(machine))
-	problem := memberProblem(member)
+	problem := plan.Member(member).Trouble()
 	if !ok {
 		problem = "etcd has no member of the name of Node " + s.nodeName(machine)
 	}
 	if problem != "" {
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason
-		condition.Message = problem
+		condition.Message = steady(problem)
 		return condition
 	}
 	condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachineEtcdMemberHealthyReason

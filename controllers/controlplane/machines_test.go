@@ -30,6 +30,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -172,7 +173,7 @@ var _ = Describe("Machines", func() {
 			HavePrefix("False"), ContainSubstring("Version v1.36.3, v1.38.0 required")))
 		Eventually(f.condition(ctx, controlplanev1.RollingOutCondition)).Should(And(
 			HavePrefix("True"), ContainSubstring("more than one minor version above v1.36.3"), ContainSubstring("v1.37 first")))
-		Eventually(func() string { return f.get(ctx).Status.Plan.Reason }).Should(Equal(reasonVersionRefused))
+		Eventually(func() string { return f.get(ctx).Status.Plan.Reason }).Should(Equal(plan.ReasonVersionRefused))
 		Expect(f.controlPlane.Status.UpToDateReplicas).To(HaveValue(BeZero()))
 		Expect(f.machines(ctx)).To(HaveLen(1))
 	})

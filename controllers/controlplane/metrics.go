@@ -30,6 +30,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -142,13 +143,13 @@ func rollingSince(controlPlane *controlplanev1.FooControlPlane) time.Time {
 }
 
 // record tells of one reconcile. The rollout that was shown before it, if there was one, began at since.
-func (m *metrics) record(s *scope, next decision, failure error, since time.Time) {
+func (m *metrics) record(s *scope, next plan.Decision, failure error, since time.Time) {
 	key := client.ObjectKeyFromObject(s.controlPlane)
 	m.recordBlock(key, next)
-	if failure == nil && next.Action != actionWait && next.Action != actionNone {
+	if failure == nil && next.Action != plan.ActionWait && next.Action != plan.ActionNone {
 		m.decisions.WithLabelValues(key.Namespace, key.Name, string(next.Action)).Inc()
 	}
-	if failure == nil && next.Action == actionRemediate {
+	if failure == nil && next.Action == plan.ActionRemediate {
 		m.remediations.WithLabelValues(key.Namespace, key.Name).Inc()
 	}
 	if !since.IsZero() && conditions.IsFalse(s.controlPlane, controlplanev1.RollingOutCondition) {
@@ -159,11 +160,11 @@ func (m *metrics) record(s *scope, next decision, failure error, since time.Time
 	}
 }
 
-func (m *metrics) recordBlock(key client.ObjectKey, next decision) {
+func (m *metrics) recordBlock(key client.ObjectKey, next plan.Decision) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before, after := m.reasons[key], ""
-	if next.Action == actionWait {
+	if next.Action == plan.ActionWait {
 		after = next.Reason
 	}
 	if before == after {

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -81,11 +82,11 @@ func TestMetricsOfDecisions(t *testing.T) {
 	g := NewWithT(t)
 	m, registry := newRegistry(g)
 	s := metricsScope("cp")
-	m.record(s, decision{Action: actionCreate}, nil, time.Time{})
-	m.record(s, decision{Action: actionCreate}, errors.New("failed"), time.Time{})
-	m.record(s, decision{Action: actionRemediate}, nil, time.Time{})
-	m.record(s, decision{Action: actionRemediate}, errors.New("failed"), time.Time{})
-	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionCreate}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionCreate}, errors.New("failed"), time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionRemediate}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionRemediate}, errors.New("failed"), time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{
 		"decisions_total{action=CreateMachine,name=cp,namespace=ns}":    1,
 		"decisions_total{action=RemediateMachine,name=cp,namespace=ns}": 1,
@@ -98,15 +99,15 @@ func TestMetricsOfBlocks(t *testing.T) {
 	m, registry := newRegistry(g)
 	s := metricsScope("cp")
 	for range 3 {
-		m.record(s, wait(reasonEtcdNotHealthy, "a"), nil, time.Time{})
+		m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonEtcdNotHealthy}, nil, time.Time{})
 	}
-	m.record(s, wait(reasonMachinesNotHealthy, "b"), nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonMachinesNotHealthy}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{
 		"blocked{name=cp,namespace=ns,reason=MachinesNotHealthy}":      1,
 		"blocks_total{name=cp,namespace=ns,reason=EtcdNotHealthy}":     1,
 		"blocks_total{name=cp,namespace=ns,reason=MachinesNotHealthy}": 1,
 	}), "one that lasts counts once, and only the latest is shown as lasting")
-	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).NotTo(HaveKey(HavePrefix("blocked{")))
 }
 
@@ -118,13 +119,13 @@ func TestMetricsOfRollouts(t *testing.T) {
 	rolling := metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionTrue, Reason: "R", LastTransitionTime: metav1.NewTime(began)}
 	s.controlPlane.Status.Conditions = []metav1.Condition{rolling}
 	g.Expect(rollingSince(s.controlPlane)).To(Equal(began))
-	m.record(s, decision{Action: actionNone}, nil, rollingSince(s.controlPlane))
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, rollingSince(s.controlPlane))
 	g.Expect(exposed(g, registry)).To(BeEmpty(), "it has not ended")
 
 	since := rollingSince(s.controlPlane)
 	conditions.Set(s.controlPlane, metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionFalse, Reason: "N"})
-	m.record(s, decision{Action: actionNone}, nil, since)
-	m.record(s, decision{Action: actionNone}, nil, rollingSince(s.controlPlane))
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, since)
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, rollingSince(s.controlPlane))
 	g.Expect(exposed(g, registry)).To(Equal(map[string]float64{"rollout_duration_seconds{name=cp,namespace=ns}": 90}))
 }
 
@@ -135,7 +136,7 @@ func TestMetricsOfEtcd(t *testing.T) {
 	s.observation = &workload.Observation{Etcd: workload.EtcdState{Members: []workload.Member{
 		{ID: 1, Name: "a", DatabaseSize: 20}, {ID: 2, Name: "b", DatabaseSize: 30, Alarms: []string{"NOSPACE"}}, {ID: 3, Learner: true},
 	}}}
-	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
 	want := map[string]float64{
 		"etcd_members{name=cp,namespace=ns,role=voter}":   2,
 		"etcd_members{name=cp,namespace=ns,role=learner}": 1,
@@ -145,7 +146,7 @@ func TestMetricsOfEtcd(t *testing.T) {
 	}
 	g.Expect(exposed(g, registry)).To(Equal(want))
 	s.observation.Etcd = workload.EtcdState{Problem: "no answer"}
-	m.record(s, decision{Action: actionNone}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).To(Equal(want), "what can not be seen stays as it was")
 }
 
@@ -153,19 +154,19 @@ func TestMetricsOfAForgottenControlPlane(t *testing.T) {
 	g := NewWithT(t)
 	m, registry := newRegistry(g)
 	other := metricsScope("other")
-	m.record(other, wait(reasonEtcdNotHealthy, "a"), nil, time.Time{})
+	m.record(other, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonEtcdNotHealthy}, nil, time.Time{})
 	before := exposed(g, registry)
 
 	s := metricsScope("cp")
 	s.observation = &workload.Observation{Etcd: workload.EtcdState{Members: []workload.Member{{ID: 1, Name: "a"}}}}
 	conditions.Set(s.controlPlane, metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionFalse, Reason: "N"})
-	m.record(s, wait(reasonEtcdNotHealthy, "a"), nil, s.now.Add(-time.Minute))
-	m.record(s, decision{Action: actionRemediate}, nil, time.Time{})
-	m.record(s, wait(reasonQuorumAtRisk, "a"), nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonEtcdNotHealthy}, nil, s.now.Add(-time.Minute))
+	m.record(s, plan.Decision{Action: plan.ActionRemediate}, nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonQuorumAtRisk}, nil, time.Time{})
 	g.Expect(len(exposed(g, registry))).To(BeNumerically(">", len(before)+8))
 
 	m.forget(client.ObjectKeyFromObject(s.controlPlane))
 	g.Expect(exposed(g, registry)).To(Equal(before), "nothing is left of it, and all of the other")
-	m.record(s, wait(reasonQuorumAtRisk, "a"), nil, time.Time{})
+	m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonQuorumAtRisk}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).To(HaveKeyWithValue("blocks_total{name=cp,namespace=ns,reason=EtcdQuorumAtRisk}", float64(1)), "one of the same name starts anew")
 }

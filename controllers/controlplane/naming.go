@@ -41,14 +41,14 @@ func machineName(controlPlane *controlplanev1.FooControlPlane, cluster, random s
 	return name, nil
 }
 
-// names remembers the random part of the name of the Machine that each control plane creates next. It stays the same until
+// nameDraws remembers the random part of the name of the Machine that each control plane creates next. It stays the same until
 // the Machine exists: an error that named another Machine each time would be another error each time.
-type names struct{ known *lru.Cache }
+type nameDraws struct{ known *lru.Cache }
 
-func newNames() *names { return &names{known: lru.New(historyKnown)} }
+func newNameDraws() *nameDraws { return &nameDraws{known: lru.New(historyKnown)} }
 
 // next returns the random part, and whether it was used before, for a Machine that could not be created.
-func (n *names) next(owner types.UID) (random string, used bool) {
+func (n *nameDraws) next(owner types.UID) (random string, used bool) {
 	if value, ok := n.known.Get(owner); ok {
 		random, used = value.(string)
 		return random, used
@@ -59,4 +59,4 @@ func (n *names) next(owner types.UID) (random string, used bool) {
 }
 
 // forget has the next Machine get another name.
-func (n *names) forget(owner types.UID) { n.known.Remove(owner) }
+func (n *nameDraws) forget(owner types.UID) { n.known.Remove(owner) }

@@ -30,6 +30,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/lru"
@@ -50,6 +51,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/contract"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
@@ -125,7 +127,7 @@ func newManagement(t *testing.T, replicas int32) *management {
 	m.reconciler = &Reconciler{
 		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
 		workload: m.workload, infraReader: counted, addons: newAddonsMemory(), metrics: newMetrics(),
-		applied: lru.New(100), seen: newSightings(), backoff: newBackoff(), names: newNames(),
+		applied: lru.New(100), history: newHistory(), backoff: newBackoff(), names: newNameDraws(),
 		recorder: m.events, clock: m.clock, controller: noWatches{},
 		tracker: external.ObjectTracker{Controller: noWatches{}, Cache: &informertest.FakeInformers{Scheme: scheme}, Scheme: scheme, PredicateLogger: &log},
 	}
@@ -140,6 +142,7 @@ func (m *management) countWrites() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			m.note("create", object)
+			object.SetUID(types.UID(fmt.Sprintf("%T %s", object, object.GetName())))
 			if m.refuse == nil {
 				return c.Create(ctx, object, options...)
 			}
@@ -257,7 +260,7 @@ func (m *management) grow(number int) {
 	for range 3 * number {
 		_, err := m.reconcile()
 		m.Expect(err).NotTo(HaveOccurred())
-		if len(m.machines()) == number && m.get().Status.Plan.Reason == reasonSettled {
+		if len(m.machines()) == number && m.get().Status.Plan.Reason == plan.ReasonSettled {
 			return
 		}
 		m.join()

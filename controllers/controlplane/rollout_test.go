@@ -37,6 +37,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 // settle brings a fixture to the replicas that it wants, all healthy.
@@ -373,7 +374,7 @@ var _ = Describe("Repair", func() {
 		f.settle(ctx)
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.unreachable = true })
 		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](3) })
-		Eventually(f.plan(ctx)).Should(Equal("Wait " + reasonWorkloadUnknown))
+		Eventually(f.plan(ctx)).Should(Equal("Wait " + plan.ReasonWorkloadUnknown))
 		Expect(f.condition(ctx, controlplanev1.AvailableCondition)()).To(HavePrefix("True"))
 		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"))
 		Expect(f.machines(ctx)).To(HaveLen(1))

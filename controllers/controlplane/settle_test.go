@@ -34,39 +34,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
-
-func TestSettled(t *testing.T) {
-	held := func(s *state) { s.Machines[0].Outdated = []difference{{Field: fieldConfig, Text: "release"}} }
-	asked := func(s *state) {
-		s.Machines[0].Outdated = []difference{{Field: fieldConfig, Text: "config", Asked: true}}
-	}
-	tests := map[string]struct {
-		state  state
-		action action
-		want   bool
-	}{
-		"nothing to do": {state: settled("a"), action: actionNone, want: true},
-		"held":          {state: with(settled("a", "b", "c"), held), action: actionWait, want: true},
-		"refused":       {state: with(settled("a"), asked, func(s *state) { s.MaxSurge = 0 }), action: actionWait, want: true},
-		"held, and one is unhealthy": {
-			state: with(settled("a", "b", "c"), held, func(s *state) { s.Machines[1].Unhealthy = []string{"broken"} }), action: actionWait,
-		},
-		"held, and not seen":       {state: with(settled("a"), held, func(s *state) { s.WorkloadProblem = "no answer" }), action: actionWait},
-		"held, and one is missing": {state: with(settled("a"), held, desired(3)), action: actionCreate},
-		"rolling out":              {state: with(settled("a", "b", "c"), asked), action: actionCreate},
-		"waiting":                  {state: with(settled("a"), func(s *state) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }), action: actionWait},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			next := plan(test.state)
-			g.Expect(next.Action).To(Equal(test.action), next.Message)
-			g.Expect(next.settled).To(Equal(test.want), next.Message)
-		})
-	}
-}
 
 func addonsScheme(g *WithT) *runtime.Scheme {
 	scheme := runtime.NewScheme()
@@ -97,7 +67,7 @@ func TestAddonsAreShown(t *testing.T) {
 		}
 		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), s.controlPlane)).To(Succeed())
 		seen.change(s.key(), func(cluster *fakeCluster) { cluster.addonsErr = failure })
-		err := r.settle(t.Context(), s, decision{settled: true})
+		err := r.settle(t.Context(), s, plan.Decision{Stable: true})
 		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), controlPlane)).To(Succeed())
 		return err
 	}
@@ -133,11 +103,11 @@ func TestAddonsWaitForTheVersion(t *testing.T) {
 		seen.change(s.key(), func(cluster *fakeCluster) { found = cluster.addons.Version })
 		return found
 	}
-	refused := decision{Action: actionWait, settled: true}
+	refused := plan.Decision{Action: plan.ActionWait, Stable: true}
 	g.Expect(r.settle(t.Context(), s, refused)).To(Succeed())
 	g.Expect(version()).To(BeEmpty(), "a rollout to another version is refused, and Machines still have the old one")
 	machine.Spec.Version = "v1.36.3"
-	g.Expect(r.settle(t.Context(), s, decision{Action: actionWait})).To(Succeed())
+	g.Expect(r.settle(t.Context(), s, plan.Decision{Action: plan.ActionWait})).To(Succeed())
 	g.Expect(version()).To(BeEmpty(), "something else is to be done")
 	g.Expect(r.settle(t.Context(), s, refused)).To(Succeed())
 	g.Expect(version()).To(Equal("v1.36.3"))

@@ -17,182 +17,249 @@ limitations under the License.
 package controlplane
 
 import (
+	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
+	"sigs.k8s.io/cluster-api/util/collections"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// state is all that a plan is made from. It holds values only, so that a plan can be made from invented ones.
-type state struct {
-	// Now is the one point in time of the reconcile.
-	Now time.Time
-
-	// Deleting says that the FooControlPlane is being deleted.
-	Deleting bool
-	// Workers are what is left of the cluster's workers, while deleting.
-	Workers []string
-
-	// Desired is spec.replicas.
-	Desired int
-	// MaxSurge is how many Machines there may be more than that during a rollout: 0 or 1.
-	MaxSurge int
-	// Version is spec.version.
-	Version string
-	// EtcdManaged says that etcd runs on the control plane's own machines.
-	EtcdManaged bool
-	// Confirmed is the digest of the rollout that the user has confirmed; empty without one.
-	Confirmed string
-	// Digest of what Machines would be made from now.
-	Digest string
-	// Awaited is the version that the Cluster's topology has not handed down yet; empty if there is none.
-	Awaited string
-
-	// FoundationProblem says why certificates or kubeconfig are not there; empty if they are.
-	FoundationProblem problem
-	// PlacementKnown says that the infrastructure cluster has an endpoint and has named its failure domains.
-	PlacementKnown bool
-	// TemplateProblem says why Machines can not be made from the infrastructure template; empty if they can.
-	TemplateProblem string
-	// FailureDomains for control plane Machines, sorted; empty if there are none.
-	FailureDomains []string
-
-	// Initialized says that kubeadm has initialized the control plane, once and for all.
-	Initialized bool
-	// ClusterInitialized says that the Cluster knows of it, without which the bootstrap provider lets no Machine join.
-	ClusterInitialized bool
-
-	// Foreign are control plane Machines of the cluster that the FooControlPlane does not own.
-	Foreign []string
-	// Machines of the FooControlPlane, oldest first.
-	Machines []machineState
-	// Etcd as it says of itself.
-	Etcd workload.EtcdState
-	// StraySince is since when members have been seen to belong to no Machine, by ID.
-	StraySince map[uint64]time.Time
-	// WorkloadProblem says why the workload cluster could not be observed; empty if it was.
-	WorkloadProblem string
-
-	// Retries limits remediation.
-	Retries retryLimits
-	// Remediation is the one whose replacement has not been made yet; nil if there is none.
-	Remediation *remediation
-}
-
-// problem is why something can not go on, as a condition says it.
-type problem struct {
-	Reason  string
-	Message string
-}
-
-func (p problem) exists() bool { return p.Reason != "" }
-
-// machineState is one Machine.
-type machineState struct {
-	// Name of the Machine.
-	Name string
-	// Node is the name of its Node, which is also the name of its etcd member; empty until there is one.
-	Node string
-	// Created is when the Machine was created.
-	Created time.Time
-	// FailureDomain that the Machine is in; empty if in none.
-	FailureDomain string
-	// Version of the Machine.
-	Version string
-	// Provisioned says that its infrastructure has come up, so that kubeadm may have run on it.
-	Provisioned bool
-	// Deleting says that the Machine is being deleted.
-	Deleting bool
-	// Hooked says that its termination is held until its etcd member has left.
-	Hooked bool
-	// AtHook says that Cluster API has drained it and waits for that, and for no other hook.
-	AtHook bool
-	// Unhealthy says what is wrong with its components; empty if nothing is.
-	Unhealthy []string
-	// BrokenSince is since when its components have been seen to be broken at every look; zero if they are not.
-	BrokenSince time.Time
-	// NodeNotReady says that its Node was seen not to be ready. That keeps nothing from being done; it only goes before others.
-	NodeNotReady bool
-	// Outdated is in what it differs from a Machine that would be made now; empty if in nothing.
-	Outdated []difference
-	// MadeUnder is the digest of the rollout that was confirmed when the Machine was made; empty without one.
-	MadeUnder string
-	// Marked says that the user wants it to be the first to go.
-	Marked bool
-	// Remediate says that a MachineHealthCheck, or the user by way of it, wants it to be replaced.
-	Remediate bool
-	// ReplacementFor is the remediation that it was made for; nil if it was made for none.
-	ReplacementFor *remediation
-}
-
-// difference is one thing in which a Machine is not as a new one would be.
-type difference struct {
-	// Field is its path, such as spec.version.
-	Field string
-	// Text says what it is and what it should be, without secrets.
-	Text string
-	// Asked says that the user has asked for the change, by the spec or by a point in time.
-	Asked bool
-}
-
-func (m machineState) joined() bool { return m.Node != "" }
-
-func (m machineState) healthy() bool { return len(m.Unhealthy) == 0 }
-
-// works says whether the Machine serves, so that others can go, or join by it.
-func (m machineState) works() bool { return m.joined() && m.healthy() }
-
-// held says whether the Machine is out of date only in what the user has not asked for.
-func (m machineState) held() bool {
-	return len(m.Outdated) > 0 && !slices.ContainsFunc(m.Outdated, func(d difference) bool { return d.Asked })
-}
-
-// replaceable says whether a rollout may replace the Machine. A confirmation counts for Machines made before it only, so
-// that one can not set off a rollout that never ends.
-func (s state) replaceable(machine machineState) bool {
-	confirmed := s.Confirmed != "" && s.Confirmed == s.Digest && machine.MadeUnder != s.Confirmed
-	return len(machine.Outdated) > 0 && (!machine.held() || confirmed)
-}
-
-// filter returns the Machines that are as asked for.
-func filter(machines []machineState, is func(machineState) bool) []machineState {
-	var result []machineState
-	for _, machine := range machines {
-		if is(machine) {
-			result = append(result, machine)
+// newState reduces what was observed to what a decision is made from. It is called once in a reconcile.
+func (r *Reconciler) newState(s *scope) plan.State {
+	result := s.current()
+	if s.observation == nil {
+		if s.workloadLooked {
+			r.history.broken(s.controlPlane.UID, s.now, nil)
 		}
+		return result
+	}
+	result.StraySince = r.history.strays(s.controlPlane.UID, s.now, result.Strays())
+	since := r.history.broken(s.controlPlane.UID, s.now, result.Broken())
+	for i := range result.Machines {
+		result.Machines[i].BrokenSince = since[result.Machines[i].Name]
 	}
 	return result
 }
 
-func (s state) deletingMachines() []machineState {
-	return filter(s.Machines, func(m machineState) bool { return m.Deleting })
+// current is the state without what was seen before.
+func (s *scope) current() plan.State {
+	result := plan.State{
+		Now:                s.now,
+		Deleting:           s.deleting(),
+		Workers:            s.workers,
+		Desired:            s.desired(),
+		MaxSurge:           s.maxSurge(),
+		Version:            s.controlPlane.Spec.Version,
+		EtcdManaged:        s.etcdMode() == workload.EtcdStacked,
+		Confirmed:          s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
+		Digest:             s.madeFrom.Outcome,
+		Awaited:            s.awaitedVersion(),
+		FoundationProblem:  s.foundation.first(),
+		PlacementKnown:     s.placementKnown(),
+		TemplateProblem:    s.templateProblem,
+		Initialized:        s.initialized,
+		ClusterInitialized: clusterInitialized(s.cluster),
+		Foreign:            s.foreign,
+		Adoptable:          names(s.adoptable),
+		WorkloadProblem:    s.workloadProblem,
+		Retries:            s.retryLimits(),
+		Remediation:        s.remediationInProgress(),
+	}
+	for _, domain := range s.failureDomains() {
+		result.FailureDomains = append(result.FailureDomains, domain.Name)
+	}
+	slices.Sort(result.FailureDomains)
+	if s.observation != nil {
+		result.Etcd = newEtcd(s.observation.Etcd)
+	}
+	for _, machine := range s.machines {
+		result.Machines = append(result.Machines, s.machineState(machine))
+	}
+	return result
 }
 
-// broken are the names of the Machines that are part of the control plane and not healthy.
-func (s state) broken() []string {
-	var names []string
-	for _, machine := range s.Machines {
-		if machine.joined() && !machine.healthy() {
-			names = append(names, machine.Name)
+func (f foundation) first() plan.Problem {
+	if f.spec != nil {
+		return *f.spec
+	}
+	if f.certificates != nil {
+		return *f.certificates
+	}
+	return ptr.Deref(f.kubeconfig, plan.Problem{})
+}
+
+func (s *scope) maxSurge() int {
+	if surge := s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge; surge != nil {
+		return surge.IntValue()
+	}
+	return 1
+}
+
+// awaitedVersion is the version that the Cluster's topology is to hand down to this control plane, if it has not yet. In a
+// chain of upgrades it hands down one step after the other.
+func (s *scope) awaitedVersion() string {
+	if !s.cluster.Spec.Topology.IsDefined() {
+		return ""
+	}
+	awaited := s.cluster.Spec.Topology.Version
+	if step := s.cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation]; step != "" {
+		awaited = step
+	}
+	if own := s.controlPlane.Spec.Version; own == awaited || own == s.cluster.Spec.Topology.Version {
+		return ""
+	}
+	return awaited
+}
+
+func (s *scope) retryLimits() plan.RetryLimits {
+	spec := s.controlPlane.Spec.Remediation
+	seconds := func(value *int32, otherwise int32) time.Duration {
+		return time.Duration(ptr.Deref(value, otherwise)) * time.Second
+	}
+	return plan.RetryLimits{
+		MaxRetry:   spec.MaxRetry,
+		Period:     seconds(spec.RetryPeriodSeconds, 0),
+		MinHealthy: seconds(spec.MinHealthyPeriodSeconds, controlplanev1.DefaultMinHealthyPeriodSeconds),
+	}
+}
+
+// remediationInProgress reads what is to be done for a Machine that was remediated. A Machine that was already made for it
+// shows that the manager was stopped before it could take that down.
+func (s *scope) remediationInProgress() *plan.Remediation {
+	record := parseRemediation(s.controlPlane.Annotations[controlplanev1.RemediationInProgressAnnotation])
+	if record == nil {
+		return nil
+	}
+	for _, machine := range s.machines {
+		made := parseRemediation(machine.Annotations[controlplanev1.RemediationForAnnotation])
+		if made != nil && made.Machine == record.Machine && made.Timestamp.Equal(&record.Timestamp) {
+			return nil
+		}
+		if machine.Name == record.Machine && machine.DeletionTimestamp.IsZero() {
+			return nil
 		}
 	}
-	return names
+	return record
 }
 
-// newcomers are the Machines that have no Node yet and are not being deleted.
-func (s state) newcomers() []machineState {
-	return filter(s.Machines, func(m machineState) bool { return !m.Deleting && !m.joined() })
+// parseRemediation returns nil for what is not there or can not be read: then counting starts again.
+func parseRemediation(value string) *plan.Remediation {
+	record := &plan.Remediation{}
+	if err := json.Unmarshal([]byte(value), record); err != nil || record.Machine == "" {
+		return nil
+	}
+	return record
 }
 
-// strays are the members of etcd that belong to no Machine's Node. One may be that of a Machine whose Node is not known.
-func (s state) strays() []workload.Member {
-	var result []workload.Member
-	for _, member := range s.Etcd.Members {
-		owned := func(m machineState) bool { return m.joined() && m.Node == member.Name }
-		if !slices.ContainsFunc(s.Machines, owned) {
-			result = append(result, member)
+func (s *scope) machineState(machine *clusterv1.Machine) plan.Machine {
+	made, _ := recorded(machine)
+	_, marked := machine.Annotations[clusterv1.DeleteMachineAnnotation]
+	return plan.Machine{
+		Name:             machine.Name,
+		Node:             s.nodeName(machine),
+		Created:          machine.CreationTimestamp.Time,
+		FailureDomain:    machine.Spec.FailureDomain,
+		Version:          machine.Spec.Version,
+		Provisioned:      s.provisioned(machine),
+		Deleting:         !machine.DeletionTimestamp.IsZero(),
+		Hooked:           hooked(machine),
+		AtHook:           atHook(machine),
+		Unhealthy:        s.unhealthy(machine),
+		NodeNotReady:     s.nodeNotReady(machine),
+		Outdated:         s.differences[machine.Name],
+		MadeUnder:        made.Confirmed,
+		Marked:           marked,
+		Remediate:        collections.IsUnhealthyAndOwnerRemediated(machine),
+		RemediationAsked: annotations.HasRemediateMachine(machine),
+		ReplacementFor:   parseRemediation(machine.Annotations[controlplanev1.RemediationForAnnotation]),
+	}
+}
+
+// nodeName is the name of the Machine's Node. Before Cluster API has said it, the Node of the same provider ID tells, so
+// that the vote of a Machine that has just joined is not overlooked.
+func (s *scope) nodeName(machine *clusterv1.Machine) string {
+	if machine.Status.NodeRef.Name != "" || s.observation == nil {
+		return machine.Status.NodeRef.Name
+	}
+	id := machine.Spec.ProviderID
+	if object, ok := s.infraMachines[machine.Name]; ok && id == "" {
+		id, _, _ = unstructured.NestedString(object.Object, "spec", "providerID")
+	}
+	for _, node := range s.observation.Nodes {
+		if id != "" && node.ProviderID == id {
+			return node.Name
 		}
+	}
+	return ""
+}
+
+// atHook says whether Cluster API has drained the Machine, and no hook but ours is left.
+func atHook(machine *clusterv1.Machine) bool {
+	for key := range machine.Annotations {
+		if strings.HasPrefix(key, clusterv1.PreTerminateDeleteHookAnnotationPrefix) && key != controlplanev1.PreTerminateHookCleanupAnnotation {
+			return false
+		}
+	}
+	condition := conditions.Get(machine, clusterv1.MachineDeletingCondition)
+	return condition != nil && condition.Reason == clusterv1.MachineDeletingWaitingForPreTerminateHookReason
+}
+
+// unhealthy says what is wrong with a Machine's components. They need no Node that is ready: before the network of a cluster
+// is installed none is, and still the control plane has to grow.
+func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
+	if s.observation == nil {
+		return []string{"it could not be observed"}
+	}
+	name := s.nodeName(machine)
+	if name == "" {
+		return []string{"it has no Node yet"}
+	}
+	node, ok := s.observation.Node(name)
+	if !ok {
+		return []string{"its Node " + name + " is not among the control plane's Nodes"}
+	}
+	var problems []string
+	for _, component := range workload.Components(s.etcdMode()) {
+		if pod := node.Pods[component]; pod.State != workload.PodRunning {
+			problems = append(problems, string(component)+": "+pod.Message)
+		}
+	}
+	return problems
+}
+
+func (s *scope) nodeNotReady(machine *clusterv1.Machine) bool {
+	if s.observation == nil {
+		return false
+	}
+	node, ok := s.observation.Node(s.nodeName(machine))
+	return ok && !node.Ready
+}
+
+// newEtcd takes over what etcd says of itself, without what differs each time the same thing fails.
+func newEtcd(observed workload.EtcdState) plan.Etcd {
+	result := plan.Etcd{Leader: observed.Leader, Problem: steady(observed.Problem)}
+	for _, member := range observed.Members {
+		member.Problem = steady(member.Problem)
+		result.Members = append(result.Members, plan.Member(member))
+	}
+	return result
+}
+
+func names(machines []*clusterv1.Machine) []string {
+	result := make([]string, 0, len(machines))
+	for _, machine := range machines {
+		result = append(result, machine.Name)
 	}
 	return result
 }

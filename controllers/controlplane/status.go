@@ -26,14 +26,21 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/collections"
 	"sigs.k8s.io/cluster-api/util/conditions"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
+
+// maxMessage is how long a message in the status may be, in bytes.
+const maxMessage = 32768
 
 // outcome is what a reconcile has come to.
 type outcome struct {
 	// state that the decision was made from.
-	state state
+	state plan.State
 	// next is the decision.
-	next decision
+	next plan.Decision
 	// failure is why something could not be done; nil if nothing failed.
 	failure error
 }
@@ -103,4 +110,75 @@ func compareVersions(a, b string) int {
 		return cmp.Compare(a, b)
 	}
 	return first.Compare(second)
+}
+
+func planStatus(result outcome) controlplanev1.FooControlPlanePlanStatus {
+	next := result.next
+	return controlplanev1.FooControlPlanePlanStatus{
+		Action:  string(next.Action),
+		Machine: next.Machine,
+		Reason:  next.Reason,
+		Message: next.Message[:min(len(next.Message), maxMessage)],
+	}
+}
+
+// etcdStatus is the arithmetic of the state that the decision was made from. While etcd can not be asked, what was last
+// known stays for as long as the conditions show it.
+func (s *scope) etcdStatus(seen plan.State) controlplanev1.FooControlPlaneEtcdStatus {
+	if !seen.EtcdManaged {
+		return controlplanev1.FooControlPlaneEtcdStatus{}
+	}
+	if seen.EtcdUnknown() != "" {
+		if s.stillShown() {
+			return s.controlPlane.Status.Etcd
+		}
+		return controlplanev1.FooControlPlaneEtcdStatus{}
+	}
+	all := seen.Votes()
+	result := controlplanev1.FooControlPlaneEtcdStatus{
+		Voters:   ptr.To(int32(all.Voters)),
+		Learners: ptr.To(int32(all.Learners)),
+		Healthy:  ptr.To(int32(all.Healthy)),
+		Quorum:   ptr.To(int32(all.Quorum())),
+	}
+	for _, member := range seen.Etcd.Members {
+		if member.ID == seen.Etcd.Leader {
+			result.Leader = member.Name
+		}
+		for _, alarm := range member.Alarms {
+			result.Alarms = append(result.Alarms, member.String()+": "+alarm)
+		}
+	}
+	slices.Sort(result.Alarms)
+	return result
+}
+
+// lastRemediation is the latest of those that are known.
+func (s *scope) lastRemediation(result outcome) controlplanev1.LastRemediationStatus {
+	latest := s.controlPlane.Status.LastRemediation
+	known := []*plan.Remediation{result.state.Remediation}
+	if result.next.Action == plan.ActionRemediate && result.failure == nil {
+		known = append(known, result.next.Remediation)
+	}
+	for _, machine := range result.state.Machines {
+		known = append(known, machine.ReplacementFor)
+	}
+	for _, record := range known {
+		if record != nil && !record.Timestamp.Time.Before(latest.Time.Time) {
+			latest = controlplanev1.LastRemediationStatus{
+				Machine: record.Machine, Time: record.Timestamp, RetryCount: ptr.To(record.RetryCount),
+			}
+		}
+	}
+	return latest
+}
+
+// forgetRemediation drops the record of a remediation for which no replacement is to be made any more.
+func (s *scope) forgetRemediation(result outcome) {
+	seen := result.state
+	wanted := seen.Remediation != nil && (len(seen.Machines) < seen.Target() ||
+		slices.ContainsFunc(seen.Machines, func(m plan.Machine) bool { return m.Name == seen.Remediation.Machine }))
+	if !wanted && result.next.Action != plan.ActionRemediate {
+		delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
+	}
 }

@@ -16,11 +16,7 @@ limitations under the License.
 
 package controlplane
 
-import (
-	"regexp"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
-)
+import "regexp"
 
 // localAddress is the near end of a connection in the text of an error, whose port is another one each time.
 var localAddress = regexp.MustCompile(`\S+:\d+->`)
@@ -37,11 +33,9 @@ func (e steadyError) Error() string { return steady(e.error.Error()) }
 
 func (e steadyError) Unwrap() error { return e.error }
 
-// steadyEtcd does the same for what is wrong with etcd.
-func steadyEtcd(etcd workload.EtcdState) workload.EtcdState {
-	etcd.Problem = steady(etcd.Problem)
-	for i := range etcd.Members {
-		etcd.Members[i].Problem = steady(etcd.Members[i].Problem)
+func steadied(failure error) error {
+	if failure == nil {
+		return nil
 	}
-	return etcd
+	return steadyError{failure}
 }

@@ -22,6 +22,8 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 // Fields in which Machines can be out of date; those of the KubeadmConfig have their own paths.
@@ -41,11 +43,11 @@ func (s *scope) compare() error {
 	if s.madeFrom, err = newMadeFrom(s.controlPlane); err != nil {
 		return err
 	}
-	s.differences = map[string][]difference{}
+	s.differences = map[string][]plan.Difference{}
 	for _, machine := range s.machines {
 		found := s.due(machine)
 		if machine.Spec.Version != s.controlPlane.Spec.Version {
-			found = append(found, difference{
+			found = append(found, plan.Difference{
 				Field: fieldVersion,
 				Text:  fmt.Sprintf("Version %s, %s required", machine.Spec.Version, s.controlPlane.Spec.Version),
 			})
@@ -65,13 +67,13 @@ func (s *scope) compare() error {
 // due are the points in time at which the user wants Machines to be replaced.
 //
 //contract:control-plane/rollout-after
-func (s *scope) due(machine *clusterv1.Machine) []difference {
-	var found []difference
+func (s *scope) due(machine *clusterv1.Machine) []plan.Difference {
+	var found []plan.Difference
 	if after := s.controlPlane.Spec.Rollout.After; !after.IsZero() && !s.now.Before(after.Time) && machine.CreationTimestamp.Before(&after) {
-		found = append(found, difference{Field: fieldAfter, Asked: true, Text: "made before spec.rollout.after " + after.UTC().Format(time.RFC3339)})
+		found = append(found, plan.Difference{Field: fieldAfter, Asked: true, Text: "made before spec.rollout.after " + after.UTC().Format(time.RFC3339)})
 	}
 	if at, ok := s.replacedBefore(machine); ok && !s.now.Before(at) {
-		found = append(found, difference{Field: fieldCertificate, Asked: true, Text: "Certificates will expire soon, at " + s.expiry(machine).UTC().Format(time.RFC3339)})
+		found = append(found, plan.Difference{Field: fieldCertificate, Asked: true, Text: "Certificates will expire soon, at " + s.expiry(machine).UTC().Format(time.RFC3339)})
 	}
 	return found
 }
@@ -119,7 +121,7 @@ func (s *scope) nextDue() time.Time {
 }
 
 // infraDifference compares where the infrastructure machine was cloned from, since its spec belongs to its provider.
-func (s *scope) infraDifference(machine *clusterv1.Machine) []difference {
+func (s *scope) infraDifference(machine *clusterv1.Machine) []plan.Difference {
 	object, ok := s.infraMachines[machine.Name]
 	if !ok {
 		return nil
@@ -130,7 +132,7 @@ func (s *scope) infraDifference(machine *clusterv1.Machine) []difference {
 	if name == "" || (name == reference.Name && kind == reference.GroupKind().String()) {
 		return nil
 	}
-	return []difference{{
+	return []plan.Difference{{
 		Field: fieldTemplate,
 		Text:  fmt.Sprintf("%s was made from template %s %s, %s %s required", object.GetKind(), kind, name, reference.GroupKind(), reference.Name),
 	}}
@@ -138,12 +140,12 @@ func (s *scope) infraDifference(machine *clusterv1.Machine) []difference {
 
 // configDifference compares the KubeadmConfig with a new one, by Cluster API's own notion of what does not matter. That
 // of the first Machine may also be as that of a joining one, since it is one now.
-func (s *scope) configDifference(machine *clusterv1.Machine) ([]difference, error) {
+func (s *scope) configDifference(machine *clusterv1.Machine) ([]plan.Difference, error) {
 	current, ok := s.configs[machine.Name]
 	if !ok || s.madeFrom.Outcome == "" {
 		return nil, nil
 	}
-	var found []difference
+	var found []plan.Difference
 	for _, as := range []role{roleJoin, roleInit} {
 		spec, err := desiredConfigSpec(s.controlPlane, as)
 		if err != nil {

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
@@ -103,9 +104,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		addons:       newAddonsMemory(),
 		metrics:      numbers,
 		applied:      lru.New(appliedKnown),
-		seen:         newSightings(),
+		history:      newHistory(),
 		backoff:      newBackoff(),
-		names:        newNames(),
+		names:        newNameDraws(),
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
 		watchFilter:  options.WatchFilterValue,
@@ -175,14 +176,25 @@ func (r *Reconciler) ofSameCluster(ctx context.Context, object client.Object) []
 	return ofCluster(ctx, cluster)
 }
 
-// watchInfraCluster has the controller told of the endpoint before Cluster API copies it.
-func (r *Reconciler) watchInfraCluster(ctx context.Context, object *unstructured.Unstructured) error {
-	return r.tracker.Watch(ctrl.LoggerFrom(ctx), object, r.byCluster, infraChanged())
-}
-
-// watchInfraMachines has the controller told when the first Machine runs.
-func (r *Reconciler) watchInfraMachines(ctx context.Context, object *unstructured.Unstructured) error {
-	return r.tracker.Watch(ctrl.LoggerFrom(ctx), object, r.byCluster, ofControlPlaneMachine(), infraChanged())
+// watchInfrastructure has the controller told of the endpoint before Cluster API copies it, and of Machines that run. It
+// comes first: the informer of infrastructure machines fills up while certificates are made, before it is needed.
+func (r *Reconciler) watchInfrastructure(ctx context.Context, s *scope) error {
+	var failed []error
+	watch := func(object *unstructured.Unstructured, filters ...predicate.Predicate) {
+		failed = append(failed, r.tracker.Watch(ctrl.LoggerFrom(ctx), object, r.byCluster, append(filters, infraChanged())...))
+	}
+	if s.infraObject != nil {
+		watch(s.infraObject)
+	}
+	if s.template != nil {
+		clone := &unstructured.Unstructured{}
+		clone.SetGroupVersionKind(cloneKind(s.template.GroupVersionKind()))
+		watch(clone, ofControlPlaneMachine())
+	}
+	for _, object := range s.infraMachines {
+		watch(object, ofControlPlaneMachine())
+	}
+	return errors.Join(failed...)
 }
 
 // watchWorkload has the controller told of changes in the workload cluster, once there is a connection to watch on.

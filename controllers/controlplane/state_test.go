@@ -28,8 +28,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
+
+const testVersion = "v1.36.3"
 
 // observed returns the scope of a control plane whose Machines were seen to be healthy.
 func observed(names ...string) *scope {
@@ -60,8 +63,8 @@ func TestNodesThatAreNotReadyHoldNothingUp(t *testing.T) {
 	s := observed("a")
 	s.observation.Nodes[0].Ready = false
 	s.controlPlane.Spec.Replicas = ptr.To[int32](3)
-	seen := s.state()
-	g.Expect(plan(seen)).To(And(HaveField("Action", actionCreate), HaveField("Reason", reasonScalingUp)))
+	seen := s.current()
+	g.Expect(plan.Decide(seen)).To(And(HaveField("Action", plan.ActionCreate), HaveField("Reason", plan.ReasonScalingUp)))
 	g.Expect(s.etcdStatus(seen).Healthy).To(HaveValue(Equal(int32(1))))
 	g.Expect(s.availableCondition(seen).Status).To(Equal(metav1.ConditionTrue))
 	g.Expect(s.componentsCondition(seen).Status).To(Equal(metav1.ConditionTrue))
@@ -74,10 +77,9 @@ func TestAMemberThatAnswersVotes(t *testing.T) {
 	s.observation.Nodes[0].Ready = false
 	s.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
 	s.observation.Etcd.Members[2].Problem = "it can not be asked"
-	everything := func(workload.Member) bool { return true }
-	g.Expect(s.state().votes(everything).healthy).To(Equal(2))
+	g.Expect(s.current().Votes().Healthy).To(Equal(2))
 	s.observation.Etcd.Members[1].Name = "z"
-	g.Expect(s.state().votes(everything).healthy).To(Equal(1), "one that belongs to no Machine does not count")
+	g.Expect(s.current().Votes().Healthy).To(Equal(1), "one that belongs to no Machine does not count")
 }
 
 func TestSinceWhenAMachineIsBroken(t *testing.T) {
@@ -85,13 +87,14 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	s := observed("a", "b", "c")
 	access := newFakeWorkload()
 	access.change(s.key(), func(cluster *fakeCluster) { cluster.observation = *s.observation })
-	r := &Reconciler{workload: access, seen: newSightings()}
+	r := &Reconciler{workload: access, history: newHistory()}
 	began := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	sinceWhen := func(minutes time.Duration, change func(*fakeCluster)) time.Time {
 		access.change(s.key(), change)
+		s.workloadLooked = false
 		s.now, s.observation, s.workloadProblem = began.Add(minutes*time.Minute), nil, ""
 		r.observeWorkload(t.Context(), s)
-		return s.state().Machines[1].BrokenSince
+		return r.newState(s).Machines[1].BrokenSince
 	}
 	crash := func(cluster *fakeCluster) {
 		cluster.unreachable = false

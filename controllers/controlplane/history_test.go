@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
@@ -41,7 +42,7 @@ func TestLastSighting(t *testing.T) {
 	g := NewWithT(t)
 	start := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	lost := errors.New("no answer")
-	seen := newSightings()
+	seen := newHistory()
 	g.Expect(seen.last("one", start, lost)).To(Equal(start), "one that was never seen has its grace from its first failure on")
 	g.Expect(seen.last("one", start.Add(time.Minute), lost)).To(Equal(start))
 	g.Expect(seen.last("one", start.Add(2*time.Minute), nil)).To(Equal(start.Add(2*time.Minute)), "it is seen")
@@ -94,7 +95,7 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 					Spec:       controlplanev1.FooControlPlaneSpec{Replicas: ptr.To[int32](1), Version: "v1.36.3"},
 				},
 			}
-			r := &Reconciler{client: live, certificates: certificates, kubeconfigs: kubeconfigs, workload: newFakeWorkload(), seen: newSightings()}
+			r := &Reconciler{client: live, certificates: certificates, kubeconfigs: kubeconfigs, workload: newFakeWorkload(), history: newHistory()}
 			_, err := certificates.LookupOrGenerate(t.Context(), certs.Request{Cluster: s.key(), Now: s.now})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(r.ensureFoundation(t.Context(), s)).To(Succeed())
@@ -104,13 +105,18 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			if test.kubeconfig != nil {
 				r.kubeconfigs = kubeconfig.NewStore(unreadable(live, test.kubeconfig), live)
 			}
-			s.foundation = foundation{kubeconfig: &problem{Reason: reasonKubeconfigUnknown}}
+			s.foundation = foundation{kubeconfig: &plan.Problem{Reason: reasonKubeconfigUnknown}}
 			test.change(s)
-			if err := r.ensureFoundation(t.Context(), s); test.certificates != nil || test.kubeconfig != nil {
+			err = r.ensureFoundation(t.Context(), s)
+			healthy := observed("a")
+			healthy.controlPlane.Spec.Replicas, healthy.foundation = ptr.To[int32](3), s.foundation
+			next := plan.Decide(healthy.current())
+			if test.certificates != nil || test.kubeconfig != nil {
 				g.Expect(err).To(MatchError(lost))
-				g.Expect(plan(s.state()).acts()).To(BeFalse(), "no Machine is made from what is not known")
+				g.Expect(next.Acts()).To(BeFalse(), "no Machine is made from what is not known")
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
+				g.Expect(next.Acts()).To(Equal(s.foundation.first() == plan.Problem{}), next.Message)
 			}
 			g.Expect(r.observeWorkload(t.Context(), s)).To(BeFalse())
 			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)
@@ -179,9 +185,9 @@ func TestConditionsOfWhatIsOutOfReach(t *testing.T) {
 					Status: controlplanev1.FooControlPlaneStatus{Conditions: healthy(ofControlPlane)},
 				},
 			}
-			seen := s.state()
-			next := plan(seen)
-			g.Expect(next.Action).To(Equal(actionWait), "health is unknown")
+			seen := s.current()
+			next := plan.Decide(seen)
+			g.Expect(next.Action).To(Equal(plan.ActionWait), "health is unknown")
 			s.setStatus(outcome{state: seen, next: next})
 			for _, conditionType := range ofControlPlane {
 				g.Expect(conditions.Get(s.controlPlane, conditionType)).To(HaveField("Status", test.want), conditionType)

@@ -39,22 +39,25 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// scope is everything that one reconcile knows. It is filled once, in observe, and only read afterwards.
+// scope is everything that one reconcile observes. It is filled before the state is made of it, and only read afterwards.
 type scope struct {
 	now          time.Time
 	controlPlane *controlplanev1.FooControlPlane
 	cluster      *clusterv1.Cluster
 
 	infra           infraCluster
+	infraObject     *unstructured.Unstructured
 	infraMissing    bool
 	template        *unstructured.Unstructured
 	templateProblem string
 
 	machines      []*clusterv1.Machine
 	foreign       []string
+	adoptable     []*clusterv1.Machine
 	configs       map[string]*bootstrapv1.KubeadmConfig
 	infraMachines map[string]*unstructured.Unstructured
 	workers       []string
@@ -63,19 +66,15 @@ type scope struct {
 
 	// madeFrom is what Machines would be made from now, and differences in what each Machine, by name, is not so.
 	madeFrom    madeFrom
-	differences map[string][]difference
+	differences map[string][]plan.Difference
 
 	// initialized says that the control plane has been initialized: something proves it, or its API server says so.
 	initialized bool
 	// observation of the workload cluster; nil if there is none, and then workloadProblem says why.
 	observation     *workload.Observation
 	workloadProblem string
-	// straySince is since when members of etcd have belonged to no Machine, by ID.
-	straySince map[uint64]time.Time
-	// brokenSince is since when Machines have been broken, by name.
-	brokenSince map[string]time.Time
-	// random is the part of a new Machine's name that keeps it from being the name of another one.
-	random string
+	// workloadLooked says that it was tried to observe the workload cluster.
+	workloadLooked bool
 	// newlyInitialized says that the control plane was found initialized by this reconcile, and not looked at further.
 	newlyInitialized bool
 	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
@@ -85,11 +84,11 @@ type scope struct {
 // foundation is what must stand before Machines are made. It counts as missing until it was seen.
 type foundation struct {
 	// certificates says why certificates are not there; nil if they are.
-	certificates *problem
+	certificates *plan.Problem
 	// kubeconfig says why the kubeconfig is not there; nil if it is.
-	kubeconfig *problem
+	kubeconfig *plan.Problem
 	// spec says what is wrong with the spec; nil if nothing is, or if Machines have been made from it already.
-	spec *problem
+	spec *plan.Problem
 	// notice says which certificates expire soon; empty if none does.
 	notice string
 }
@@ -141,8 +140,8 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		controlPlane: controlPlane,
 		cluster:      cluster,
 		foundation: foundation{
-			certificates: &problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
-			kubeconfig:   &problem{Reason: reasonKubeconfigUnknown, Message: "not looked at yet"},
+			certificates: &plan.Problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
+			kubeconfig:   &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "not looked at yet"},
 		},
 	}
 	for _, read := range []func(context.Context, *scope) error{
@@ -156,7 +155,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 			return nil, err
 		}
 	}
-	s.initialized = s.provedInitialized()
+	s.initialized = s.evidence().Initialized()
 	return s, s.compare()
 }
 
@@ -172,8 +171,8 @@ func (r *Reconciler) observeInfraCluster(ctx context.Context, s *scope) error {
 	if err != nil {
 		return fmt.Errorf("getting the infrastructure cluster: %w", err)
 	}
-	s.infra = readInfraCluster(object)
-	return r.watchInfraCluster(ctx, object)
+	s.infra, s.infraObject = readInfraCluster(object), object
+	return nil
 }
 
 func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
@@ -186,10 +185,7 @@ func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
 		return nil
 	}
 	s.template = object
-	// The informer of infrastructure machines fills up while certificates are made, before it is needed.
-	clone := &unstructured.Unstructured{}
-	clone.SetGroupVersionKind(cloneKind(object.GroupVersionKind()))
-	return r.watchInfraMachines(ctx, clone)
+	return nil
 }
 
 // cloneKind is the kind of what a template is a template of.
@@ -205,7 +201,8 @@ func (r *Reconciler) observeMachines(ctx context.Context, s *scope) error {
 	}
 	owned := found.Filter(collections.OwnedMachines(s.controlPlane, controlPlaneGroupKind))
 	s.machines = owned.SortedByCreationTimestamp()
-	return r.adopt(ctx, s, found.Difference(owned))
+	s.sortOut(found.Difference(owned))
+	return nil
 }
 
 func (r *Reconciler) observeMachineObjects(ctx context.Context, s *scope) error {
@@ -235,7 +232,7 @@ func (r *Reconciler) observeInfraMachine(ctx context.Context, s *scope, machine 
 		return fmt.Errorf("getting the infrastructure machine of Machine %s: %w", machine.Name, err)
 	}
 	s.infraMachines[machine.Name] = object
-	return r.watchInfraMachines(ctx, object)
+	return nil
 }
 
 // observeWorkers lists what must be gone before the control plane may go.
@@ -298,7 +295,7 @@ func (s *scope) unobservable() string {
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending bool) {
 	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
 		if s.initialized {
-			s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, errUnobservable)
+			s.lastSeen = r.history.last(s.controlPlane.UID, s.now, errUnobservable)
 		}
 		return false
 	}
@@ -312,17 +309,12 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending boo
 	if errors.Is(err, workload.ErrPending) {
 		return true
 	}
-	s.lastSeen = r.seen.last(s.controlPlane.UID, s.now, err)
+	s.lastSeen, s.workloadLooked = r.history.last(s.controlPlane.UID, s.now, err), true
 	if err != nil {
-		s.workloadProblem = "the workload cluster can not be observed: " + steady(err.Error())
-		r.seen.broken(s.controlPlane.UID, s.now, nil)
+		s.workloadProblem = "the workload cluster cannot be observed: " + steady(err.Error())
 		return false
 	}
-	observation.Etcd = steadyEtcd(observation.Etcd)
 	s.observation = &observation
-	seen := s.state()
-	s.straySince = r.seen.strays(s.controlPlane.UID, s.now, seen.strays())
-	s.brokenSince = r.seen.broken(s.controlPlane.UID, s.now, seen.broken())
 	return false
 }
 

@@ -14,19 +14,23 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane
+package plan
 
 import (
 	"flag"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
+// never is after how many effects a controller crashes that does not.
+const never = 100
+
 // failing is what a plan must never do; it is checked against the truth, before the plan is carried out.
-func (w *world) failing(next decision) string {
+func (w *world) failing(next Decision) string {
 	others := func(is func(*worldMachine) bool) bool {
 		return slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.name != next.Machine && is(m) })
 	}
@@ -34,15 +38,15 @@ func (w *world) failing(next decision) string {
 	wrong := func(m *worldMachine) bool { return m.broken() || m.stage != joined }
 	known := !w.blind && w.answers()
 	switch next.Action {
-	case actionInitialize:
-		if len(w.machines) > 0 || w.initialized {
+	case ActionInitialize:
+		if len(w.machines) > 0 || w.known {
 			return "a second control plane would be initialized"
 		}
-	case actionCreate:
+	case ActionCreate:
 		return w.failingCreate(known, others)
-	case actionDelete:
+	case ActionDelete:
 		victim := w.find(next.Machine)
-		if !w.initialized && len(w.machines) == 1 && victim.stage == starting && w.machineState(victim, true).Outdated != nil {
+		if !w.known && len(w.machines) == 1 && victim.stage == starting && w.machineState(victim, true).Outdated != nil {
 			return ""
 		}
 		if !known || others(deleting) {
@@ -54,19 +58,19 @@ func (w *world) failing(next decision) string {
 		if !others(func(m *worldMachine) bool { return m.stage == joined }) {
 			return "deletes the last Machine"
 		}
-		if next.Reason == reasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
+		if next.Reason == ReasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
 			return "a rollout deletes a Machine that may recover before its replacement is there"
 		}
-	case actionRemediate:
+	case ActionRemediate:
 		if others(func(m *worldMachine) bool { return m.deleting && (!m.hooked || !m.drained) }) {
 			return "remediates while another Machine goes"
 		}
-		if w.initialized && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
+		if w.known && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
 			return "remediates without another Machine that works"
 		}
-	case actionRelease, actionRemoveMember:
+	case ActionRelease, ActionRemoveMember:
 		return w.failingRemoval(next)
-	case actionNone, actionWait:
+	case ActionNone, ActionWait:
 	default:
 		return fmt.Sprintf("unexpected action %s", next.Action)
 	}
@@ -87,19 +91,19 @@ func (w *world) failingCreate(known bool, others func(func(*worldMachine) bool) 
 	return ""
 }
 
-func (w *world) failingRemoval(next decision) string {
-	if slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.deleting && !m.hooked }) && next.Action == actionRelease {
+func (w *world) failingRemoval(next Decision) string {
+	if slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.deleting && !m.hooked }) && next.Action == ActionRelease {
 		return "two Machines released at once"
 	}
-	if !w.initialized || len(w.machines) == 1 && next.Action == actionRelease {
+	if !w.initialized || len(w.machines) == 1 && next.Action == ActionRelease {
 		return ""
 	}
 	victim := w.find(next.Machine)
 	works := func(m *worldMachine) bool { return m != victim && !m.broken() && m.stage == joined }
-	if next.Action == actionRelease && victim.stage == joined && (w.blind || !slices.ContainsFunc(w.machines, works)) {
+	if next.Action == ActionRelease && victim.stage == joined && (w.blind || !slices.ContainsFunc(w.machines, works)) {
 		return "a Machine is released though no other one is known to serve"
 	}
-	if member := w.member(victim); next.Action == actionRelease && member != nil && member.id != next.Etcd.Leaving.ID {
+	if member := w.member(victim); next.Action == ActionRelease && member != nil && member.id != next.Etcd.Leaving.ID {
 		return "a Machine is released while its member stays in etcd"
 	}
 	if next.Etcd.Leaving.ID != 0 && !w.quorate(func(m *worldMember) bool { return m.id != next.Etcd.Leaving.ID }) {
@@ -155,31 +159,43 @@ func (w *world) bearable() bool {
 	return w.initialized && w.quorate(everyMember) && slices.ContainsFunc(w.machines, works)
 }
 
-// explore has rapid look at more histories than it does by default, unless its flag says how many.
-func explore(t *testing.T) {
+// histories is how many random histories are looked at: as many as the environment says, or 10,000.
+func histories(t *testing.T) {
 	t.Helper()
-	if checks := flag.Lookup("rapid.checks"); checks != nil && checks.Value.String() == checks.DefValue {
-		if err := flag.Set("rapid.checks", "10000"); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = flag.Set("rapid.checks", checks.DefValue) })
+	number := os.Getenv("PLAN_HISTORIES")
+	if number == "" {
+		number = "10000"
 	}
+	before := flag.Lookup("rapid.checks").Value.String()
+	if err := flag.Set("rapid.checks", number); err != nil {
+		t.Fatalf("PLAN_HISTORIES: %v", err)
+	}
+	t.Cleanup(func() { _ = flag.Set("rapid.checks", before) })
 }
 
 func TestPlanIsSafeAndConverges(t *testing.T) {
-	explore(t)
+	histories(t)
 	rapid.Check(t, func(t *rapid.T) {
 		replicas := rapid.SampledFrom([]int{1, 3, 5})
 		w := newWorld(replicas.Draw(t, "desired"))
 		w.external = rapid.Bool().Draw(t, "external")
 		w.surge = rapid.IntRange(0, 1).Draw(t, "surge")
 		w.domains = rapid.SampledFrom([][]string{nil, {"a", "b", "c"}}).Draw(t, "domains")
-		step := func() decision {
-			next := plan(w.state())
-			if problem := w.failing(next); problem != "" {
-				t.Fatalf("%s: %+v in %+v", problem, next, w.state())
+		crash := never
+		step := func() Decision {
+			s := w.state()
+			next := Decide(s)
+			if again := Decide(s); again.Action != next.Action || again.Message != next.Message {
+				t.Fatalf("the same state gives two decisions: %+v and %+v", next, again)
 			}
-			w.carryOut(next)
+			if !w.stale(next) {
+				if problem := w.failing(next); problem != "" {
+					t.Fatalf("%s: %+v in %+v", problem, next, s)
+				}
+			}
+			if done := w.carryOut(next, crash); done {
+				w.report(s)
+			}
 			return next
 		}
 		// Most of what can go wrong does so when all Machines are there.
@@ -188,10 +204,21 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			step()
 		}
 		t.Repeat(map[string]func(*rapid.T){
-			"plan":      func(*rapid.T) { step() },
-			"progress":  func(*rapid.T) { w.progress() },
-			"onward":    func(*rapid.T) { w.progress(); step() },
-			"heal":      func(*rapid.T) { w.heal() },
+			"plan":     func(*rapid.T) { step() },
+			"progress": func(*rapid.T) { w.progress() },
+			"onward":   func(*rapid.T) { w.progress(); step() },
+			"heal":     func(*rapid.T) { w.heal() },
+			"restore":  func(*rapid.T) { w.loseStatus() },
+			"restart":  func(*rapid.T) { w.restart() },
+			"lag":      func(*rapid.T) { w.fallBehind() },
+			"refuse":   func(*rapid.T) { w.refused = !w.refused },
+			"crash": func(t *rapid.T) {
+				crash = rapid.IntRange(0, 2).Draw(t, "effects")
+				step()
+				crash = never
+				w.restart()
+			},
+			"mark":      w.happens(func(m *worldMachine) { m.flagged = true }),
 			"blind":     func(*rapid.T) { w.blind = true },
 			"fail":      w.happens(func(m *worldMachine) { m.failed = true }),
 			"cripple":   w.happens(func(m *worldMachine) { m.crippled = true }),
@@ -211,11 +238,11 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 }
 
 // converge has the user and the world do what they must, and nothing more.
-func (w *world) converge(t *rapid.T, step func() decision) {
+func (w *world) converge(t *rapid.T, step func() Decision) {
 	if !w.bearable() || rapid.Bool().Draw(t, "healed") {
 		w.heal()
 	}
-	w.blind = false
+	w.blind, w.refused, w.cached = false, false, nil
 	w.userRelents()
 	created := w.created
 	for range 400 {
@@ -229,7 +256,7 @@ func (w *world) converge(t *rapid.T, step func() decision) {
 			t.Fatalf("makes Machines without end: %d, %+v", made, w.state())
 		}
 	}
-	t.Fatalf("does not converge: %+v in %+v", plan(w.state()), w.state())
+	t.Fatalf("does not converge: %+v in %+v", Decide(w.state()), w.state())
 }
 
 // userRelents takes back what is refused, and confirms what is held.

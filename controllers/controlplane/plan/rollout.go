@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane
+package plan
 
 import (
 	"fmt"
@@ -36,100 +36,100 @@ const brokenGrace = 5 * time.Minute
 // abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
 // was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
 // up as soon as the spec says something else. The state of the others does not matter, since nothing is taken from them.
-func abandon(s state) (decision, bool) {
+func abandon(s State) (Decision, bool) {
 	for _, machine := range s.newcomers() {
-		if !s.replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
+		if !s.Replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
 			continue
 		}
-		if !slices.ContainsFunc(s.Machines, machineState.joined) {
+		if !slices.ContainsFunc(s.Machines, Machine.Joined) {
 			continue
 		}
 		return giveUp(machine), true
 	}
-	return decision{}, false
+	return Decision{}, false
 }
 
 // abandonFirst gives up the Machine that is to initialize the control plane, while nothing can have run on it. Once its
-// infrastructure is there, a cluster that can not be reached from here may be in use, and only the user knows.
-func (s state) abandonFirst(first machineState) decision {
-	if problem := s.creationProblem(); problem.exists() {
+// infrastructure is there, a cluster that cannot be reached from here may be in use, and only the user knows.
+func (s State) abandonFirst(first Machine) Decision {
+	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
-	if slices.ContainsFunc(s.Machines, func(m machineState) bool { return m.Provisioned || m.joined() }) {
-		return wait(reasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, though it is out of date: %s; "+
+	if slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Provisioned || m.Joined() }) {
+		return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, though it is out of date: %s; "+
 			"if nothing of its cluster is needed, delete the Machine, and another one is made", first.Name, first.Outdated[0].Text)
 	}
 	return giveUp(first)
 }
 
-func giveUp(machine machineState) decision {
-	return decision{
-		Action: actionDelete, Reason: reasonAbandoningMachine, Machine: machine.Name,
+func giveUp(machine Machine) Decision {
+	return Decision{
+		Action: ActionDelete, Reason: ReasonAbandoningMachine, Machine: machine.Name,
 		Message: fmt.Sprintf("deleting Machine %s, which has not joined and is out of date: %s", machine.Name, machine.Outdated[0].Text),
 	}
 }
 
 // rollOut replaces Machines that are out of date, one by one.
-func rollOut(s state) (decision, bool) {
-	outdated := filter(s.Machines, func(m machineState) bool { return !m.Deleting && len(m.Outdated) > 0 })
+func rollOut(s State) (Decision, bool) {
+	outdated := Filter(s.Machines, func(m Machine) bool { return !m.Deleting && len(m.Outdated) > 0 })
 	if len(outdated) == 0 {
-		return decision{}, false
+		return Decision{}, false
 	}
-	due := filter(outdated, s.replaceable)
+	due := Filter(outdated, s.Replaceable)
 	if len(due) == 0 {
-		return s.hold(), true
+		return s.Hold(), false
 	}
-	if problem := s.creationProblem(); problem.exists() {
+	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message), true
 	}
 	if s.MaxSurge == 0 && s.Desired < minReplicasWithoutSurge {
-		return wait(reasonSurgeRefused,
+		return wait(ReasonSurgeRefused,
 			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine would go before its replacement is there, "+
-				"for which at least %d are needed; use maxSurge 1", s.Desired, minReplicasWithoutSurge).yielding(), true
+				"for which at least %d are needed; use maxSurge 1", s.Desired, minReplicasWithoutSurge), false
 	}
-	if broken := filter(due, s.goesBroken); len(broken) > 0 && len(s.Machines) > 1 {
-		if next := s.remove(s.mostCrowded(broken), reasonRollingOut); next.acts() {
+	if broken := Filter(due, s.goesBroken); len(broken) > 0 && len(s.Machines) > 1 {
+		if next := s.remove(s.mostCrowded(broken), ReasonRollingOut); next.Acts() {
 			return next, true
 		}
 	}
 	if len(s.Machines) < s.Desired+s.MaxSurge {
-		return s.create(reasonRollingOut), true
+		return s.create(ReasonRollingOut), true
 	}
-	return s.remove(s.victim(), reasonRollingOut), true
+	return s.remove(s.victim(), ReasonRollingOut), true
 }
 
 // goesBroken says whether a Machine that is to be replaced goes because it is broken: where one goes next anyway, or if it has
 // been broken for long and keeps its replacement from being made. One that only restarts is waited for.
-func (s state) goesBroken(machine machineState) bool {
-	if machine.healthy() {
+func (s State) goesBroken(machine Machine) bool {
+	if machine.Healthy() {
 		return false
 	}
 	lasts := !machine.BrokenSince.IsZero() && s.Now.Sub(machine.BrokenSince) >= brokenGrace
 	return lasts || len(s.Machines) >= s.Desired+s.MaxSurge
 }
 
-// hold keeps Machines that only this program finds out of date.
-func (s state) hold() decision {
+// Hold keeps Machines that only this program finds out of date.
+func (s State) Hold() Decision {
 	return wait(controlplanev1.RolloutHeldReason,
 		"the Machines are out of date though neither the spec nor a template of the FooControlPlane was changed since they were made, "+
 			"as after an update of the manager; to replace them, set the annotation %s: %q on the FooControlPlane",
-		controlplanev1.ConfirmRolloutAnnotation, s.Digest).yielding()
+		controlplanev1.ConfirmRolloutAnnotation, s.Digest)
 }
 
 // versionProblem says why no Machine of spec.version may join those that are there; empty if one may.
-func (s state) versionProblem() string {
+func (s State) versionProblem() string {
 	wanted, err := semver.ParseTolerant(s.Version)
 	if err != nil {
 		return fmt.Sprintf("spec.version %q is not a version such as v1.36.3: %v", s.Version, err)
 	}
 	for _, machine := range s.Machines {
 		version, err := semver.ParseTolerant(machine.Version)
-		if err != nil || !machine.joined() {
+		if err != nil || !machine.Joined() {
 			continue
 		}
 		switch {
 		case wanted.LT(version):
-			return fmt.Sprintf("spec.version %s is refused: Machine %s is part of the control plane with %s, and a control plane can not go back to an older version; "+
+			return fmt.Sprintf("spec.version %s is refused: Machine %s is part of the control plane with %s, and a control plane cannot go back to an older version; "+
 				"set spec.version to %s or newer", s.Version, machine.Name, machine.Version, machine.Version)
 		case controlplanerules.SkipsMinor(wanted, version):
 			return fmt.Sprintf("spec.version %s is refused: it is more than one minor version above %s, which Machine %s has; "+

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane
+package plan
 
 import (
 	"fmt"
@@ -31,11 +31,13 @@ func (w *world) story() []string {
 	for range 60 {
 		w.checkHealth()
 		w.progress()
-		next := plan(w.state())
-		w.carryOut(next)
-		if next.acts() {
+		s := w.state()
+		next := Decide(s)
+		w.carryOut(next, never)
+		w.report(s)
+		if next.Acts() {
 			subject := next.Machine
-			if next.Action == actionCreate || next.Action == actionInitialize {
+			if next.Action == ActionCreate || next.Action == ActionInitialize {
 				subject = fmt.Sprintf("m%d", w.created)
 				if next.FailureDomain != "" {
 					subject += " in " + next.FailureDomain
@@ -44,7 +46,7 @@ func (w *world) story() []string {
 			done = append(done, fmt.Sprintf("%s %s (%s)", next.Action, subject, next.Reason))
 		}
 	}
-	if last := plan(w.state()); last.Action == actionWait {
+	if last := Decide(w.state()); last.Action == ActionWait {
 		done = append(done, "Wait: "+last.Reason)
 	}
 	return done
@@ -171,10 +173,10 @@ func TestSequences(t *testing.T) {
 func TestGoingBackAbandonsTheNewMachine(t *testing.T) {
 	g := NewWithT(t)
 	w := ofThree(func(w *world) { w.version = "v1.37.0" })
-	w.carryOut(plan(w.state()))
+	w.carryOut(Decide(w.state()), never)
 	w.find("m4").failed = true
 	w.progress()
-	g.Expect(plan(w.state()).Action).To(Equal(actionWait))
+	g.Expect(Decide(w.state()).Action).To(Equal(ActionWait))
 	w.version = testVersion
 	g.Expect(w.story()).To(Equal([]string{"DeleteMachine m4 (AbandoningMachine)", "ReleaseMachine m4 (ReleasingMachine)"}))
 }
@@ -182,25 +184,25 @@ func TestGoingBackAbandonsTheNewMachine(t *testing.T) {
 func TestGoingBackIsRefusedOnceTheNewMachineHasJoined(t *testing.T) {
 	g := NewWithT(t)
 	w := ofThree(func(w *world) { w.version = "v1.37.0" })
-	w.carryOut(plan(w.state()))
+	w.carryOut(Decide(w.state()), never)
 	for range 5 {
 		w.progress()
 	}
 	w.version = testVersion
-	next := plan(w.state())
-	g.Expect(next.Reason).To(Equal(reasonVersionRefused))
+	next := Decide(w.state())
+	g.Expect(next.Reason).To(Equal(ReasonVersionRefused))
 	g.Expect(next.Message).To(ContainSubstring("Machine m4 is part of the control plane with v1.37.0"))
 }
 
 func TestARolloutWaitsForABrokenMachineToRecover(t *testing.T) {
 	g := NewWithT(t)
 	w := ofThree(func(w *world) { w.version = "v1.37.0"; w.find("m2").crippled = true })
-	g.Expect(plan(w.state())).To(And(HaveField("Action", actionWait), HaveField("Reason", reasonMachinesNotHealthy)))
+	g.Expect(Decide(w.state())).To(And(HaveField("Action", ActionWait), HaveField("Reason", ReasonMachinesNotHealthy)))
 	w.heal()
 	w.progress()
-	next := plan(w.state())
-	g.Expect(next).To(And(HaveField("Action", actionCreate), HaveField("Reason", reasonRollingOut)))
-	w.carryOut(next)
+	next := Decide(w.state())
+	g.Expect(next).To(And(HaveField("Action", ActionCreate), HaveField("Reason", ReasonRollingOut)))
+	w.carryOut(next, never)
 	g.Expect(w.find("m4")).NotTo(BeNil())
 }
 
@@ -208,34 +210,34 @@ func TestARolloutDeletesAMachineThatStaysBroken(t *testing.T) {
 	g := NewWithT(t)
 	w := ofThree(func(w *world) { w.version = "v1.37.0"; w.find("m2").crippled = true })
 	began := w.now
-	var next decision
-	for next = plan(w.state()); !next.acts() && w.now.Sub(began) < time.Hour; next = plan(w.state()) {
+	var next Decision
+	for next = Decide(w.state()); !next.Acts() && w.now.Sub(began) < time.Hour; next = Decide(w.state()) {
 		w.progress()
 	}
 	g.Expect(w.now.Sub(began)).To(Equal(brokenGrace))
-	g.Expect(next).To(And(HaveField("Action", actionDelete), HaveField("Reason", reasonRollingOut), HaveField("Machine", "m2")))
+	g.Expect(next).To(And(HaveField("Action", ActionDelete), HaveField("Reason", ReasonRollingOut), HaveField("Machine", "m2")))
 }
 
 func TestRetries(t *testing.T) {
 	w := ofThree()
-	last := func(retries int32, ago time.Duration) *remediation {
-		record := &remediation{Machine: "m0", RetryCount: retries}
+	last := func(retries int32, ago time.Duration) *Remediation {
+		record := &Remediation{Machine: "m0", RetryCount: retries}
 		record.Timestamp.Time = w.now.Add(-ago)
 		return record
 	}
 	tests := map[string]struct {
-		last    *remediation
-		limits  retryLimits
+		last    *Remediation
+		limits  RetryLimits
 		retries int32
 		reason  string
 	}{
 		"first":                   {retries: 0},
-		"second":                  {last: last(0, time.Minute), limits: retryLimits{MinHealthy: time.Hour}, retries: 1},
-		"after a healthy time":    {last: last(5, 2*time.Hour), limits: retryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](1)}, retries: 0},
-		"within the period":       {last: last(0, time.Minute), limits: retryLimits{MinHealthy: time.Hour, Period: 5 * time.Minute}, reason: "RemediationDeferred"},
-		"as often as allowed":     {last: last(1, time.Minute), limits: retryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, retries: 2},
-		"more often than allowed": {last: last(2, time.Minute), limits: retryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, reason: "CannotBeRemediated"},
-		"never again":             {last: last(0, time.Minute), limits: retryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](0)}, reason: "CannotBeRemediated"},
+		"second":                  {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour}, retries: 1},
+		"after a healthy time":    {last: last(5, 2*time.Hour), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](1)}, retries: 0},
+		"within the period":       {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, Period: 5 * time.Minute}, reason: "RemediationDeferred"},
+		"as often as allowed":     {last: last(1, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, retries: 2},
+		"more often than allowed": {last: last(2, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, reason: "CannotBeRemediated"},
+		"never again":             {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](0)}, reason: "CannotBeRemediated"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -243,21 +245,21 @@ func TestRetries(t *testing.T) {
 			s := w.state()
 			s.Retries = test.limits
 			s.Machines[1].Remediate, s.Machines[1].ReplacementFor = true, test.last
-			next := plan(s)
+			next := Decide(s)
 			if test.reason != "" {
 				g.Expect(next.Reason).To(Equal(test.reason), next.Message)
 				g.Expect(next.Recheck.IsZero()).To(Equal(test.limits.Period == 0))
 				return
 			}
-			g.Expect(next.Action).To(Equal(actionRemediate), next.Message)
+			g.Expect(next.Action).To(Equal(ActionRemediate), next.Message)
 			g.Expect(next.Remediation.RetryCount).To(Equal(test.retries))
 		})
 	}
 }
 
 func TestRemediationSaysWhyNot(t *testing.T) {
-	flag := func(names ...string) func(*state) {
-		return func(s *state) {
+	flag := func(names ...string) func(*State) {
+		return func(s *State) {
 			for i := range s.Machines {
 				for _, name := range names {
 					s.Machines[i].Remediate = s.Machines[i].Remediate || s.Machines[i].Name == name
@@ -265,34 +267,34 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 			}
 		}
 	}
-	sick := func(s *state) {
+	sick := func(s *State) {
 		s.Machines[1].Unhealthy, s.Etcd.Members[1].Problem = []string{"etcd: failed"}, "no answer"
 	}
-	crippled := func(s *state) { s.Machines[1].Unhealthy = []string{"kube-scheduler: failed"} }
-	external := func(s *state) { s.EtcdManaged = false; s.Etcd.Members = nil }
+	crippled := func(s *State) { s.Machines[1].Unhealthy = []string{"kube-scheduler: failed"} }
+	external := func(s *State) { s.EtcdManaged = false; s.Etcd.Members = nil }
 	tests := map[string]struct {
-		state   state
+		state   State
 		reason  string
 		message string
 	}{
-		"only one":                   {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
+		"only one":                   {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's State would be lost"},
 		"only one, external etcd":    {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
-		"external etcd":              {with(settled("a", "b", "c"), flag("a"), external), reasonRemediating, "to replace it"},
+		"external etcd":              {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
 		"quorum":                     {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},
-		"etcd bears it":              {with(settled("a", "b", "c"), flag("a"), crippled), reasonRemediating, "deleting Machine a"},
-		"blind":                      {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
-		"etcd unknown":               {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
-		"a learner":                  {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
-		"another one joins":          {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Machines[2].Node = "" }), "RemediationDeferred", "until Machine c has joined"},
-		"another one goes":           {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Machines[2].Deleting = true }), reasonWaitingForMachineDeletion, "Machine c"},
-		"the template is gone":       {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.TemplateProblem = "no template" }), "RemediationDeferred", "no template"},
-		"the topology upgrades":      {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Awaited = "v1.37.0" }), "RemediationDeferred", "hand down version v1.37.0"},
-		"an alarm on another member": {with(settled("a", "b", "c"), flag("a"), func(s *state) { s.Etcd.Members[1].Alarms = []string{"NOSPACE"} }), "CannotBeRemediated", "1 of 2"},
+		"etcd bears it":              {with(settled("a", "b", "c"), flag("a"), crippled), ReasonRemediating, "deleting Machine a"},
+		"blind":                      {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
+		"etcd unknown":               {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
+		"a learner":                  {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
+		"another one joins":          {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Node = "" }), "RemediationDeferred", "until Machine c has joined"},
+		"another one goes":           {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Deleting = true }), ReasonWaitingForMachineDeletion, "Machine c"},
+		"the template is gone":       {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.TemplateProblem = "no template" }), "RemediationDeferred", "no template"},
+		"the topology upgrades":      {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Awaited = "v1.37.0" }), "RemediationDeferred", "hand down version v1.37.0"},
+		"an alarm on another member": {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[1].Alarms = []string{"NOSPACE"} }), "CannotBeRemediated", "1 of 2"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			next := plan(test.state)
+			next := Decide(test.state)
 			g.Expect(next.Reason).To(Equal(test.reason), next.Message)
 			g.Expect(next.Message).To(ContainSubstring(test.message))
 		})

@@ -22,7 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/lru"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
 const (
@@ -33,31 +33,32 @@ const (
 	historyKnown = 10000
 )
 
-// sightings remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
-// have belonged to no Machine, and since when Machines have been broken.
-type sightings struct {
+// history remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
+// have belonged to no Machine, and since when Machines have been broken. A manager that starts has no history, and waits as
+// long as for something that it sees for the first time.
+type history struct {
 	known  *lru.Cache
 	alone  *lru.Cache
 	failed *lru.Cache
 }
 
-func newSightings() *sightings {
-	return &sightings{known: lru.New(historyKnown), alone: lru.New(historyKnown), failed: lru.New(historyKnown)}
+func newHistory() *history {
+	return &history{known: lru.New(historyKnown), alone: lru.New(historyKnown), failed: lru.New(historyKnown)}
 }
 
 // strays takes down which members belong to no Machine now, and returns since when each has.
-func (m *sightings) strays(owner types.UID, now time.Time, members []workload.Member) map[uint64]time.Time {
+func (h *history) strays(owner types.UID, now time.Time, members []plan.Member) map[uint64]time.Time {
 	ids := make([]uint64, 0, len(members))
 	for _, member := range members {
 		ids = append(ids, member.ID)
 	}
-	return since(m.alone, owner, now, ids)
+	return since(h.alone, owner, now, ids)
 }
 
 // broken takes down which Machines are broken now, by name, and returns since when each has been, at every look. Who could
 // not look says that none is: what is not seen may have been well for a while.
-func (m *sightings) broken(owner types.UID, now time.Time, machines []string) map[string]time.Time {
-	return since(m.failed, owner, now, machines)
+func (h *history) broken(owner types.UID, now time.Time, machines []string) map[string]time.Time {
+	return since(h.failed, owner, now, machines)
 }
 
 // since takes down what is so now, forgets what is not, and returns since when each has been so.
@@ -82,13 +83,13 @@ func since[K comparable](memory *lru.Cache, owner types.UID, now time.Time, curr
 
 // last returns when a control plane was last seen, which is now if there is no failure. One that was never seen is given
 // its grace from its first failure on.
-func (m *sightings) last(owner types.UID, now time.Time, failure error) time.Time {
-	if value, ok := m.known.Get(owner); ok && failure != nil {
+func (h *history) last(owner types.UID, now time.Time, failure error) time.Time {
+	if value, ok := h.known.Get(owner); ok && failure != nil {
 		if seen, ok := value.(time.Time); ok {
 			return seen
 		}
 	}
-	m.known.Add(owner, now)
+	h.known.Add(owner, now)
 	return now
 }
 

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane
+package plan
 
 import (
 	"cmp"
@@ -24,41 +24,41 @@ import (
 )
 
 // creationProblem says why no Machine can be made of what the spec says now.
-func (s state) creationProblem() problem {
+func (s State) creationProblem() Problem {
 	switch refused := s.versionProblem(); {
 	case s.Awaited != "":
-		return problem{reasonWaitingForTopology, fmt.Sprintf("waiting for the Cluster's topology to hand down version %s", s.Awaited)}
+		return Problem{ReasonWaitingForTopology, fmt.Sprintf("waiting for the Cluster's topology to hand down version %s", s.Awaited)}
 	case refused != "":
-		return problem{reasonVersionRefused, refused}
+		return Problem{ReasonVersionRefused, refused}
 	case s.TemplateProblem != "":
-		return problem{reasonTemplateUnusable, s.TemplateProblem}
+		return Problem{ReasonTemplateUnusable, s.TemplateProblem}
 	}
-	return problem{}
+	return Problem{}
 }
 
 // create plans one more Machine, if all others are healthy.
-func (s state) create(reason string) decision {
+func (s State) create(reason string) Decision {
 	if !s.ClusterInitialized {
-		return wait(reasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
+		return wait(ReasonWaitingForInitialization, "waiting for the Cluster's ControlPlaneInitialized condition")
 	}
-	if problem := s.creationProblem(); problem.exists() {
+	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
-	if blocked, is := s.unstable(machineState{}); is && !s.replaceableNow() {
+	if blocked, is := s.unstable(Machine{}); is && !s.replaceableNow() {
 		return blocked
 	}
-	next := decision{
-		Action: actionCreate, Reason: reason, FailureDomain: s.placement(), Remediation: s.Remediation,
-		Message: fmt.Sprintf("creating Machine %d of %d", len(s.Machines)+1, s.target()),
+	next := Decision{
+		Action: ActionCreate, Reason: reason, FailureDomain: s.placement(), Remediation: s.Remediation,
+		Message: fmt.Sprintf("creating Machine %d of %d", len(s.Machines)+1, s.Target()),
 	}
 	if s.Remediation != nil {
-		next.Message = fmt.Sprintf("creating Machine %d of %d, in place of %s", len(s.Machines)+1, s.target(), s.Remediation.Machine)
+		next.Message = fmt.Sprintf("creating Machine %d of %d, in place of %s", len(s.Machines)+1, s.Target(), s.Remediation.Machine)
 	}
 	return next
 }
 
 // remove plans the deletion of a Machine, if all the others are healthy and keep quorum without it.
-func (s state) remove(victim machineState, reason string) decision {
+func (s State) remove(victim Machine, reason string) Decision {
 	if s.Awaited != "" {
 		problem := s.creationProblem()
 		return wait(problem.Reason, "%s", problem.Message)
@@ -68,29 +68,29 @@ func (s state) remove(victim machineState, reason string) decision {
 	}
 	change, problem := s.departure(victim)
 	if problem != "" {
-		return wait(reasonQuorumAtRisk, "Machine %s is kept: %s", victim.Name, problem)
+		return wait(ReasonQuorumAtRisk, "Machine %s is kept: %s", victim.Name, problem)
 	}
-	return decision{
-		Action: actionDelete, Reason: reason, Machine: victim.Name, Etcd: change,
+	return Decision{
+		Action: ActionDelete, Reason: reason, Machine: victim.Name, Etcd: change,
 		Message: fmt.Sprintf("deleting Machine %s, %d of %d stay", victim.Name, len(s.Machines)-1, len(s.Machines)),
 	}
 }
 
-// target is how many Machines there may be now.
-func (s state) target() int {
-	if slices.ContainsFunc(s.Machines, s.replaceable) {
+// Target is how many Machines there may be now.
+func (s State) Target() int {
+	if slices.ContainsFunc(s.Machines, s.Replaceable) {
 		return s.Desired + s.MaxSurge
 	}
 	return s.Desired
 }
 
 // unstable says whether anything but the one Machine is wrong or unknown, in which case nothing is changed.
-func (s state) unstable(except machineState) (decision, bool) {
+func (s State) unstable(except Machine) (Decision, bool) {
 	if deleting := s.deletingMachines(); len(deleting) > 0 {
 		return waitForDeletion(deleting[0]), true
 	}
 	if s.WorkloadProblem != "" {
-		return wait(reasonWorkloadUnknown, "%s", s.WorkloadProblem), true
+		return wait(ReasonWorkloadUnknown, "%s", s.WorkloadProblem), true
 	}
 	var problems []string
 	for _, machine := range s.Machines {
@@ -101,22 +101,22 @@ func (s state) unstable(except machineState) (decision, bool) {
 		}
 	}
 	if len(problems) > 0 {
-		return wait(reasonMachinesNotHealthy, "%s", strings.Join(problems, "; ")), true
+		return wait(ReasonMachinesNotHealthy, "%s", strings.Join(problems, "; ")), true
 	}
-	if problem := etcdProblem(s, except); s.EtcdManaged && problem != "" {
-		return wait(reasonEtcdNotHealthy, "%s", problem), true
+	if problem := s.EtcdProblem(except); s.EtcdManaged && problem != "" {
+		return wait(ReasonEtcdNotHealthy, "%s", problem), true
 	}
-	return decision{}, false
+	return Decision{}, false
 }
 
 // placement is the failure domain where the fewest Machines are that stay, and of those where the fewest are at all.
 //
 //contract:control-plane/machine-placement
-func (s state) placement() string {
+func (s State) placement() string {
 	if len(s.FailureDomains) == 0 {
 		return ""
 	}
-	stays := func(m machineState) bool { return !m.Deleting && !s.replaceable(m) }
+	stays := func(m Machine) bool { return !m.Deleting && !s.Replaceable(m) }
 	return slices.MinFunc(s.FailureDomains, func(a, b string) int {
 		return cmp.Or(
 			cmp.Compare(s.inDomain(a, stays), s.inDomain(b, stays)),
@@ -126,23 +126,23 @@ func (s state) placement() string {
 	})
 }
 
-func active(m machineState) bool { return !m.Deleting }
+func active(m Machine) bool { return !m.Deleting }
 
-func (s state) inDomain(domain string, is func(machineState) bool) int {
-	return len(filter(s.Machines, func(m machineState) bool { return m.FailureDomain == domain && is(m) }))
+func (s State) inDomain(domain string, is func(Machine) bool) int {
+	return len(Filter(s.Machines, func(m Machine) bool { return m.FailureDomain == domain && is(m) }))
 }
 
 // victim is the Machine that goes first. A rollout takes what is out of date, and does not mistake for broken what it has
 // just made; otherwise what is broken goes first. What the user has marked comes before both.
-func (s state) victim() machineState {
-	due := filter(s.Machines, s.replaceable)
-	marked := func(m machineState) bool { return m.Marked }
-	broken := func(m machineState) bool { return !m.healthy() }
-	notReady := func(m machineState) bool { return m.NodeNotReady }
-	for _, candidates := range [][]machineState{
-		filter(due, marked), filter(s.Machines, marked),
-		filter(due, broken), filter(due, notReady), due,
-		filter(s.Machines, broken), filter(s.Machines, notReady),
+func (s State) victim() Machine {
+	due := Filter(s.Machines, s.Replaceable)
+	marked := func(m Machine) bool { return m.Marked }
+	broken := func(m Machine) bool { return !m.Healthy() }
+	notReady := func(m Machine) bool { return m.NodeNotReady }
+	for _, candidates := range [][]Machine{
+		Filter(due, marked), Filter(s.Machines, marked),
+		Filter(due, broken), Filter(due, notReady), due,
+		Filter(s.Machines, broken), Filter(s.Machines, notReady),
 	} {
 		if len(candidates) > 0 {
 			return s.mostCrowded(candidates)
@@ -153,8 +153,8 @@ func (s state) victim() machineState {
 
 // mostCrowded returns the oldest of the candidates in the failure domain with the most Machines. A failure domain that is
 // none any more comes first.
-func (s state) mostCrowded(candidates []machineState) machineState {
-	return slices.MinFunc(candidates, func(a, b machineState) int {
+func (s State) mostCrowded(candidates []Machine) Machine {
+	return slices.MinFunc(candidates, func(a, b Machine) int {
 		return cmp.Or(
 			cmp.Compare(s.crowd(b), s.crowd(a)),
 			cmp.Compare(a.FailureDomain, b.FailureDomain),
@@ -164,7 +164,7 @@ func (s state) mostCrowded(candidates []machineState) machineState {
 	})
 }
 
-func (s state) crowd(machine machineState) int {
+func (s State) crowd(machine Machine) int {
 	if len(s.FailureDomains) > 0 && !slices.Contains(s.FailureDomains, machine.FailureDomain) {
 		return len(s.Machines) + 1
 	}

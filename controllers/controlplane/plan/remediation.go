@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package controlplane
+package plan
 
 import (
 	"cmp"
@@ -25,11 +25,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 // remediation is what is known of one, in the form in which annotations hold it.
-type remediation struct {
+type Remediation struct {
 	// Machine that was remediated.
 	Machine string `json:"machine"`
 	// Timestamp is when that was.
@@ -38,8 +37,8 @@ type remediation struct {
 	RetryCount int32 `json:"retryCount"`
 }
 
-// retryLimits are those of spec.remediation.
-type retryLimits struct {
+// RetryLimits are the limits of spec.remediation.
+type RetryLimits struct {
 	// MaxRetry is how often to try again; nil is without end.
 	MaxRetry *int32
 	// Period is how long to wait between two tries.
@@ -50,35 +49,58 @@ type retryLimits struct {
 
 // remediate replaces Machines that are not healthy, the one in the worst state first. Where none can be replaced now, the
 // rest of the plan is still looked at, since it may be what makes it possible.
-func remediate(s state) (decision, bool) {
-	candidates := filter(s.Machines, func(m machineState) bool { return m.Remediate && !m.Deleting })
+func remediate(s State) (Decision, bool) {
+	candidates := Filter(s.Machines, func(m Machine) bool { return m.Remediate && !m.Deleting })
 	if len(candidates) == 0 {
-		return decision{}, false
+		return Decision{}, false
 	}
 	slices.SortStableFunc(candidates, s.worseFirst)
-	var refused decision
+	var refused Decision
 	for _, machine := range candidates {
 		next := s.remediation(machine)
-		if next.acts() {
+		if next.Acts() {
 			return next, true
 		}
 		if refused.Action == "" {
 			refused = next
 		}
 	}
-	return refused.yielding(), true
+	return refused, false
 }
 
-// worseFirst puts first what lacks most: a Node, then a member of etcd that works, then components that do.
-func (s state) worseFirst(a, b machineState) int {
-	rank := func(m machineState) int {
+// judge adds to a decision what is done now about each Machine that is to be remediated.
+func (s State) judge(next Decision) Decision {
+	next.Unhealthy = map[string]Problem{}
+	for _, machine := range Filter(s.Machines, func(m Machine) bool { return m.Remediate }) {
+		own := s.remediation(machine)
+		switch {
+		case machine.Deleting || next.Action == ActionRemediate && next.Machine == machine.Name:
+			next.Unhealthy[machine.Name] = Problem{controlplanev1.MachineRemediationMachineDeletingReason, "the Machine is being deleted"}
+		case !own.Acts():
+			next.Unhealthy[machine.Name] = Problem{own.Reason, own.Message}
+		default:
+			next.Unhealthy[machine.Name] = Problem{
+				controlplanev1.MachineRemediationDeferredReason,
+				fmt.Sprintf("Machine %s waits for something else first (%s): %s", machine.Name, next.Reason, next.Message),
+			}
+		}
+	}
+	return next
+}
+
+// worseFirst puts first what the user has asked for, and then what lacks most: a Node, then a member of etcd that works,
+// then components that do.
+func (s State) worseFirst(a, b Machine) int {
+	rank := func(m Machine) int {
 		member, ok := s.Etcd.Member(m.Node)
 		switch {
-		case !m.joined():
+		case m.RemediationAsked:
+			return -1
+		case !m.Joined():
 			return 0
-		case s.EtcdManaged && (!ok || memberProblem(member) != ""):
+		case s.EtcdManaged && (!ok || member.Trouble() != ""):
 			return 1
-		case !m.healthy():
+		case !m.Healthy():
 			return 2
 		}
 		return 3
@@ -86,21 +108,21 @@ func (s state) worseFirst(a, b machineState) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.Created.Compare(b.Created), cmp.Compare(a.Name, b.Name))
 }
 
-func cannot(machine machineState, format string, arguments ...any) decision {
+func cannot(machine Machine, format string, arguments ...any) Decision {
 	next := wait(controlplanev1.MachineCannotBeRemediatedReason, format, arguments...)
 	next.Machine = machine.Name
 	return next
 }
 
-func deferred(machine machineState, format string, arguments ...any) decision {
+func deferred(machine Machine, format string, arguments ...any) Decision {
 	next := wait(controlplanev1.MachineRemediationDeferredReason, format, arguments...)
 	next.Machine = machine.Name
 	return next
 }
 
 // remediation plans the remediation of one Machine, or says exactly why it must not be.
-func (s state) remediation(machine machineState) decision {
-	if problem := s.creationProblem(); problem.exists() {
+func (s State) remediation(machine Machine) Decision {
+	if problem := s.creationProblem(); problem.Exists() {
 		return deferred(machine, "Machine %s is kept, since its replacement could not be made: %s", machine.Name, problem.Message)
 	}
 	record, blocked := s.retry(machine)
@@ -108,17 +130,17 @@ func (s state) remediation(machine machineState) decision {
 		return blocked
 	}
 	// Where several go before the first replacement can be made, the one that was tried most often is remembered.
-	if pending := s.Remediation; pending != nil && len(s.Machines) < s.target() && pending.RetryCount > record.RetryCount {
+	if pending := s.Remediation; pending != nil && len(s.Machines) < s.Target() && pending.RetryCount > record.RetryCount {
 		record = *pending
 	}
-	next := decision{
-		Action: actionRemediate, Reason: reasonRemediating, Machine: machine.Name, Remediation: &record,
+	next := Decision{
+		Action: ActionRemediate, Reason: ReasonRemediating, Machine: machine.Name, Remediation: &record,
 		Message: fmt.Sprintf("deleting Machine %s, which is not healthy, to replace it", machine.Name),
 	}
 	if !s.Initialized {
 		return next
 	}
-	for _, check := range []func(machineState) decision{s.othersMoving, s.nobodyElse, s.etcdUnfit} {
+	for _, check := range []func(Machine) Decision{s.othersMoving, s.nobodyElse, s.etcdUnfit} {
 		if blocked := check(machine); blocked.Action != "" {
 			return blocked
 		}
@@ -132,8 +154,8 @@ func (s state) remediation(machine machineState) decision {
 }
 
 // othersMoving keeps remediation to one thing at a time. What is stuck does not count, since this remediation may be what
-// sets it free: a Machine that is drained and can not go, or a replacement that can not be made, for the sake of quorum.
-func (s state) othersMoving(machine machineState) decision {
+// sets it free: a Machine that is drained and cannot be deleted, or a replacement that cannot be made, for the sake of quorum.
+func (s State) othersMoving(machine Machine) Decision {
 	if s.replaceableNow() {
 		return deferred(machine, "Machine %s waits until the replacement of Machine %s is there", machine.Name, s.Remediation.Machine)
 	}
@@ -142,24 +164,24 @@ func (s state) othersMoving(machine machineState) decision {
 		case other.Name == machine.Name:
 		case other.Deleting && (!other.Hooked || !other.AtHook):
 			return deferred(machine, "Machine %s waits for the deletion of Machine %s", machine.Name, other.Name)
-		case !other.Deleting && !other.joined() && !other.Remediate && !s.keepsOthersOut(machine):
+		case !other.Deleting && !other.Joined() && !other.Remediate && !s.keepsOthersOut(machine):
 			return deferred(machine, "Machine %s waits until Machine %s has joined", machine.Name, other.Name)
 		}
 	}
-	return decision{}
+	return Decision{}
 }
 
 // keepsOthersOut says whether no Machine can join because of this one: etcd takes no new member while it misses one that
 // it has.
-func (s state) keepsOthersOut(machine machineState) bool {
+func (s State) keepsOthersOut(machine Machine) bool {
 	member, ok := s.Etcd.Member(machine.Node)
-	return s.EtcdManaged && ok && memberProblem(member) != ""
+	return s.EtcdManaged && ok && member.Trouble() != ""
 }
 
 // nobodyElse keeps the last Machine that works, without which no replacement could join.
-func (s state) nobodyElse(machine machineState) decision {
+func (s State) nobodyElse(machine Machine) Decision {
 	if len(s.Machines) == 1 && s.EtcdManaged {
-		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's state would be lost with its etcd member; "+
+		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's State would be lost with its etcd member; "+
 			"repair the machine, or restore the cluster from a backup", machine.Name)
 	}
 	if len(s.Machines) == 1 {
@@ -169,34 +191,34 @@ func (s state) nobodyElse(machine machineState) decision {
 	if s.WorkloadProblem != "" {
 		return deferred(machine, "Machine %s is kept, since the health of the others is not known: %s", machine.Name, s.WorkloadProblem)
 	}
-	works := func(m machineState) bool { return m.Name != machine.Name && !m.Deleting && m.works() }
+	works := func(m Machine) bool { return m.Name != machine.Name && !m.Deleting && m.works() }
 	if !slices.ContainsFunc(s.Machines, works) {
 		return cannot(machine, "Machine %s is kept: on no other Machine are all components healthy, so that no replacement could join", machine.Name)
 	}
-	return decision{}
+	return Decision{}
 }
 
-func (s state) etcdUnfit(machine machineState) decision {
+func (s State) etcdUnfit(machine Machine) Decision {
 	if !s.EtcdManaged {
-		return decision{}
+		return Decision{}
 	}
-	if problem := s.etcdUnknown(); problem != "" {
+	if problem := s.EtcdUnknown(); problem != "" {
 		return deferred(machine, "Machine %s is kept, since the health of etcd is not known: %s", machine.Name, problem)
 	}
 	for _, member := range s.Etcd.Members {
 		if (member.Learner || member.Name == "") && !s.mayBelong(member, machine) {
-			return deferred(machine, "Machine %s waits: %s", machine.Name, memberProblem(member))
+			return deferred(machine, "Machine %s waits: %s", machine.Name, member.Trouble())
 		}
 	}
-	return decision{}
+	return Decision{}
 }
 
 // retry counts how often the replacement of the same Machine has failed, and says whether it may be tried again now.
-func (s state) retry(machine machineState) (remediation, decision) {
-	record := remediation{Machine: machine.Name, Timestamp: metav1.NewTime(s.Now.Truncate(time.Second))}
+func (s State) retry(machine Machine) (Remediation, Decision) {
+	record := Remediation{Machine: machine.Name, Timestamp: metav1.NewTime(s.Now.Truncate(time.Second))}
 	last := machine.ReplacementFor
 	if last == nil || !last.Timestamp.Add(s.Retries.MinHealthy).After(s.Now) {
-		return record, decision{}
+		return record, Decision{}
 	}
 	if again := last.Timestamp.Add(s.Retries.Period); again.After(s.Now) {
 		blocked := deferred(machine, "Machine %s waits until %s, since it is itself a replacement for Machine %s (spec.remediation.retryPeriodSeconds)",
@@ -208,18 +230,18 @@ func (s state) retry(machine machineState) (remediation, decision) {
 		return record, cannot(machine, "Machine %s is kept: %d replacements in a row have failed (spec.remediation.maxRetry)", machine.Name, last.RetryCount)
 	}
 	record.RetryCount = last.RetryCount + 1
-	return record, decision{}
+	return record, Decision{}
 }
 
 // replaceableNow says whether a Machine that was remediated may be replaced though others are not healthy: etcd misses no
 // member, for else it would refuse the new one, and one Machine works for it to join.
-func (s state) replaceableNow() bool {
-	if s.Remediation == nil || len(s.Machines) >= s.target() || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || len(s.newcomers()) > 0 {
+func (s State) replaceableNow() bool {
+	if s.Remediation == nil || len(s.Machines) >= s.Target() || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || len(s.newcomers()) > 0 {
 		return false
 	}
-	if !slices.ContainsFunc(s.Machines, machineState.works) {
+	if !slices.ContainsFunc(s.Machines, Machine.works) {
 		return false
 	}
-	missed := func(member workload.Member) bool { return memberProblem(member) != "" }
-	return !s.EtcdManaged || s.etcdUnknown() == "" && !slices.ContainsFunc(s.Etcd.Members, missed)
+	missed := func(member Member) bool { return member.Trouble() != "" }
+	return !s.EtcdManaged || s.EtcdUnknown() == "" && !slices.ContainsFunc(s.Etcd.Members, missed)
 }

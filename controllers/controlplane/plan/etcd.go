@@ -1,0 +1,341 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// orphanGrace is how long a Machine without a Node, or without its member, may be the owner of a member of etcd that seems
+// to belong to none. It counts from when the member was first seen so, since a machine may take long to boot.
+const orphanGrace = 10 * time.Minute
+
+// EtcdProblem says why etcd is not one voting member without alarms for each Machine, the one aside; empty if it is.
+func (s State) EtcdProblem(except Machine) string {
+	if problem := s.EtcdUnknown(); problem != "" {
+		return problem
+	}
+	var problems []string
+	for _, member := range s.Etcd.Members {
+		if s.mayBelong(member, except) {
+			continue
+		}
+		if problem := member.Trouble(); problem != "" {
+			problems = append(problems, problem)
+			continue
+		}
+		if !s.machineOf(member).Joined() {
+			problems = append(problems, fmt.Sprintf("etcd member %s belongs to no Machine", member.Name))
+		}
+	}
+	for _, machine := range s.Machines {
+		if _, ok := s.Etcd.Member(machine.Node); !ok && machine.Name != except.Name {
+			problems = append(problems, fmt.Sprintf("Machine %s has no etcd member", machine.Name))
+		}
+	}
+	return strings.Join(problems, "; ")
+}
+
+// EtcdUnknown says why nothing is known of etcd; empty if something is.
+func (s State) EtcdUnknown() string {
+	if s.Etcd.Problem != "" {
+		return "etcd could not be asked: " + s.Etcd.Problem
+	}
+	if len(s.Etcd.Members) == 0 {
+		return "etcd could not be asked"
+	}
+	return ""
+}
+
+// mayBelong says whether a member is the Machine's, or may be because it is nobody else's.
+func (s State) mayBelong(member Member, machine Machine) bool {
+	switch {
+	case machine.Name == "":
+		return false
+	case machine.Joined() && member.Name != "":
+		return machine.Node == member.Name
+	}
+	isStray := slices.ContainsFunc(s.Strays(), func(stray Member) bool { return stray.ID == member.ID })
+	_, has := s.Etcd.Member(machine.Node)
+	return isStray && !has
+}
+
+// Trouble says what is wrong with the member; empty if nothing is.
+func (m Member) Trouble() string {
+	switch {
+	case m.Name == "":
+		return "an etcd member has not started yet"
+	case m.Learner:
+		return fmt.Sprintf("etcd member %s is a learner and does not vote yet", m.Name)
+	case len(m.Alarms) > 0:
+		return fmt.Sprintf("etcd member %s raises %s", m.Name, strings.Join(m.Alarms, ", "))
+	case m.Problem != "":
+		return fmt.Sprintf("etcd member %s: %s", m.Name, m.Problem)
+	}
+	return ""
+}
+
+// removeOrphan takes members out of etcd whose Machine is gone without having been released.
+func removeOrphan(s State) (Decision, bool) {
+	if !s.EtcdManaged || !s.Initialized || s.WorkloadProblem != "" || s.EtcdUnknown() != "" {
+		return Decision{}, false
+	}
+	var kept Decision
+	for _, member := range s.Strays() {
+		if s.mayBeOwned(member) {
+			continue
+		}
+		via, problem := quorumWithout(s, member)
+		if problem == "" {
+			return Decision{
+				Action: ActionRemoveMember, Reason: ReasonRemovingOrphan,
+				Message: fmt.Sprintf("removing %s, which belongs to no Machine", member),
+				Etcd:    EtcdChange{Leaving: member, Via: via, MoveLeader: s.Etcd.Leader == member.ID},
+			}, true
+		}
+		kept = wait(ReasonQuorumAtRisk, "%s belongs to no Machine and is kept: %s", member, problem)
+	}
+	return kept, false
+}
+
+// String names the member.
+func (m Member) String() string {
+	if m.Name == "" {
+		return fmt.Sprintf("etcd member %x, which never started", m.ID)
+	}
+	return "etcd member " + m.Name
+}
+
+// mayBeOwned says whether a stray member may be that of a Machine whose Node is not known yet, or, while the member has no
+// name, that of any Machine without a member.
+func (s State) mayBeOwned(member Member) bool {
+	return slices.ContainsFunc(s.Machines, func(m Machine) bool {
+		since, seen := s.StraySince[member.ID]
+		recent := !seen || s.Now.Sub(since) < orphanGrace || m.Deleting || m.Name == member.Name
+		return recent && s.mayBelong(member, m)
+	})
+}
+
+// finishDeletion finishes what has begun: while a Machine is being deleted nothing else changes, unless the deletion is stuck.
+func finishDeletion(s State) (Decision, bool) {
+	deleting := s.deletingMachines()
+	if len(deleting) == 0 {
+		return Decision{}, false
+	}
+	// One that is already released is awaited before the next one, so that etcd loses one member at a time.
+	for _, machine := range deleting {
+		if !machine.Hooked {
+			return waitForDeletion(machine), true
+		}
+	}
+	drained := Filter(deleting, func(m Machine) bool { return m.AtHook })
+	if len(drained) == 0 {
+		return waitForDeletion(deleting[0]), true
+	}
+	// Broken ones first: each of them that goes makes it safer for the others to go.
+	slices.SortStableFunc(drained, func(a, b Machine) int { return len(b.Unhealthy) - len(a.Unhealthy) })
+	var stuck Decision
+	for _, machine := range drained {
+		next := planRelease(s, machine)
+		if next.Acts() {
+			return next, true
+		}
+		stuck = next
+	}
+	if len(drained) < len(deleting) {
+		return waitForDeletion(deleting[0]), true
+	}
+	return stuck, false
+}
+
+func waitForDeletion(machine Machine) Decision {
+	next := wait(ReasonWaitingForMachineDeletion, "waiting for the deletion of Machine %s", machine.Name)
+	next.Machine = machine.Name
+	return next
+}
+
+// planRelease lets a Machine go after its member has left etcd, and only if another one serves. That one may be waiting to
+// go too: whoever deletes all Machines ends the control plane. The last Machine goes at once, and one that never joined takes
+// no part of the control plane with it.
+func planRelease(s State, machine Machine) Decision {
+	release := Decision{
+		Action: ActionRelease, Reason: ReasonReleasingMachine, Machine: machine.Name,
+		Message: fmt.Sprintf("releasing Machine %s", machine.Name),
+	}
+	if len(s.Machines) == 1 || !s.Initialized {
+		return release
+	}
+	if kept := s.keptToServe(machine); kept.Exists() {
+		return wait(kept.Reason, "Machine %s is kept: %s", machine.Name, kept.Message)
+	}
+	change, problem := s.departure(machine)
+	if problem != "" {
+		return wait(ReasonQuorumAtRisk, "Machine %s is kept: %s", machine.Name, problem)
+	}
+	if len(s.membersOf(machine)) > 1 {
+		// Nobody knows which one is the Machine's, so all of them leave before it goes.
+		return Decision{
+			Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Machine: machine.Name, Etcd: change,
+			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s that goes", change.Leaving, machine.Name),
+		}
+	}
+	if change.Leaving.ID != 0 {
+		release.Etcd = change
+		release.Message = fmt.Sprintf("removing %s, then releasing Machine %s", change.Leaving, machine.Name)
+	}
+	return release
+}
+
+// keptToServe says why it is not known that the control plane goes on without a Machine; empty if it is.
+func (s State) keptToServe(machine Machine) Problem {
+	others := func(m Machine) bool { return m.Name != machine.Name && m.works() }
+	switch {
+	case s.WorkloadProblem != "":
+		return Problem{ReasonWorkloadUnknown, s.WorkloadProblem}
+	case machine.Joined() && !slices.ContainsFunc(s.Machines, others):
+		return Problem{ReasonMachinesNotHealthy, "on no other Machine are all components healthy"}
+	case s.EtcdManaged && s.EtcdUnknown() != "":
+		return Problem{ReasonEtcdNotHealthy, s.EtcdUnknown()}
+	}
+	return Problem{}
+}
+
+// departure is what has to happen in etcd for a Machine to go, or why it may not. A member that is nobody's is taken for
+// that of a Machine whose Node is not known: else the Machine would go with a vote.
+func (s State) departure(machine Machine) (EtcdChange, string) {
+	if !s.EtcdManaged {
+		return EtcdChange{}, ""
+	}
+	members := s.membersOf(machine)
+	if len(members) == 0 {
+		return EtcdChange{}, ""
+	}
+	leaving := members[0]
+	via, problem := quorumWithout(s, leaving)
+	if problem != "" {
+		return EtcdChange{}, problem
+	}
+	return EtcdChange{Leaving: leaving, Via: via, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
+}
+
+// membersOf are the members that are the Machine's, or may be.
+func (s State) membersOf(machine Machine) []Member {
+	return slices.DeleteFunc(slices.Clone(s.Etcd.Members), func(member Member) bool { return !s.mayBelong(member, machine) })
+}
+
+// quorumWithout returns a healthy member that stays if one leaves, or says why the rest would have no quorum.
+func quorumWithout(s State, leaving Member) (Member, string) {
+	rest := s.votes(func(member Member) bool { return member.ID != leaving.ID })
+	if rest.Healthy < rest.Quorum() {
+		return Member{}, fmt.Sprintf("without %s, %d of %d voting members would be healthy, and %d are needed",
+			leaving, rest.Healthy, rest.Voters, rest.Quorum())
+	}
+	return rest.best, ""
+}
+
+// Votes is the arithmetic of etcd's quorum.
+type Votes struct {
+	// Voters and Learners are the members, and Healthy the voters that are known to be healthy.
+	Voters, Learners, Healthy int
+	// best is the healthy voter that leads best.
+	best Member
+}
+
+// Quorum is how many healthy voters etcd needs.
+func (v Votes) Quorum() int { return v.Voters/2 + 1 }
+
+// Votes counts all members of etcd.
+func (s State) Votes() Votes { return s.votes(func(Member) bool { return true }) }
+
+// votes counts the members that are asked for. What cannot be seen to be healthy counts as lost.
+func (s State) votes(counts func(Member) bool) Votes {
+	var result Votes
+	for _, member := range s.Etcd.Members {
+		if !counts(member) {
+			continue
+		}
+		if member.Learner {
+			result.Learners++
+			continue
+		}
+		result.Voters++
+		if !s.memberHealthy(member) {
+			continue
+		}
+		result.Healthy++
+		if result.best.ID == 0 || s.leadsBetter(member, result.best) {
+			result.best = member
+		}
+	}
+	return result
+}
+
+// leadsBetter says whether one healthy member is to lead etcd rather than another: one that need not hand over soon, because
+// its Machine is not being deleted, is up to date and healthy. Among equals the one that leads goes on, or else the newest
+// one leads.
+func (s State) leadsBetter(a, b Member) bool {
+	rank := func(member Member) int {
+		machine, result := s.machineOf(member), 0
+		for _, good := range []bool{!machine.Deleting, !s.Replaceable(machine), machine.Healthy(), member.ID == s.Etcd.Leader} {
+			result *= 2
+			if good {
+				result++
+			}
+		}
+		return result
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), s.machineOf(a).Created.Compare(s.machineOf(b).Created)) > 0
+}
+
+// machineOf returns the Machine of a member's Node; an empty one if there is none.
+func (s State) machineOf(member Member) Machine {
+	for _, machine := range s.Machines {
+		if machine.Joined() && machine.Node == member.Name {
+			return machine
+		}
+	}
+	return Machine{}
+}
+
+// memberHealthy says whether a Machine's member has answered and votes. The rest of its Machine does not matter to etcd.
+func (s State) memberHealthy(member Member) bool {
+	return member.Trouble() == "" && s.machineOf(member).Joined()
+}
+
+// QuorumProblem says why etcd is not known to have its quorum; empty if it is.
+func (s State) QuorumProblem() string {
+	if !s.EtcdManaged {
+		return ""
+	}
+	if problem := s.EtcdUnknown(); problem != "" {
+		return problem
+	}
+	if all := s.Votes(); all.Healthy < all.Quorum() {
+		return fmt.Sprintf("%d of %d voting members of etcd are healthy, and %d are needed", all.Healthy, all.Voters, all.Quorum())
+	}
+	return ""
+}
+
+// Unhealthy says whether any Machine or etcd is not known to be healthy.
+func (s State) Unhealthy() bool {
+	broken := func(m Machine) bool { return !m.Healthy() }
+	return slices.ContainsFunc(s.Machines, broken) || s.EtcdManaged && s.EtcdProblem(Machine{}) != ""
+}

@@ -1,0 +1,41 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+// Evidence is what may prove that a control plane has been initialized. An empty status proves nothing: status is lost when
+// a backup is restored or Machines are adopted.
+type Evidence struct {
+	// Status says that the status of the FooControlPlane says so.
+	Status bool
+	// Cluster says that the Cluster's condition says so.
+	Cluster bool
+	// Machines of the control plane.
+	Machines int
+	// Marked says that a Machine is marked as the one that initialized the control plane.
+	Marked bool
+	// Joining says that a Machine was made to join the control plane.
+	Joining bool
+	// Node says that a Machine that is not being deleted has a Node. One that is about to be lost proves nothing by it: its
+	// replacement would have to join it.
+	Node bool
+}
+
+// Initialized says whether the control plane has been initialized. A second Machine proves it, since none is created
+// before the first one has initialized the control plane.
+func (e Evidence) Initialized() bool {
+	return e.Status || e.Cluster || e.Machines > 1 || e.Marked || e.Joining || e.Node
+}

@@ -1,0 +1,504 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/blang/semver/v4"
+)
+
+// stage is how far a Machine has come on its way into the control plane.
+type stage int
+
+const (
+	starting stage = iota
+	// learning has a learner that has not published its name.
+	learning
+	// voting has a voting member, and the Machine does not name its Node yet.
+	voting
+	joined
+)
+
+// world is a control plane as it could be, in which plans are carried out and things happen.
+type world struct {
+	now      time.Time
+	machines []*worldMachine
+	members  []*worldMember
+	created  int
+	nextID   uint64
+
+	// external says that etcd is somebody else's, and always works.
+	external        bool
+	desired, surge  int
+	version         string
+	config, release int
+	confirmed       string
+	domains         []string
+
+	endpoint, initialized, clusterKnows, blind bool
+	// statusKnows is what the status of the FooControlPlane says, which may be lost, and known whether it ever said so.
+	statusKnows, known bool
+	// cached are the Machines as a cache that is behind shows them; nil while it is up to date.
+	cached []*worldMachine
+	// refused says that no Machine can be created.
+	refused     bool
+	seen        *memory
+	remediation *Remediation
+	retries     RetryLimits
+}
+
+type worldMachine struct {
+	name, domain, version string
+	config, release       int
+	created               time.Time
+	stage                 stage
+	failed, flagged       bool
+	// crippled is a Machine of which a component other than etcd does not work, and unready one whose Node is not ready.
+	crippled, unready bool
+	// brokenFor is how long it has been broken.
+	brokenFor                 time.Duration
+	deleting, hooked, drained bool
+	// doomed is a Machine whose member was taken away: it stays broken.
+	doomed bool
+	// marked is a Machine that is marked as the one that initialized the control plane, joins one that was made to join,
+	// and nodeRef one whose status names its Node, which may be lost.
+	marked, joins, nodeRef bool
+	madeUnder              string
+	replacement            *Remediation
+}
+
+type worldMember struct {
+	id      uint64
+	name    string
+	learner bool
+	// machine that the member runs on; nil if that is gone.
+	machine *worldMachine
+}
+
+func (m *worldMember) observed() Member {
+	result := Member{ID: m.id, Name: m.name, Learner: m.learner}
+	if !m.alive() {
+		result.Problem = "it can not be asked"
+	}
+	return result
+}
+
+func (m *worldMachine) broken() bool { return m.failed || m.crippled }
+
+func (m *worldMember) alive() bool { return m.machine != nil && !m.machine.failed }
+
+func newWorld(desired int) *world {
+	return &world{
+		now: time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC), desired: desired, surge: 1, version: testVersion,
+		retries: RetryLimits{MinHealthy: time.Hour}, seen: newMemory(),
+	}
+}
+
+func (w *world) digest() string { return fmt.Sprintf("%s-%d-%d", w.version, w.config, w.release) }
+
+// quorate is the truth about etcd's quorum among the members that count.
+func (w *world) quorate(counts func(*worldMember) bool) bool {
+	voters, alive := 0, 0
+	for _, member := range w.members {
+		if member.learner || !counts(member) {
+			continue
+		}
+		voters++
+		if member.alive() {
+			alive++
+		}
+	}
+	return w.external || alive >= voters/2+1
+}
+
+// answers is the truth about whether the workload cluster can be asked.
+func (w *world) answers() bool {
+	serves := func(m *worldMachine) bool { return m.stage >= voting && !m.failed }
+	return w.initialized && w.quorate(everyMember) && (!w.external || slices.ContainsFunc(w.machines, serves))
+}
+
+func everyMember(*worldMember) bool { return true }
+
+func (w *world) state() State {
+	s := State{
+		Now: w.now, Desired: w.desired, MaxSurge: w.surge, Version: w.version, EtcdManaged: !w.external,
+		Confirmed: w.confirmed, Digest: w.digest(), FailureDomains: w.domains,
+		PlacementKnown: w.endpoint, ClusterInitialized: w.clusterKnows,
+		Retries: w.retries, Remediation: w.pendingRemediation(),
+	}
+	s.Initialized = w.evidence().Initialized() || !w.blind && w.answers() && len(w.visible()) > 0 && !w.visible()[0].deleting
+	if !w.endpoint {
+		s.FoundationProblem = Problem{Reason: ReasonWaitingForInfrastructure, Message: "no endpoint"}
+	}
+	if w.blind || !w.answers() || !s.Initialized {
+		s.WorkloadProblem = "no answer"
+	}
+	for _, machine := range w.visible() {
+		s.Machines = append(s.Machines, w.machineState(machine, s.WorkloadProblem != ""))
+	}
+	if s.WorkloadProblem != "" {
+		since(w.seen.broken, w.now, nil)
+		return s
+	}
+	brokenSince := since(w.seen.broken, w.now, s.Broken())
+	for i := range s.Machines {
+		s.Machines[i].BrokenSince = brokenSince[s.Machines[i].Name]
+	}
+	for _, member := range w.members {
+		s.Etcd.Members = append(s.Etcd.Members, member.observed())
+		if s.Etcd.Leader == 0 && member.alive() && !member.learner {
+			s.Etcd.Leader = member.id
+		}
+	}
+	s.StraySince = since(w.seen.strays, w.now, strayIDs(s))
+	return s
+}
+
+func (w *world) machineState(machine *worldMachine, blind bool) Machine {
+	// Health is not cached. A Machine that is gone is not healthy.
+	live := w.find(machine.name)
+	if live == nil {
+		live = &worldMachine{failed: true}
+	}
+	result := Machine{
+		Name: machine.name, Version: machine.version, Provisioned: machine.stage != starting, FailureDomain: machine.domain, Created: machine.created,
+		Deleting: machine.deleting, Hooked: machine.hooked, AtHook: machine.deleting && machine.drained,
+		Remediate: machine.flagged, ReplacementFor: machine.replacement, MadeUnder: machine.madeUnder,
+	}
+	if machine.stage == joined && (machine.nodeRef || !blind) {
+		result.Node = machine.name
+		result.NodeNotReady = live.unready && !blind
+	}
+	if live.broken() || machine.stage != joined || blind {
+		result.Unhealthy = []string{"not healthy"}
+	}
+	if machine.version != w.version {
+		result.Outdated = append(result.Outdated, Difference{Field: "spec.version", Text: "version", Asked: true})
+	}
+	if machine.config != w.config {
+		result.Outdated = append(result.Outdated, Difference{Field: "spec.kubeadmConfigSpec", Text: "config", Asked: true})
+	}
+	if machine.release != w.release {
+		result.Outdated = append(result.Outdated, Difference{Field: "spec.kubeadmConfigSpec", Text: "release"})
+	}
+	return result
+}
+
+func (w *world) find(name string) *worldMachine {
+	index := slices.IndexFunc(w.machines, func(machine *worldMachine) bool { return machine.name == name })
+	if index < 0 {
+		return nil
+	}
+	return w.machines[index]
+}
+
+func (w *world) member(machine *worldMachine) *worldMember {
+	index := slices.IndexFunc(w.members, func(member *worldMember) bool { return member.machine == machine })
+	if index < 0 {
+		return nil
+	}
+	return w.members[index]
+}
+
+func (w *world) removeMember(id uint64) {
+	for _, member := range w.members {
+		if member.id == id && member.machine != nil {
+			member.machine.doomed, member.machine.failed = true, true
+		}
+	}
+	w.members = slices.DeleteFunc(w.members, func(member *worldMember) bool { return member.id == id })
+}
+
+// visible are the Machines that the cache shows.
+func (w *world) visible() []*worldMachine {
+	if w.cached != nil {
+		return w.cached
+	}
+	return w.machines
+}
+
+func (w *world) evidence() Evidence {
+	result := Evidence{Status: w.statusKnows, Cluster: w.clusterKnows, Machines: len(w.visible())}
+	for _, machine := range w.visible() {
+		result.Marked = result.Marked || machine.marked
+		result.Joining = result.Joining || machine.joins
+		result.Node = result.Node || machine.stage == joined && machine.nodeRef && !machine.deleting
+	}
+	return result
+}
+
+// pendingRemediation reads the annotation as the controller does: a Machine that was made for it shows that it is done, and
+// one that is not deleted that it was not carried out.
+func (w *world) pendingRemediation() *Remediation {
+	for _, machine := range w.visible() {
+		made := machine.replacement != nil && w.remediation != nil && *machine.replacement == *w.remediation
+		if made || w.remediation != nil && machine.name == w.remediation.Machine && !machine.deleting {
+			return nil
+		}
+	}
+	return w.remediation
+}
+
+// report does what a reconcile writes that outlives it.
+func (w *world) report(s State) {
+	if !s.Initialized {
+		return
+	}
+	w.statusKnows, w.known = true, true
+	for _, machine := range w.machines {
+		machine.marked = machine.marked || !machine.joins
+	}
+}
+
+// stale says whether the API server itself has other Machines than the cache, or another one that is to be deleted.
+func (w *world) stale(next Decision) bool {
+	same := func(a, b *worldMachine) bool {
+		if next.Machine == a.name && (next.Action == ActionDelete || next.Action == ActionRemediate) {
+			return a.object() == b.object()
+		}
+		return a.name == b.name && a.deleting == b.deleting && a.hooked == b.hooked
+	}
+	return !slices.EqualFunc(w.visible(), w.machines, same)
+}
+
+// object is what the API server has of a Machine. Whether it works is seen only in the workload cluster.
+func (m *worldMachine) object() worldMachine {
+	object := *m
+	object.failed, object.crippled, object.unready, object.doomed, object.brokenFor = false, false, false, false, 0
+	return object
+}
+
+// carryOut does what the controller does, and stops after some of its effects if it crashes. It returns whether it came to
+// the end of it.
+func (w *world) carryOut(next Decision, crash int) bool {
+	if w.stale(next) {
+		w.cached = nil
+		return false
+	}
+	for _, effect := range w.effects(next) {
+		if crash == 0 {
+			return false
+		}
+		crash--
+		effect()
+	}
+	if s := w.state(); s.Remediation != nil && len(w.machines) >= s.Target() && w.find(s.Remediation.Machine) == nil {
+		w.remediation = nil
+	}
+	return true
+}
+
+// effects are what a decision consists of, each of which may be the last one.
+func (w *world) effects(next Decision) []func() {
+	remove := func() { w.removeMember(next.Etcd.Leaving.ID) }
+	switch next.Action {
+	case ActionInitialize, ActionCreate:
+		if w.refused {
+			return nil
+		}
+		return []func(){func() { w.create(next) }, func() { w.remediation = nil }}
+	case ActionRemediate:
+		return []func(){func() { w.remediation = next.Remediation }, func() { w.find(next.Machine).deleting = true }}
+	case ActionDelete:
+		return []func(){func() { w.find(next.Machine).deleting = true }}
+	case ActionRemoveMember:
+		return []func(){remove}
+	case ActionRelease:
+		return []func(){remove, func() { w.find(next.Machine).hooked = false }}
+	default:
+		return nil
+	}
+}
+
+func (w *world) create(next Decision) {
+	w.created++
+	w.machines = append(w.machines, &worldMachine{
+		name: fmt.Sprintf("m%d", w.created), hooked: true, version: w.version, config: w.config, release: w.release, joins: next.Action == ActionCreate,
+		created: w.now, domain: next.FailureDomain, replacement: next.Remediation, madeUnder: w.confirmed,
+	})
+}
+
+// fallBehind has the cache show the Machines as they are now until it catches up.
+func (w *world) fallBehind() {
+	w.cached = nil
+	cached := make([]*worldMachine, 0, len(w.machines))
+	for _, machine := range w.machines {
+		copied := *machine
+		cached = append(cached, &copied)
+	}
+	w.cached = cached
+}
+
+// restart has the manager forget what it remembers.
+func (w *world) restart() { w.seen, w.cached = newMemory(), nil }
+
+// loseStatus has everybody lose their status, as in a restore from a backup. What is on objects otherwise stays.
+func (w *world) loseStatus() {
+	w.statusKnows, w.clusterKnows, w.cached = false, false, nil
+	for _, machine := range w.machines {
+		machine.nodeRef, machine.flagged = false, false
+	}
+}
+
+// progress lets everybody else do their part: Machines join step by step, are drained and go, and the Cluster hears of it.
+func (w *world) progress() {
+	w.now = w.now.Add(time.Minute)
+	w.endpoint = true
+	for _, machine := range w.machines {
+		machine.drained = machine.drained || machine.deleting
+		if machine.broken() {
+			machine.brokenFor += time.Minute
+		}
+		// The Node of a Machine that is being deleted becomes known too, by its provider ID.
+		if !machine.failed && (!machine.deleting || machine.stage == voting) {
+			w.advance(machine)
+		}
+	}
+	for _, machine := range w.machines {
+		if machine.deleting && !machine.hooked {
+			w.vanish(machine)
+		}
+	}
+	w.clusterKnows = w.clusterKnows || w.statusKnows
+	for _, machine := range w.machines {
+		machine.nodeRef = machine.nodeRef || machine.stage == joined && !w.blind && w.answers()
+	}
+}
+
+func (w *world) advance(machine *worldMachine) {
+	switch machine.stage {
+	case starting:
+		if w.external {
+			w.joinAlone(machine)
+			return
+		}
+		if !machine.joins {
+			// What was there before, if anything, is not joined.
+			w.members = nil
+		}
+		// etcd takes no new member while it misses one.
+		if slices.ContainsFunc(w.members, func(member *worldMember) bool { return !member.alive() }) {
+			return
+		}
+		w.nextID++
+		w.members = append(w.members, &worldMember{id: w.nextID, learner: machine.joins, machine: machine})
+		if machine.joins {
+			machine.stage = learning
+			return
+		}
+		w.initialized = true
+		fallthrough
+	case learning:
+		if member := w.member(machine); member != nil && w.quorate(everyMember) {
+			member.name, member.learner = machine.name, false
+			machine.stage = voting
+		}
+	case voting:
+		machine.stage = joined
+	case joined:
+	}
+}
+
+// joinAlone has a Machine join that runs no etcd.
+func (w *world) joinAlone(machine *worldMachine) {
+	if !machine.joins || w.answers() {
+		w.initialized = true
+		machine.stage = voting
+	}
+}
+
+// vanish ends a Machine with its instance; a member that it has stays behind.
+func (w *world) vanish(machine *worldMachine) {
+	if member := w.member(machine); member != nil {
+		member.machine = nil
+	}
+	w.machines = slices.DeleteFunc(slices.Clone(w.machines), func(other *worldMachine) bool { return other == machine })
+}
+
+func (w *world) heal() {
+	w.blind = false
+	for _, machine := range w.machines {
+		machine.failed, machine.crippled, machine.flagged = machine.doomed, false, false
+		if !machine.doomed {
+			machine.brokenFor = 0
+		}
+	}
+	// The end of a failure is reported, and looked at.
+	w.state()
+}
+
+// checkHealth does what a MachineHealthCheck does.
+func (w *world) checkHealth() {
+	for _, machine := range w.machines {
+		machine.flagged = machine.broken()
+	}
+}
+
+// settled says whether nothing is left to do.
+func (w *world) settled(next Decision) bool {
+	upToDate := func(m Machine) bool { return len(m.Outdated) == 0 && m.Joined() }
+	return next.Action == ActionNone && len(w.machines) == w.desired && (w.external || len(w.members) == w.desired) &&
+		len(Filter(w.state().Machines, upToDate)) == w.desired
+}
+
+// newestVersion is the newest that a Machine of the control plane has.
+func (w *world) newestVersion() string {
+	newest := w.version
+	for _, machine := range w.machines {
+		if machine.stage == joined && compareVersions(machine.version, newest) > 0 {
+			newest = machine.version
+		}
+	}
+	return newest
+}
+
+// memory is what a manager remembers, and forgets when it is restarted.
+type memory struct {
+	broken map[string]time.Time
+	strays map[uint64]time.Time
+}
+
+func newMemory() *memory {
+	return &memory{broken: map[string]time.Time{}, strays: map[uint64]time.Time{}}
+}
+
+// since notes what is so now, forgets what is not, and returns since when each has been so.
+func since[K comparable](known map[K]time.Time, now time.Time, current []K) map[K]time.Time {
+	maps.DeleteFunc(known, func(key K, _ time.Time) bool { return !slices.Contains(current, key) })
+	for _, key := range current {
+		if _, ok := known[key]; !ok {
+			known[key] = now
+		}
+	}
+	return maps.Clone(known)
+}
+
+func strayIDs(s State) []uint64 {
+	var ids []uint64
+	for _, member := range s.Strays() {
+		ids = append(ids, member.ID)
+	}
+	return ids
+}
+
+func compareVersions(a, b string) int {
+	return semver.MustParse(a[1:]).Compare(semver.MustParse(b[1:]))
+}
