@@ -14,11 +14,11 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package controlplane admits FooControlPlanes and their templates: one file for each. Every write of an object, in whatever
-// version, comes here in v1beta2. The rules are those of internal/controlplanerules, which the controller follows too. The scale
-// subresource needs no webhook: the schema has the rule of spec.replicas, and the API server applies it there too.
+// Package controlplane admits FooControlPlanes, their templates and their scale subresource: one file for each. Objects of
+// every version arrive here in v1beta2. The rules are in internal/controlplanerules, which the controller follows too. The
+// schema alone checks spec.replicas; the webhook for scale adds the rules that join spec.replicas to other fields.
 //
-// Limits: a webhook sees one object. Whether the infrastructure machine template exists is the controller's business.
+// Limits: a webhook sees one object. Whether the infrastructure machine template exists is left to the controller.
 //
 // +kubebuilder:webhookconfiguration:mutating=false,name=foo-control-plane-validation
 // +kubebuilder:webhookconfiguration:mutating=true,name=foo-control-plane-defaulting
