@@ -221,6 +221,7 @@ func readinessGates(mode workload.EtcdMode, extra []clusterv1.MachineReadinessGa
 	if mode == workload.EtcdStacked {
 		add(clusterv1.MachineReadinessGate{ConditionType: controlplanev1.MachineEtcdMemberHealthyCondition})
 	}
+	add(clusterv1.MachineReadinessGate{ConditionType: controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetCondition})
 	for _, gate := range extra {
 		add(gate)
 	}

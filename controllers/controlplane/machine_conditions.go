@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -39,6 +40,9 @@ import (
 
 // machineOwnerRemediated is the condition by which the owner of a Machine tells the MachineHealthCheck what it does for it.
 const machineOwnerRemediated = clusterv1.MachineOwnerRemediatedCondition
+
+// controlPlaneRole is the key of the label and of the taint that kubeadm gives control plane Nodes.
+const controlPlaneRole = "node-role.kubernetes.io/control-plane"
 
 // podConditions are the Machine conditions that stand for the static pods.
 var podConditions = map[workload.Component]string{
@@ -58,6 +62,7 @@ func machineConditionTypes() []string {
 		controlplanev1.MachineSchedulerPodHealthyCondition,
 		controlplanev1.MachineEtcdPodHealthyCondition,
 		controlplanev1.MachineEtcdMemberHealthyCondition,
+		controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetCondition,
 	}
 }
 
@@ -110,6 +115,14 @@ func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
 	for _, difference := range s.differences[machine.Name] {
 		differences = append(differences, difference.Text)
 	}
+	if kubelet := kubeletVersion(machine); len(differences) == 0 && kubelet != "" && kubelet != machine.Spec.Version {
+		return metav1.Condition{
+			Type:    clusterv1.MachineUpToDateCondition,
+			Status:  metav1.ConditionFalse,
+			Reason:  clusterv1.MachineUpToDateUpdatingReason,
+			Message: fmt.Sprintf("* The kubelet has version %s, %s required", kubelet, machine.Spec.Version),
+		}
+	}
 	if len(differences) == 0 {
 		return metav1.Condition{
 			Type:   clusterv1.MachineUpToDateCondition,
@@ -125,9 +138,17 @@ func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
 	}
 }
 
+// kubeletVersion is empty before the Machine has a Node.
+func kubeletVersion(machine *clusterv1.Machine) string {
+	if machine.Status.NodeInfo == nil {
+		return ""
+	}
+	return machine.Status.NodeInfo.KubeletVersion
+}
+
 // healthConditions are those about the components. What was known is kept while nothing can be seen, unless nothing was.
 func (s *scope) healthConditions(machine *clusterv1.Machine) []metav1.Condition {
-	var result []metav1.Condition
+	result := []metav1.Condition{s.nodeCondition(machine)}
 	for _, component := range workload.Components(s.etcdMode()) {
 		result = append(result, s.podCondition(machine, component))
 	}
@@ -161,6 +182,48 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 		condition.Message = "the static pod's plan.State could not be read"
 	}
 	return condition
+}
+
+// nodeCondition is about the label and the taint that kubeadm gives a Node.
+func (s *scope) nodeCondition(machine *clusterv1.Machine) metav1.Condition {
+	condition := metav1.Condition{Type: controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetCondition}
+	if blind, is := s.blind(machine, condition); is {
+		return blind
+	}
+	node, _ := s.observation.Node(s.nodeName(machine))
+	var missing []string
+	if node.Unlabelled {
+		missing = append(missing, "label "+controlPlaneRole)
+	}
+	if node.Untainted && s.tainted(machine) {
+		missing = append(missing, "taint "+controlPlaneRole+":"+string(corev1.TaintEffectNoSchedule))
+	}
+	if len(missing) > 0 {
+		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineNodeKubeadmLabelsAndTaintsNotSetReason
+		condition.Message = fmt.Sprintf("Node %s does not have the %s", node.Name, strings.Join(missing, " and the "))
+		return condition
+	}
+	condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetReason
+	return condition
+}
+
+// tainted says whether the Machine's Node is to have kubeadm's taint: unless the configuration lists other taints, or none.
+func (s *scope) tainted(machine *clusterv1.Machine) bool {
+	is := func(key string, effect corev1.TaintEffect) bool {
+		return key == controlPlaneRole && effect == corev1.TaintEffectNoSchedule
+	}
+	if slices.ContainsFunc(machine.Spec.Taints, func(taint clusterv1.MachineTaint) bool { return is(taint.Key, taint.Effect) }) {
+		return true
+	}
+	config, ok := s.configs[machine.Name]
+	if !ok {
+		return false
+	}
+	taints := config.Spec.InitConfiguration.NodeRegistration.Taints
+	if config.Spec.JoinConfiguration.ControlPlane != nil {
+		taints = config.Spec.JoinConfiguration.NodeRegistration.Taints
+	}
+	return taints == nil || slices.ContainsFunc(*taints, func(taint corev1.Taint) bool { return is(taint.Key, taint.Effect) })
 }
 
 func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {

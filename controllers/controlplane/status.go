@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"github.com/blang/semver/v4"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -55,7 +56,9 @@ func (s *scope) setStatus(result outcome) {
 	status.Replicas = count(s.machines, func(*clusterv1.Machine) bool { return true })
 	status.ReadyReplicas = count(s.machines, hasTrue(clusterv1.MachineReadyCondition))
 	status.AvailableReplicas = count(s.machines, hasTrue(clusterv1.MachineAvailableCondition))
-	status.UpToDateReplicas = count(s.machines, func(machine *clusterv1.Machine) bool { return len(s.differences[machine.Name]) == 0 })
+	status.UpToDateReplicas = count(s.machines, func(machine *clusterv1.Machine) bool {
+		return s.upToDateCondition(machine).Status == metav1.ConditionTrue
+	})
 	status.Versions = versions(s.machines)
 	status.Version = ""
 	if len(status.Versions) > 0 {

@@ -40,6 +40,9 @@ func listNodes(ctx context.Context, reader client.Reader, mode EtcdMode) ([]Node
 	for i := range pods.Items {
 		byName[pods.Items[i].Name] = &pods.Items[i]
 	}
+	if err := addUnlabelled(ctx, reader, nodes, pods.Items); err != nil {
+		return nil, err
+	}
 	result := make([]Node, 0, len(nodes.Items))
 	for i := range nodes.Items {
 		result = append(result, newNode(&nodes.Items[i], byName, mode))
@@ -48,11 +51,34 @@ func listNodes(ctx context.Context, reader client.Reader, mode EtcdMode) ([]Node
 	return result, nil
 }
 
+// addUnlabelled adds the nodes that run an API server though they have no label that says so.
+func addUnlabelled(ctx context.Context, reader client.Reader, nodes *corev1.NodeList, pods []corev1.Pod) error {
+	known := map[string]bool{}
+	for _, node := range nodes.Items {
+		known[node.Name] = true
+	}
+	for _, pod := range pods {
+		name := pod.Spec.NodeName
+		if name == "" || known[name] || pod.Name != staticPodName(APIServer, name) {
+			continue
+		}
+		node := &corev1.Node{}
+		if err := reader.Get(ctx, client.ObjectKey{Name: name}, node); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("getting node %s: %w", name, err)
+		} else if err == nil {
+			nodes.Items = append(nodes.Items, *node)
+		}
+	}
+	return nil
+}
+
 func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node {
 	result := Node{
 		Name:       node.Name,
 		ProviderID: node.Spec.ProviderID,
 		Ready:      nodeReady(node) == corev1.ConditionTrue,
+		Unlabelled: !labelled(node),
+		Untainted:  untainted(node),
 		Created:    node.CreationTimestamp.Time,
 		Pods:       map[Component]Pod{},
 	}
@@ -60,6 +86,17 @@ func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node
 		result.Pods[component] = newPod(pods[staticPodName(component, node.Name)])
 	}
 	return result
+}
+
+func labelled(node client.Object) bool {
+	_, ok := node.GetLabels()[nodeRoleLabel]
+	return ok
+}
+
+func untainted(node *corev1.Node) bool {
+	return !slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == nodeRoleLabel && taint.Effect == corev1.TaintEffectNoSchedule
+	})
 }
 
 func staticPodName(component Component, node string) string { return string(component) + "-" + node }

@@ -72,6 +72,21 @@ func TestListNodes(t *testing.T) {
 		},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{nodeRoleLabel: ""}}},
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker"}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "unlabelled"}, Spec: corev1.NodeSpec{
+			Taints: []corev1.Taint{{Key: nodeRoleLabel, Effect: corev1.TaintEffectNoSchedule}},
+		}},
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "kube-apiserver-unlabelled", Labels: controlPlanePods()},
+			Spec:       corev1.PodSpec{NodeName: "unlabelled"},
+		},
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "kube-apiserver-gone", Labels: controlPlanePods()},
+			Spec:       corev1.PodSpec{NodeName: "gone"},
+		},
+		&corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "other", Labels: controlPlanePods()},
+			Spec:       corev1.PodSpec{NodeName: "worker"},
+		},
 		&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceSystem, Name: "etcd-b", Labels: controlPlanePods()},
 			Status: corev1.PodStatus{
@@ -83,7 +98,9 @@ func TestListNodes(t *testing.T) {
 
 	nodes, err := listNodes(context.Background(), reader, EtcdStacked)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(nodes).To(HaveLen(2))
+	g.Expect(nodes).To(HaveLen(3))
+	g.Expect(nodes[2]).To(And(HaveField("Name", "unlabelled"), HaveField("Unlabelled", true), HaveField("Untainted", false)))
+	g.Expect(nodes[0]).To(And(HaveField("Unlabelled", false), HaveField("Untainted", true)))
 	g.Expect(nodes[0].Name).To(Equal("a"))
 	g.Expect(nodes[0].Ready).To(BeFalse())
 	g.Expect(nodes[1].Ready).To(BeTrue())

@@ -76,6 +76,8 @@ type Node struct {
 	ProviderID string
 	// Ready is the node's own condition.
 	Ready bool
+	// Unlabelled and Untainted say that the node has lost, or never had, the label and the taint that kubeadm gives it.
+	Unlabelled, Untainted bool
 	// Created is when the node registered.
 	Created time.Time
 	// Pods by component.

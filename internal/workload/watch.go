@@ -63,21 +63,17 @@ func (c *Connections) Watch(ctx context.Context, watch Watch) error {
 
 // nodeChanged passes what an observation would see of a control plane node, and drops heartbeats and workers.
 func nodeChanged() predicate.Predicate {
-	controlPlane := func(object client.Object) bool {
-		_, ok := object.GetLabels()[nodeRoleLabel]
-		return ok
-	}
 	return predicate.Funcs{
-		CreateFunc:  func(e event.CreateEvent) bool { return controlPlane(e.Object) },
-		DeleteFunc:  func(e event.DeleteEvent) bool { return controlPlane(e.Object) },
+		CreateFunc:  func(e event.CreateEvent) bool { return labelled(e.Object) },
+		DeleteFunc:  func(e event.DeleteEvent) bool { return labelled(e.Object) },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, okBefore := e.ObjectOld.(*corev1.Node)
 			after, okAfter := e.ObjectNew.(*corev1.Node)
-			if !okBefore || !okAfter || !controlPlane(after) {
+			if !okBefore || !okAfter || !labelled(before) && !labelled(after) {
 				return false
 			}
-			return nodeReady(before) != nodeReady(after) || !maps.Equal(before.Labels, after.Labels)
+			return nodeReady(before) != nodeReady(after) || untainted(before) != untainted(after) || !maps.Equal(before.Labels, after.Labels)
 		},
 	}
 }

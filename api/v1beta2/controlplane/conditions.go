@@ -216,6 +216,13 @@ const (
 	// MachinePodFailedReason says that the pod failed.
 	MachinePodFailedReason = "Failed"
 
+	// MachineNodeKubeadmLabelsAndTaintsSetCondition is about the label and the taint that kubeadm gives the Machine's Node.
+	MachineNodeKubeadmLabelsAndTaintsSetCondition = "NodeKubeadmLabelsAndTaintsSet"
+	// MachineNodeKubeadmLabelsAndTaintsSetReason says that the Node has them.
+	MachineNodeKubeadmLabelsAndTaintsSetReason = "Set"
+	// MachineNodeKubeadmLabelsAndTaintsNotSetReason says that it does not; the message says which is missing.
+	MachineNodeKubeadmLabelsAndTaintsNotSetReason = "NotSet"
+
 	// MachineEtcdMemberHealthyCondition is about the Machine's etcd member; not set with external etcd.
 	MachineEtcdMemberHealthyCondition = "EtcdMemberHealthy"
 	// MachineEtcdMemberHealthyReason says that the member is healthy.

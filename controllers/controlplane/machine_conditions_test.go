@@ -1,0 +1,99 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+func TestNodeCondition(t *testing.T) {
+	const label, taint = "label node-role.kubernetes.io/control-plane", "taint node-role.kubernetes.io/control-plane:NoSchedule"
+	own := []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+	kubeadms := append(own, corev1.Taint{Key: controlPlaneRole, Effect: corev1.TaintEffectNoSchedule})
+	joining := func(taints *[]corev1.Taint) bootstrapv1.KubeadmConfigSpec {
+		return bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{
+			ControlPlane: &bootstrapv1.JoinControlPlane{}, NodeRegistration: bootstrapv1.NodeRegistrationOptions{Taints: taints},
+		}}
+	}
+	first := bootstrapv1.KubeadmConfigSpec{}
+	first.InitConfiguration.NodeRegistration.Taints = ptr.To([]corev1.Taint{})
+	tests := map[string]struct {
+		node   workload.Node
+		config bootstrapv1.KubeadmConfigSpec
+		taints []clusterv1.MachineTaint
+		want   string
+	}{
+		"both are there":                  {config: joining(nil)},
+		"no label":                        {node: workload.Node{Unlabelled: true}, config: joining(nil), want: label},
+		"no taint":                        {node: workload.Node{Untainted: true}, config: joining(nil), want: taint},
+		"neither":                         {node: workload.Node{Unlabelled: true, Untainted: true}, config: joining(nil), want: label + " and the " + taint},
+		"no taint is wanted":              {node: workload.Node{Untainted: true}, config: joining(ptr.To([]corev1.Taint{}))},
+		"other taints are wanted":         {node: workload.Node{Untainted: true}, config: joining(&own)},
+		"kubeadm's among others":          {node: workload.Node{Untainted: true}, config: joining(&kubeadms), want: taint},
+		"no taint is wanted of the first": {node: workload.Node{Untainted: true}, config: first},
+		"the Machine's own taint": {
+			node: workload.Node{Untainted: true}, config: joining(&own),
+			taints: []clusterv1.MachineTaint{{Key: controlPlaneRole, Effect: corev1.TaintEffectNoSchedule}}, want: taint,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "m"}}
+			machine.Status.NodeRef.Name, machine.Spec.Taints = "n", test.taints
+			test.node.Name = "n"
+			s := &scope{
+				observation: &workload.Observation{Nodes: []workload.Node{test.node}},
+				configs:     map[string]*bootstrapv1.KubeadmConfig{"m": {Spec: test.config}},
+			}
+			condition := s.nodeCondition(machine)
+			if test.want == "" {
+				g.Expect(condition).To(And(HaveField("Status", metav1.ConditionTrue),
+					HaveField("Reason", controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetReason)))
+				return
+			}
+			g.Expect(condition).To(And(HaveField("Status", metav1.ConditionFalse),
+				HaveField("Reason", controlplanev1.MachineNodeKubeadmLabelsAndTaintsNotSetReason),
+				HaveField("Message", "Node n does not have the "+test.want)))
+		})
+	}
+}
+
+// A Machine whose machine runs another kubelet than it should is not up to date, and no reason to replace it.
+func TestUpToDateWithTheKubelet(t *testing.T) {
+	g := NewWithT(t)
+	s, machine := guarded(t)
+	g.Expect(s.compare()).To(Succeed())
+	g.Expect(s.upToDateCondition(machine).Status).To(Equal(metav1.ConditionTrue), "before there is a Node")
+	machine.Status.NodeInfo = &corev1.NodeSystemInfo{KubeletVersion: "v1.35.9"}
+	g.Expect(s.upToDateCondition(machine)).To(And(HaveField("Status", metav1.ConditionFalse),
+		HaveField("Reason", clusterv1.MachineUpToDateUpdatingReason), HaveField("Message", "* The kubelet has version v1.35.9, v1.36.3 required")))
+	g.Expect(s.differences["m"]).To(BeEmpty())
+	machine.Status.NodeInfo.KubeletVersion = "v1.36.3"
+	g.Expect(s.upToDateCondition(machine).Status).To(Equal(metav1.ConditionTrue))
+}
