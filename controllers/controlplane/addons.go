@@ -40,9 +40,9 @@ import (
 )
 
 const (
-	// addonsInterval is how long add-ons that were in step are taken to be so still. They are looked at again only when
-	// something else has the control plane reconciled, as a resync does.
-	addonsInterval = 10 * time.Minute
+	// addonsInterval is how long add-ons that were in step count as such. Within it, the many reconciles of one change ask the
+	// workload cluster once. It is shorter than the resync, so that each resync corrects what somebody has changed.
+	addonsInterval = time.Minute
 	// addonsKnown bounds for how many control planes that is remembered; what is forgotten costs three reads.
 	addonsKnown = 10000
 
