@@ -74,7 +74,7 @@ test-integration: programs images ## Run the tests against a real kube-apiserver
 	cd node/agent && go test -tags integration,host -count 1 -p 1 -timeout 20m ./...
 
 .PHONY: e2e
-e2e: programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
+e2e: programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
 	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: bench

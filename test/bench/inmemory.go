@@ -21,8 +21,17 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/capfoo/cluster-api-provider-foo/test/inmemory"
 )
+
+// toolsFolder holds the module files of other programs, seen from the root of the repository.
+const toolsFolder = "hack/tools"
 
 // inMemoryTemplate is the cluster of the in-memory provider.
 //
@@ -75,24 +84,44 @@ func inMemoryAttempt(ctx context.Context, options options, env *environment, nam
 	return run, env.follow(ctx, []*cluster{made}, inMemoryPhases...)
 }
 
-// startInMemory starts the in-memory provider.
+// startInMemory installs the in-memory provider and starts it.
 func startInMemory(ctx context.Context, env *environment) error {
-	inMemory := provider{
-		program:       filepath.Join(env.binDir, "tools/in-memory-provider"),
-		module:        "sigs.k8s.io/cluster-api/test",
-		moduleFile:    "inmemory.mod",
-		kustomization: "infrastructure/docker/config/crd",
-		// Where it listens for its API servers.
-		variables: []string{"POD_IP=127.0.0.1"},
+	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
+	defer cancel()
+	if err := inmemory.InstallCRDs(ctx, env.client, toolsFolder); err != nil {
+		return err
 	}
-	started, err := env.startProvider(ctx, inMemory)
-	if err == nil {
-		env.inMemory = started
-		return nil
+	arguments, ready, err := inmemory.Arguments(ctx, env.kubeconfig(), filepath.Join(env.stateDir, "in-memory"))
+	if err != nil {
+		return err
 	}
-	err = fmt.Errorf("start %s: %w", inMemory.program, err)
-	if started != nil {
-		err = errors.Join(err, started.interrupt())
+	started, err := startProgram(ctx, []string{inmemory.Variable}, filepath.Join(env.binDir, inmemory.Program), arguments...)
+	if err != nil {
+		return fmt.Errorf("start the in-memory provider: %w", err)
 	}
-	return err
+	if err := started.healthy(ctx, ready); err != nil {
+		return errors.Join(fmt.Errorf("start the in-memory provider: %w", err), started.interrupt())
+	}
+	env.inMemory = started
+	return nil
+}
+
+// healthy waits until a program says so. There is nothing to watch that would tell.
+func (p *program) healthy(ctx context.Context, url string) error {
+	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		if p.ended() {
+			return false, fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+		if err != nil {
+			return false, err
+		}
+		return answersOK(request), nil
+	})
+}
+
+// answersOK is false also while nobody listens.
+func answersOK(request *http.Request) bool {
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }

@@ -1,0 +1,121 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package inmemory prepares a management cluster for Cluster API's in-memory infrastructure provider, in which everything is
+// fake, and says how to start it there. Limits: it runs without its webhooks, so templates must set what these default.
+package inmemory
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/util/cert"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+)
+
+const (
+	// Program is the path of the provider among the built programs.
+	Program = "tools/in-memory-provider"
+	// Variable of the environment that says where it listens for the API servers of its clusters.
+	Variable = "POD_IP=127.0.0.1"
+	// fieldOwner of its CRDs.
+	fieldOwner = client.FieldOwner("in-memory-provider")
+)
+
+// InstallCRDs applies the provider's CRDs without their conversion webhooks: only the stored version is used. The tools are
+// the folder hack/tools of the repository.
+func InstallCRDs(ctx context.Context, kube client.Client, tools string) error {
+	command := exec.CommandContext(ctx, "go", "list", "-modfile=inmemory.mod", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api/test")
+	command.Dir, command.Stderr = tools, os.Stderr
+	folder, err := command.Output()
+	if err != nil {
+		return fmt.Errorf("find the provider's module: %w", err)
+	}
+	content, err := kustomize.Build(filepath.Join(strings.TrimSpace(string(folder)), "infrastructure/docker/config/crd"))
+	if err != nil {
+		return err
+	}
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096); ; {
+		object := &unstructured.Unstructured{}
+		if err := decoder.Decode(&object.Object); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read the provider's CRDs: %w", err)
+		}
+		unstructured.RemoveNestedField(object.Object, "spec", "conversion")
+		if err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner); err != nil {
+			return fmt.Errorf("apply CRD %s: %w", object.GetName(), err)
+		}
+	}
+}
+
+// Arguments returns those of the provider, and the URL at which it says whether it is ready. The folder, which it makes, is
+// for the certificates of the webhooks, though nobody calls them.
+func Arguments(ctx context.Context, kubeconfig, folder string) (arguments []string, ready string, err error) {
+	if err := writeCertificate(folder); err != nil {
+		return nil, "", err
+	}
+	health, err := freeAddress(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	webhook, err := freeAddress(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	_, port, err := net.SplitHostPort(webhook)
+	// As quickstart starts the providers that it starts.
+	return []string{
+		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--feature-gates=ReconcilerRateLimiting=false",
+		"--kubeconfig=" + kubeconfig, "--health-addr=" + health, "--diagnostics-address=127.0.0.1:0",
+		"--webhook-port=" + port, "--webhook-cert-dir=" + folder,
+	}, "http://" + health + "/readyz", err
+}
+
+func writeCertificate(folder string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	certificate, key, err := cert.GenerateSelfSignedCertKey("127.0.0.1", nil, nil)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "tls.crt"), certificate, 0o600); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "tls.key"), key, 0o600)
+}
+
+// freeAddress returns an address of this machine that nobody listens on.
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
