@@ -179,7 +179,7 @@ func TestOptions(t *testing.T) {
 	if !got.parts.HasAll(partFoo, partMany) || got.parts.Len() != 2 || !slices.Equal(got.clusters, []int{1, 4}) || got.runs != 3 {
 		t.Errorf("got %+v", got)
 	}
-	for _, wrong := range []string{"--parts=fast", "--clusters=0", "--clusters=1,two", "--runs=0", "--timeout=0s", "--bin-dir=/nowhere", "more", "--what"} {
+	for _, wrong := range []string{"--parts=fast", "--clusters=0", "--clusters=1,two", "--runs=0", "--machines=2", "--pools=0", "--timeout=0s", "--bin-dir=/nowhere", "more", "--what"} {
 		if _, err := parse(bin, wrong); !errors.Is(err, errUsage) {
 			t.Errorf("%s gives %v", wrong, err)
 		}

@@ -38,9 +38,6 @@ const (
 	kindKubeadmControlPlane = "KubeadmControlPlane"
 )
 
-// machinesCompared is how many machines each control plane has.
-const machinesCompared = 3
-
 // controlPlaneArguments lets each kind of control plane have a controller process of its own, and nothing else in it.
 func controlPlaneArguments(options) []string {
 	return []string{"--kubeadm-control-plane", "--manager-per-provider"}
@@ -88,7 +85,7 @@ func compareControlPlanes(ctx context.Context, options options, env *environment
 			}
 			list := contender.results(results)
 			*list = append(*list, *costs)
-			progress("%s, run %d: 3 machines %s, 3 rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
+			progress("%s, run %d: machines made %s, rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
 				seconds(costs.Created), seconds(costs.Rolled), costs.Requests, costs.CPU, mebibytes(costs.PSS), costs.Load)
 		}
 		slices.Reverse(contenders)
@@ -118,7 +115,7 @@ func (c comparison) run(ctx context.Context, contender controlPlaneContender, tu
 }
 
 func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *controlPlaneCosts) error {
-	objects, err := controlPlaneCluster(name, kind, c.previousVersion)
+	objects, err := controlPlaneCluster(name, kind, c.previousVersion, c.machines)
 	if err != nil {
 		return err
 	}
@@ -126,7 +123,7 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *c
 	if err != nil {
 		return err
 	}
-	if err := c.machinesAvailable(ctx, made.key, c.previousVersion); err != nil {
+	if err := c.machinesAvailable(ctx, made.key, c.previousVersion, rollTimes{}); err != nil {
 		return err
 	}
 	costs.Created = time.Since(made.began)
@@ -134,7 +131,8 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *c
 	if err := c.roll(ctx, objects); err != nil {
 		return err
 	}
-	if err := c.machinesAvailable(ctx, made.key, c.kubernetesVersion); err != nil {
+	costs.Phases = rollTimes{}
+	if err := c.machinesAvailable(ctx, made.key, c.kubernetesVersion, costs.Phases); err != nil {
 		return err
 	}
 	costs.Rolled = time.Since(began)
@@ -142,8 +140,8 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *c
 }
 
 // controlPlaneCluster returns the objects of a cluster with a control plane of a kind, and no workers.
-func controlPlaneCluster(name, kind, version string) ([]*unstructured.Unstructured, error) {
-	objects, err := fooClusterOf(name, version, machinesCompared, 0)
+func controlPlaneCluster(name, kind, version string, machines int) ([]*unstructured.Unstructured, error) {
+	objects, err := fooClusterOf(name, version, machines, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -174,8 +172,9 @@ func (c comparison) roll(ctx context.Context, objects []*unstructured.Unstructur
 	return nil
 }
 
-// machinesAvailable waits until the Machines of a cluster are those that are wanted, of this version, and available.
-func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey, version string) error {
+// machinesAvailable waits until the Machines of a cluster are those that are wanted, of this version, and available, and adds
+// up how long it took in each phase.
+func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey, version string, spent rollTimes) error {
 	for {
 		var machines clusterv1.MachineList
 		err := c.observer.List(ctx, &machines, client.InNamespace(key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: key.Name},
@@ -186,14 +185,16 @@ func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey,
 		settled := countOf(machines.Items, func(machine clusterv1.Machine) bool {
 			return machine.Spec.Version == version && machine.DeletionTimestamp == nil && conditions.IsTrue(&machine, clusterv1.MachineAvailableCondition)
 		})
-		if settled == machinesCompared && len(machines.Items) == machinesCompared {
+		if settled == c.machines && len(machines.Items) == c.machines {
 			return nil
 		}
+		phase, began := rollPhaseOf(machines.Items), time.Now()
 		select {
 		case <-c.observer.changes:
+			spent[phase] += time.Since(began)
 		case <-ctx.Done():
 			return fmt.Errorf("%w: of %d Machines %d are available with version %s, want %d", context.Cause(ctx),
-				len(machines.Items), settled, version, machinesCompared)
+				len(machines.Items), settled, version, c.machines)
 		}
 	}
 }

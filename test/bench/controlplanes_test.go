@@ -18,6 +18,7 @@ package main
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ import (
 
 func TestControlPlaneClusterOfEitherKind(t *testing.T) {
 	for _, kind := range []string{kindFooControlPlane, kindKubeadmControlPlane} {
-		objects, err := controlPlaneCluster("one", kind, "v1.35.4")
+		objects, err := controlPlaneCluster("one", kind, "v1.35.4", 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,7 +88,7 @@ func TestCostsBetweenSamples(t *testing.T) {
 	if err := costs.add(before, after); err != nil {
 		t.Fatal(err)
 	}
-	if want := (controlPlaneCosts{Requests: 250, CPU: 3, PSS: 30, RSS: 40}); costs != want {
+	if want := (controlPlaneCosts{Requests: 250, CPU: 3, PSS: 30, RSS: 40}); !reflect.DeepEqual(costs, want) {
 		t.Errorf("got %+v, want %+v", costs, want)
 	}
 	after.process.pid = 8
@@ -99,7 +100,8 @@ func TestCostsBetweenSamples(t *testing.T) {
 func TestControlPlaneText(t *testing.T) {
 	r := &results{
 		FooControlPlane: []controlPlaneCosts{
-			{Load: 1.5, Created: 20 * time.Second, Rolled: 30 * time.Second, Requests: 400, CPU: 2, PSS: 40 << 20, RSS: 60 << 20},
+			{Load: 1.5, Created: 20 * time.Second, Rolled: 30 * time.Second, Requests: 400, CPU: 2, PSS: 40 << 20, RSS: 60 << 20,
+				Phases: rollTimes{rollDrains: 20 * time.Second}},
 			{Created: 30 * time.Second, Rolled: 50 * time.Second, Requests: 600, CPU: 3, PSS: 50 << 20, RSS: 70 << 20},
 		},
 		KubeadmControlPlane: []controlPlaneCosts{
@@ -108,13 +110,14 @@ func TestControlPlaneText(t *testing.T) {
 	}
 	text := r.text()
 	for _, line := range []string{
-		"FooControlPlane seconds to 3 machines 20.00 30.00 25.00",
+		"FooControlPlane seconds to all machines 20.00 30.00 25.00",
+		"FooControlPlane seconds of the rollout in which Cluster API drains a machine 20.00 0.00 10.00",
 		"FooControlPlane load of the machine before 1.5 0.0",
 		"KubeadmControlPlane API requests of the controller 1000.00 1000.00",
-		"seconds to 3 machines 0.50 1.0 met",
-		"seconds to roll 3 machines 2.00 1.0 missed",
-		"API requests of the controller 0.50 1.0 met",
-		"CPU seconds of the controller 1.00 1.0 met",
+		"seconds to all machines 0.50 0.5 met",
+		"seconds to roll all machines 2.00 0.6 missed",
+		"API requests of the controller 0.50 0.8 met",
+		"CPU seconds of the controller 1.00 0.7 missed",
 		"MiB of the controller, PSS 1.00 1.0 met",
 		"MiB of the controller, RSS 0.50 1.0 met",
 	} {

@@ -17,15 +17,13 @@ limitations under the License.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 )
-
-// machinePoolSizes are the sizes of the pools that are compared: a machine of the last may cost little more than one of the first.
-var machinePoolSizes = []int32{500, 2000}
 
 // machinePoolCosts is what a pool took from no machine to all of them, and back to none.
 type machinePoolCosts struct {
@@ -59,8 +57,8 @@ func measureMachinePools(ctx context.Context, options options, _ *environment, r
 	}
 	defer func() { err = errors.Join(err, env.stop()) }()
 	for turn := 1; turn <= options.runs; turn++ {
-		for _, size := range machinePoolSizes {
-			costs, err := env.measure(ctx, options, size)
+		for _, size := range options.pools {
+			costs, err := env.measure(ctx, options, int32(size))
 			if err != nil {
 				return fmt.Errorf("a pool of %d, run %d: %w", size, turn, err)
 			}
@@ -70,6 +68,12 @@ func measureMachinePools(ctx context.Context, options options, _ *environment, r
 		}
 	}
 	return results.checkMachinePools()
+}
+
+// machinePoolSizes returns the smallest and the largest size that has been measured.
+func (r *results) machinePoolSizes() (small, large int32) {
+	bySize := func(a, b machinePoolCosts) int { return cmp.Compare(a.Machines, b.Machines) }
+	return slices.MinFunc(r.MachinePools, bySize).Machines, slices.MaxFunc(r.MachinePools, bySize).Machines
 }
 
 // machinePoolsOf returns the runs of one size.
@@ -89,9 +93,8 @@ var machinePoolMeasures = []struct {
 
 // machinePoolRatio returns what a machine of the largest pool costs, times one of the smallest, by the medians.
 func (r *results) machinePoolRatio(of func(machinePoolCosts) float64) float64 {
-	small := r.machinePoolsOf(machinePoolSizes[0])
-	large := r.machinePoolsOf(machinePoolSizes[len(machinePoolSizes)-1])
-	return median(numbers(large, of)) / median(numbers(small, of))
+	small, large := r.machinePoolSizes()
+	return median(numbers(r.machinePoolsOf(large), of)) / median(numbers(r.machinePoolsOf(small), of))
 }
 
 // checkMachinePools returns an error that names what was missed.

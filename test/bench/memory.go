@@ -22,10 +22,6 @@ import (
 	"time"
 )
 
-// idleTime is how long a cluster is left alone before its memory is read; what it uses meanwhile is what it costs to
-// have it.
-const idleTime = 30 * time.Second
-
 // memoryOfOne measures the memory of one cluster, and the CPU time that it takes when nobody uses it.
 func memoryOfOne(ctx context.Context, options options, env *environment, results *results) (err error) {
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
@@ -43,7 +39,7 @@ func memoryOfOne(ctx context.Context, options options, env *environment, results
 		return err
 	}
 	select {
-	case <-time.After(idleTime):
+	case <-time.After(options.idle):
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -51,7 +47,7 @@ func memoryOfOne(ctx context.Context, options options, env *environment, results
 	if err != nil {
 		return err
 	}
-	results.Memory = &memoryUsage{Idle: idleTime, Usage: now.since(before)}
+	results.Memory = &memoryUsage{Idle: options.idle, Usage: now.since(before)}
 	progress("memory of a cluster: %s", mebibytes(now.total(groupClusters).Memory))
 	return nil
 }

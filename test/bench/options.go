@@ -53,6 +53,12 @@ type options struct {
 	runs int
 	// clusters at once, one measurement for each.
 	clusters []int
+	// machines of each control plane that is compared.
+	machines int
+	// pools are the sizes of the pools that are compared.
+	pools []int
+	// idle is how long a cluster is left alone before its memory is read; what it uses meanwhile is what it costs to have it.
+	idle time.Duration
 	// json is the path of a file to write the results to; none if empty.
 	json string
 	// binDir holds the programs as the Makefile builds them.
@@ -77,8 +83,8 @@ func newCommand(run func(context.Context, options) error) *cobra.Command {
 		Short: "Measure Foo on this machine, next to what it can be compared with",
 		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
 (foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), how much memory a
-cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to make 3 machines and to replace them
-(control-planes), and what a machine costs in pools of 500 and of 2,000 (machine-pools). Needs root and Linux. Run it in the
+cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to make machines and to replace them
+(control-planes), and what a machine costs in a small and in a large pool (machine-pools). Needs root and Linux. Run it in the
 root folder of the repository, with all programs built.
 
 Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured or a machine of a
@@ -100,6 +106,9 @@ large pool costs too much, and with 2 if nothing was started because a flag is w
 	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
 	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory, control-planes and machine-pools; the median counts.")
 	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of clusters at once that many measures.")
+	flags.IntVar(&chosen.machines, "machines", 3, "Number of machines of the control planes that control-planes compares.")
+	flags.IntSliceVar(&chosen.pools, "pools", []int{500, 2000}, "Sizes of the pools that machine-pools compares.")
+	flags.DurationVar(&chosen.idle, "idle", 30*time.Second, "How long memory leaves a cluster alone.")
 	flags.StringVar(&chosen.json, "json", "", "File to write the results to as well.")
 	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")
 	flags.StringVar(&chosen.kubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of all clusters.")
@@ -126,6 +135,12 @@ func (o *options) complete(parts []string) error {
 	}
 	if len(o.clusters) == 0 || slices.Min(o.clusters) < 1 {
 		return fmt.Errorf("--clusters %v: want numbers, 1 or more, for example 1,2,5,10", o.clusters)
+	}
+	if len(o.pools) == 0 || slices.Min(o.pools) < 1 {
+		return fmt.Errorf("--pools %v: want numbers, 1 or more, for example 500,2000", o.pools)
+	}
+	if o.machines < 1 || o.machines%2 == 0 {
+		return fmt.Errorf("--machines %d: want an odd number, for example 3", o.machines)
 	}
 	if o.runs < 1 {
 		return fmt.Errorf("--runs %d: want 1 or more", o.runs)

@@ -41,8 +41,8 @@ func (r *results) printMachinePools(out *strings.Builder) {
 			fmt.Sprint(run.SettledWrites), fmt.Sprintf("%.1f", run.Load))
 	}
 	t.write(out)
-	small, large := machinePoolSizes[0], machinePoolSizes[len(machinePoolSizes)-1]
-	if len(r.machinePoolsOf(small)) == 0 || len(r.machinePoolsOf(large)) == 0 {
+	small, large := r.machinePoolSizes()
+	if small == large {
 		return
 	}
 	ratios := &table{

@@ -30,10 +30,12 @@ import (
 type results struct {
 	KubernetesVersion string
 	CPUs              int
-	Began             time.Time
-	Bare              []bareTimes    `json:",omitempty"`
-	Foo               []clusterTimes `json:",omitempty"`
-	InMemory          []clusterTimes `json:",omitempty"`
+	// Machines of each control plane that is compared.
+	Machines int
+	Began    time.Time
+	Bare     []bareTimes    `json:",omitempty"`
+	Foo      []clusterTimes `json:",omitempty"`
+	InMemory []clusterTimes `json:",omitempty"`
 	// InMemoryRepeated is how many of its clusters did not come up in time and were measured once more.
 	InMemoryRepeated int          `json:",omitempty"`
 	Many             []manyUsage  `json:",omitempty"`
@@ -99,13 +101,15 @@ type memoryUsage struct {
 	Usage usage
 }
 
-// controlPlaneCosts are what a control plane of 3 machines has taken, from nothing until all of them were replaced.
+// controlPlaneCosts are what a control plane has taken, from nothing until all of them were replaced.
 type controlPlaneCosts struct {
 	Load float64
-	// Created is from applying the objects until 3 Machines are available.
+	// Created is from applying the objects until its Machines are available.
 	Created time.Duration
-	// Rolled is from changing the version until 3 Machines of it are available, and nothing else is left.
+	// Rolled is from changing the version until as many Machines of it are available, and nothing else is left.
 	Rolled time.Duration
+	// Phases of the rollout, which show how much of it is spent waiting for Cluster API.
+	Phases rollTimes
 	// Requests that the controller made, to the management cluster and to the control plane itself, until then.
 	Requests float64
 	// CPU seconds of the controller until then.
@@ -116,7 +120,7 @@ type controlPlaneCosts struct {
 }
 
 func newResults(options options) *results {
-	return &results{KubernetesVersion: options.kubernetesVersion, CPUs: runtime.NumCPU(), Began: time.Now()}
+	return &results{KubernetesVersion: options.kubernetesVersion, CPUs: runtime.NumCPU(), Machines: options.machines, Began: time.Now()}
 }
 
 // write prints the tables of what there is, and writes all to a file if its path is not empty.

@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
+)
+
+// rollPhase is what a rollout of a control plane is doing.
+type rollPhase string
+
+const (
+	rollDrains  rollPhase = "Cluster API drains a machine"
+	rollHooked  rollPhase = "the controller releases a machine"
+	rollDeletes rollPhase = "Cluster API deletes a machine"
+	rollJoins   rollPhase = "a new machine joins"
+	rollDecides rollPhase = "the controller decides"
+)
+
+// rollPhases are the phases in the order in which a machine is replaced.
+var rollPhases = []rollPhase{rollJoins, rollDecides, rollDrains, rollHooked, rollDeletes}
+
+// rollTimes are how long a rollout was in each phase.
+type rollTimes map[rollPhase]time.Duration
+
+// rollPhaseOf returns what a rollout with these Machines is doing. A Machine that is deleted comes before one that joins.
+func rollPhaseOf(machines []clusterv1.Machine) rollPhase {
+	deleting := slices.IndexFunc(machines, func(machine clusterv1.Machine) bool { return !machine.DeletionTimestamp.IsZero() })
+	if deleting >= 0 {
+		machine := &machines[deleting]
+		switch {
+		case !hasPreTerminateHook(machine):
+			return rollDeletes
+		case conditions.GetReason(machine, clusterv1.MachineDeletingCondition) == clusterv1.MachineDeletingWaitingForPreTerminateHookReason:
+			return rollHooked
+		default:
+			return rollDrains
+		}
+	}
+	joins := func(machine clusterv1.Machine) bool {
+		return !conditions.IsTrue(&machine, clusterv1.MachineAvailableCondition)
+	}
+	if slices.ContainsFunc(machines, joins) {
+		return rollJoins
+	}
+	return rollDecides
+}
+
+func hasPreTerminateHook(machine *clusterv1.Machine) bool {
+	for annotation := range machine.Annotations {
+		if strings.HasPrefix(annotation, clusterv1.PreTerminateDeleteHookAnnotationPrefix) {
+			return true
+		}
+	}
+	return false
+}

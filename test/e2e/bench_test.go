@@ -1,0 +1,47 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// The benchmark in its shortest form: what it measures does not matter here, only that each part still can.
+var _ = Describe("The benchmark", Label("bench"), func() {
+	measure := func(ctx SpecContext, parts string, tables ...string) {
+		cmd := exec.CommandContext(ctx, "go", "run", "./test/bench", "--parts="+parts, "--runs=1", "--clusters=1", "--machines=1",
+			"--pools=5", "--idle=1s", "--state-dir="+filepath.Join(suiteDir, "bench"), "--bridge="+quickstartBridge, "--network="+quickstartNetwork)
+		cmd.Dir = filepath.Dir(bin)
+		cmd.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+filepath.Join(bin, "kubernetes", currentVersion))
+		Expect(output(cmd)).To(containAll(tables))
+	}
+
+	DescribeTable("measures", measure,
+		Entry("clusters", NodeTimeout(3*clusterUp), "bare,foo,inmemory,many,memory",
+			"kubeadm init itself", "Foo, times a bare kubeadm init", "Foo, times the in-memory provider", "Memory of the cluster"),
+		Entry("pools", NodeTimeout(clusterUp), "machine-pools", "A pool from 0 machines"),
+		Entry("control planes", Label("slow"), NodeTimeout(3*clusterUp), "control-planes",
+			"FooControlPlane, times KubeadmControlPlane", "Cluster API drains a machine"),
+	)
+})
