@@ -128,8 +128,8 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 
 func TestAClusterThatHasYetToAnswerIsNoFailure(t *testing.T) {
 	g := NewWithT(t)
-	world, seen := newFakeWorkload(), newSightings()
-	r := &Reconciler{workload: world, seen: seen}
+	world, seen := newFakeWorkload(), newHistory()
+	r := &Reconciler{workload: world, history: seen}
 	before := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	s := &scope{
 		now: before.Add(time.Minute), initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
