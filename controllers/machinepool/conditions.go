@@ -17,8 +17,11 @@ limitations under the License.
 package machinepool
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -66,30 +69,22 @@ func instancesCondition(s *scope) metav1.Condition {
 	if !s.membersKnown {
 		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
-	ready, others := readyAndOthers(s.members)
-	wanted := int(s.desired())
-	switch {
-	case wanted+ready+len(others) == 0:
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNoInstancesReason, "")
-	case ready >= wanted && len(others) == 0:
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolInstancesReadyReason, "")
-	default:
-		message := fmt.Sprintf("%d of %d instances are ready", ready, wanted) + named(others)
-		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolInstancesNotReadyReason, message)
-	}
-}
-
-// readyAndOthers returns how many members are ready, and what is with each that is to stay and is not.
-func readyAndOthers(members []member) (ready int, others []string) {
-	for _, m := range members {
-		switch {
-		case m.ready():
-			ready++
-		case m.live() || m.lost():
-			others = append(others, m.name+" "+stateOf(m))
+	runs, wanted := s.census.count(state.runs), int(s.desired())
+	var others []string
+	for _, c := range s.assessed {
+		if (c.state.stays() || c.state == stateLost) && !c.state.runs() {
+			others = append(others, c.name+" "+cmp.Or(c.problem, stateOf(c.member)))
 		}
 	}
-	return ready, others
+	switch {
+	case wanted+runs+len(others) == 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNoInstancesReason, "")
+	case runs >= wanted && len(others) == 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolInstancesReadyReason, "")
+	default:
+		message := fmt.Sprintf("%d of %d instances are ready", runs, wanted) + named(others)
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolInstancesNotReadyReason, message)
+	}
 }
 
 func stateOf(m member) string {
@@ -123,8 +118,6 @@ func named(texts []string) string {
 }
 
 func scalingConditions(s *scope) (up, down metav1.Condition) {
-	live, leaving := counts(s.members)
-	wanted := int(s.desired())
 	if !s.membersKnown {
 		up = condition(infrav1.FooMachinePoolScalingUpCondition, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 		down = condition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
@@ -132,50 +125,119 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 	}
 	up = condition(infrav1.FooMachinePoolScalingUpCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotScalingUpReason, "")
 	down = condition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotScalingDownReason, "")
+	live, wanted := s.census.count(state.stays), int(s.desired())
 	if live < wanted && !s.deleting() {
 		up.Status, up.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingUpReason
 		up.Message = fmt.Sprintf("scaling up from %d to %d instances", live, wanted)
 	}
-	if total := live + leaving; total > wanted+surgeOf(s) && !s.deleting() {
+	allowed := wanted
+	if s.census.count(state.outdated)+s.census.count(state.broken)+s.replacing() > 0 {
+		allowed += s.rules.maxSurge
+	}
+	if total := live + len(s.census.leaving()); total > allowed && !s.deleting() {
 		down.Status, down.Reason = metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason
-		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted) + scalingWaitsFor(s.members)
+		down.Message = fmt.Sprintf("scaling down from %d to %d instances", total, wanted)
+		if names := withoutMachine(s.members); len(names) > 0 {
+			down.Message += ", waiting until Cluster API has made a Machine for each instance" + named(names)
+		}
 	}
 	return up, down
 }
 
-// scalingWaitsFor names the instances without which nothing is removed yet.
-func scalingWaitsFor(members []member) string {
-	var names []string
-	for _, m := range members {
-		if m.live() && (m.fooMachine == nil || m.machine == nil) {
-			names = append(names, m.name)
+// replacing counts the members that are being drained because they are replaced.
+func (s *scope) replacing() int {
+	count := 0
+	for _, c := range s.census.leaving() {
+		if c.counted() && c.replaced {
+			count++
 		}
 	}
-	if len(names) == 0 {
-		return ""
-	}
-	return ", waiting until Cluster API has made a Machine for each instance" + named(names)
+	return count
 }
 
-// surgeOf is how many members more than wanted are there on purpose.
-func surgeOf(s *scope) int {
-	p := policyOf(s)
-	if r := replacementOf(s, p); r.outdated+r.broken+r.lost+r.replacing > 0 {
-		return p.maxSurge
+func rollingOutCondition(s *scope) metav1.Condition {
+	kind := infrav1.FooMachinePoolRollingOutCondition
+	if !s.membersKnown {
+		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
-	return 0
+	outdated, broken, replacing := s.census.count(state.outdated), s.census.count(state.broken), s.replacing()
+	switch {
+	case s.deleting() || s.machinePool == nil:
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
+	case outdated > 0 && s.rules.rollout == rolloutPaused:
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason,
+			fmt.Sprintf("%d instances of earlier revisions stay while spec.strategy.rolloutPaused is true", outdated))
+	case outdated > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason,
+			fmt.Sprintf("%d instances of earlier revisions are to be replaced", outdated))
+	case broken+replacing > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolRepairingReason,
+			fmt.Sprintf("%d instances are to be replaced, %d are being drained", broken, replacing))
+	default:
+		return condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotRollingOutReason, "")
+	}
 }
 
-func counts(members []member) (live, leaving int) {
-	for _, m := range members {
-		if m.live() {
-			live++
-		}
-		if m.leaving() {
-			leaving++
-		}
+// refusals are the reasons for which an order stays refused until something changes.
+var refusals = []string{infrav1.CloudInvalidReason, infrav1.CloudQuotaExceededReason, infrav1.CloudOutOfCapacityReason}
+
+func stalledCondition(s *scope) metav1.Condition {
+	kind := infrav1.FooMachinePoolStalledCondition
+	if !s.membersKnown {
+		return condition(kind, metav1.ConditionUnknown, s.fault.Reason, s.fault.Message)
 	}
-	return live, leaving
+	notStalled := condition(kind, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason, "")
+	if s.deleting() || s.machinePool == nil {
+		return notStalled
+	}
+	if s.cloudPool != nil && s.cloudPool.Problem != nil {
+		problem := s.cloudPool.Problem
+		return condition(kind, metav1.ConditionTrue, string(problem.Reason), problem.Message)
+	}
+	if provisioned := provisionedCondition(s); slices.Contains(refusals, provisioned.Reason) {
+		return condition(kind, metav1.ConditionTrue, provisioned.Reason, provisioned.Message)
+	}
+	rollsOut := s.census.count(state.outdated) > 0 && s.rules.rollout != rolloutPaused
+	unavailable, stuck := s.census[stateUnavailable], s.census[stateStuck]
+	switch {
+	case int(s.memory.Failures.Count) >= s.rules.maxFailed && (rollsOut || s.unfinished()):
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s))
+	case rollsOut && len(unavailable) > 0:
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesNotAvailableReason,
+			fmt.Sprintf("%d instances of the current revision have joined and their Machines are not available", len(unavailable))+
+				named(describe(unavailable, func(candidate) string { return "" })))
+	case len(stuck) > 0:
+		since := func(c candidate) string { return " since " + c.leavingSince().UTC().Format(time.RFC3339) }
+		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolMachineDeletionStuckReason,
+			fmt.Sprintf("%d Machines have been deleting for more than %s", len(stuck), s.rules.joinTimeout)+
+				named(describe(stuck, since))+"; see the condition Deleting of each Machine")
+	default:
+		return notStalled
+	}
+}
+
+// unfinished reports whether instances of the current revision are still to come, or are not available.
+func (s *scope) unfinished() bool {
+	return s.census.count(state.starting)+len(s.census[stateFailed])+len(s.census[stateUnavailable]) > 0 ||
+		s.census.count(state.stays) < s.rules.replicas
+}
+
+func failuresMessage(s *scope) string {
+	failures := s.memory.Failures
+	message := fmt.Sprintf("%d instances in a row did not join; the next is replaced %s after the last at %s",
+		failures.Count, s.rules.joinTimeout, failures.LastTime.UTC().Format("15:04:05Z"))
+	if failed := s.census[stateFailed]; len(failed) > 0 {
+		return message + named(describe(failed, func(c candidate) string { return " " + c.problem }))
+	}
+	return message + ": " + failures.Message
+}
+
+func describe(all []candidate, how func(candidate) string) []string {
+	texts := make([]string, 0, len(all))
+	for _, c := range all {
+		texts = append(texts, c.name+how(c))
+	}
+	return texts
 }
 
 func deletingCondition(s *scope) metav1.Condition {

@@ -213,11 +213,13 @@ func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
 	if err := r.observe(ctx, s, fromCache(r.client)); err != nil {
 		return err
 	}
+	s.assess()
 	p := decide(s)
 	if p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool)) {
 		if err := r.observe(ctx, s, fromServer(r.live)); err != nil {
 			return err
 		}
+		s.assess()
 		p = decide(s)
 	}
 	return r.apply(ctx, s, p)

@@ -51,16 +51,15 @@ type disruption struct {
 	next time.Time
 }
 
-// budget counts the members while some of them are chosen to go. No choice looks at a member twice, so the whole decision
-// takes as long for each member in a large pool as in a small one, but for sorting.
+// budget counts the members while some of them are chosen. No choice looks at a member twice, so the whole decision takes as long
+// for each member in a large pool as in a small one, but for sorting.
 type budget struct {
 	policy
-	// candidates are the members that may go; once repair has chosen, broken has those that it leaves for later.
+	// candidates are the members that may be chosen; once repair has chosen, broken has those that it leaves for later.
 	candidates, broken []candidate
-	// live members are to stay; available of them work, and updated of them have the current revision.
-	live, available, updated, updatedAvailable int
-	// leaving members are on their way out, but for those that take too long and those without an instance; draining members still
-	// count in the cloud.
+	// live members are to stay; available of them work, and outdated of them have an earlier revision.
+	live, available, outdated, ready int
+	// leaving members are on their way out and delay repair; draining members still count in the cloud.
 	leaving, draining int
 	// starting members may still become available in time.
 	starting int
@@ -68,16 +67,16 @@ type budget struct {
 	result   disruption
 }
 
-// disrupt decides which members go now and how many instances the pool is to have. At no time has it
-//   - fewer available members than replicas less maxUnavailable because of what it decides, but for a shrink that was asked for,
+// disrupt decides which members are removed now and how many instances the pool is to have. At no time has it
+//   - fewer available members than replicas less maxUnavailable because of what it decides, but for a scale-down that was asked for,
 //   - or more instances than replicas and maxSurge because of what it decides.
 //
-// Members that do not work go first, and not more at a time than maxUnavailable and at least one, counting those on their
-// way in and out: whoever says that they do not work may be wrong. A drain that takes too long counts no more. Members without an
-// instance go at once: the cloud never omits an instance that exists. Members that the cloud takes back go at once, however many: they work no longer than until then, and whether they are drained before is all that is left to
-// decide.
-func disrupt(members []member, p policy) disruption {
-	b := newBudget(members, p)
+// At most maxUnavailable members that do not work are removed at a time, and at least one, counting those on their way in and out:
+// whoever says that they do not work may be wrong. A drain that takes too long counts no more. Members without an instance are removed
+// at once: the cloud omits no instance that exists. Members that the cloud takes back are removed at once too: all that is left to decide
+// is whether they are drained before.
+func disrupt(all []candidate, p policy) disruption {
+	b := newBudget(all, p)
 	b.repair()
 	b.scaleDown()
 	b.rollOut()
@@ -85,98 +84,89 @@ func disrupt(members []member, p policy) disruption {
 	return b.result
 }
 
-func newBudget(members []member, p policy) *budget {
+func newBudget(all []candidate, p policy) *budget {
 	b := &budget{policy: p, zones: map[string]int{}}
-	for _, m := range members {
-		c := p.assess(m)
-		switch {
-		case m.leaving():
-			if m.instance != nil && !p.stuck(m) {
-				b.leaving++
-				b.look(p.stuckAt(m))
-			}
-			if m.counted() {
-				b.draining++
-			}
-			continue
-		case m.live():
-			b.count(c, 1)
-			b.look(c.deadline)
-		}
-		if m.machine != nil && (m.fooMachine != nil || m.lost()) {
+	for _, c := range all {
+		b.lookAgain(c.deadline)
+		b.count(c, 1)
+		if (c.state.stays() && c.machine != nil && c.fooMachine != nil) || (c.state == stateLost && c.machine != nil) {
 			b.candidates = append(b.candidates, c)
 		}
 	}
 	return b
 }
 
-// count adds a live member to all counts it belongs to, or takes it away.
+// count adds a member to all counts it belongs to, or takes it away.
 func (b *budget) count(c candidate, by int) {
-	b.live += by
-	b.zones[c.zone()] += by
-	if c.state == stateStarting {
-		b.starting += by
-	}
-	if c.state == stateAvailable {
-		b.available += by
-	}
-	if c.outdated {
+	if !c.state.stays() {
+		if c.state == stateLeaving && c.instance != nil {
+			b.leaving += by
+		}
+		if c.counted() {
+			b.draining += by
+		}
 		return
 	}
-	b.updated += by
-	if c.state == stateAvailable {
-		b.updatedAvailable += by
+	b.live += by
+	b.zones[c.zone()] += by
+	if c.state.starting() {
+		b.starting += by
+	}
+	if c.state.available() {
+		b.available += by
+	}
+	if c.state.outdated() {
+		b.outdated += by
+	}
+	if c.state == stateReady {
+		b.ready += by
 	}
 }
 
-func (b *budget) look(at time.Time) {
+func (b *budget) lookAgain(at time.Time) {
 	if !at.IsZero() && (b.result.next.IsZero() || at.Before(b.result.next)) {
 		b.result.next = at
 	}
 }
 
-// remove chooses a member to go.
+// remove chooses a member.
 func (b *budget) remove(c candidate, why cause) {
 	v := victim{member: c.member, why: why}
-	if c.failedToJoin() {
+	if c.state == stateFailed {
 		v.failure = c.problem
 	}
 	b.result.victims = append(b.result.victims, v)
-	if !c.live() {
-		return
-	}
-	b.leaving++
 	b.count(c, -1)
-	b.draining++
+	c.state = stateLeaving
+	b.count(c, 1)
 }
 
-// repair takes away what does not work: all that is lost, since nothing is left of it that could be disrupted, and the rest by age.
+// repair removes what does not work: all that is lost or taken back, and of the rest the first by the delete policy.
 func (b *budget) repair() {
-	broken, rest := split(b.candidates, func(c candidate) bool { return c.state == stateBroken })
+	broken, rest := split(b.candidates, func(c candidate) bool { return c.state.broken() })
 	b.candidates = rest
-	slices.SortFunc(broken, b.compare)
+	slices.SortFunc(broken, compare)
 	failed, retry := b.failedBudget()
 	for _, c := range broken {
-		if c.why != causeReclaim && !c.lost() && b.leaving+b.starting >= b.repairLimit() {
+		if c.state != stateReclaimed && c.state != stateLost && b.leaving+b.starting >= b.repairLimit() {
 			b.broken = append(b.broken, c)
 			continue
 		}
-		counts := c.failedToJoin() && !slices.Contains(b.counted, c.name)
-		if counts && failed == 0 {
-			b.broken = append(b.broken, c)
-			b.look(retry)
-			continue
-		}
-		if counts {
+		if c.state == stateFailed && !slices.Contains(b.counted, c.name) {
+			if failed == 0 {
+				b.broken = append(b.broken, c)
+				b.lookAgain(retry)
+				continue
+			}
 			failed--
 		}
 		b.remove(c, c.why)
 	}
 }
 
-// scaleDown takes away what is too many, also of what is broken and could not be repaired yet: before that goes, nothing that works
-// does. What is lost is none of those that are too many. While a rollout runs, the surge is not too many, but for members that are
-// marked for deletion, which the rollout would keep: who made the pool smaller meant them.
+// scaleDown removes what is too many, also of what is broken and could not be repaired yet: before that is removed, nothing that works
+// is. While a rollout runs, the surge is not too many, but for members that are marked for deletion, which the rollout would keep:
+// whoever made the pool smaller meant them.
 func (b *budget) scaleDown() {
 	if b.scaling != scalingHere {
 		return
@@ -185,38 +175,36 @@ func (b *budget) scaleDown() {
 	if b.rollsOut() {
 		allowed += b.maxSurge
 	}
-	broken, _ := split(b.broken, candidate.live)
-	marked, others := split(slices.Concat(b.candidates, broken), func(c candidate) bool {
-		return b.rollsOut() && c.marked() && !c.outdated
+	marked, others := split(slices.Concat(b.candidates, b.broken), func(c candidate) bool {
+		return b.rollsOut() && c.marked() && !c.state.outdated()
 	})
 	b.take(marked, b.live-b.replicas, causeScaleDown)
 	b.take(others, b.live-allowed, causeScaleDown)
 }
 
-// rollOut takes away outdated members, as many as members of the current revision have become available in their place.
+// rollOut removes outdated members, as many as members of the current revision have become available in their place.
 func (b *budget) rollOut() {
 	if !b.rollsOut() {
 		return
 	}
-	outdated, _ := split(b.candidates, func(c candidate) bool { return c.outdated })
-	count := b.live - b.minAvailable() - (b.updated - b.updatedAvailable)
-	b.take(outdated, count, causeRollout)
+	outdated, _ := split(b.candidates, func(c candidate) bool { return c.state.outdated() })
+	b.take(outdated, b.outdated+b.ready-b.minAvailable(), causeRollout)
 }
 
 // rollsOut reports whether there are outdated members to replace.
-func (b *budget) rollsOut() bool { return b.rollout == rolloutRuns && b.live > b.updated }
+func (b *budget) rollsOut() bool { return b.rollout == rolloutRuns && b.outdated > 0 }
 
-// take takes up to count of the members away, and none that works where that leaves too few.
+// take removes up to count of the members, and none that works where that leaves too few.
 func (b *budget) take(from []candidate, count int, why cause) {
 	if count <= 0 {
 		return
 	}
 	gone := map[string]bool{}
-	for _, c := range victims(from, b.zones, len(from), b.compare) {
+	for _, c := range victims(from, b.zones, len(from), compare) {
 		if len(gone) == count {
 			break
 		}
-		if c.state == stateAvailable && b.available <= b.minAvailable() {
+		if c.state.available() && b.available <= b.minAvailable() {
 			continue
 		}
 		b.remove(c, why)
@@ -230,7 +218,7 @@ func (b *budget) resize() {
 	counted := b.live + b.draining
 	missing := b.replicas - b.live
 	if b.rollsOut() {
-		missing = b.replicas - b.updated
+		missing += b.outdated
 	}
 	room := b.replicas + b.maxSurge - counted
 	b.result.size = counted + max(min(missing, room), 0)

@@ -87,7 +87,7 @@ func TestRollout(t *testing.T) {
 			if test.change != nil {
 				test.change(&p)
 			}
-			d := disrupt(test.members, p)
+			d := disrupt(p.assess(test.members), p)
 			if test.want == nil {
 				test.want = map[string]cause{}
 			}
@@ -169,7 +169,7 @@ func TestRepair(t *testing.T) {
 			g := NewWithT(t)
 			p := policyFor(len(test.members))
 			p.maxUnavailable, p.failures = test.unavailable, test.failures
-			d := disrupt(test.members, p)
+			d := disrupt(p.assess(test.members), p)
 			if test.want == nil {
 				test.want = map[string]cause{}
 			}
@@ -189,26 +189,26 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 		p.maxUnavailable = rapid.IntRange(0, 4).Draw(t, "unavailable")
 		p.rollout = rapid.SampledFrom([]rollout{rolloutRuns, rolloutPaused, rolloutWaits}).Draw(t, "rollout")
 		p.scaling = rapid.SampledFrom([]scaling{scalingHere, scalingElsewhere, scalingWaits}).Draw(t, "scaling")
-		d := disrupt(members, p)
+		d := disrupt(p.assess(members), p)
 		chosen := whys(d.victims)
 		g.Expect(d.victims).To(HaveLen(len(chosen)), "each goes once")
 
 		before, after, counted, onTheWay, repaired := 0, 0, 0, 0, 0
 		brokenStays, workingIsTooMany := false, false
-		for _, m := range members {
+		for _, m := range p.assess(members) {
 			why, goes := chosen[m.name]
-			brokenStays = brokenStays || (!goes && m.live() && m.machine != nil && p.assess(m).state == stateBroken)
-			workingIsTooMany = workingIsTooMany || (why == causeScaleDown && p.assess(m).rank() > rankBroken)
+			brokenStays = brokenStays || (!goes && m.state.stays() && m.machine != nil && m.state.broken())
+			workingIsTooMany = workingIsTooMany || (why == causeScaleDown && m.rank() > rankBroken)
 			if m.counted() {
 				counted++
 			}
-			if (m.leaving() && m.instance != nil) || (m.live() && p.assess(m).state == stateStarting) {
+			if (m.state == stateLeaving && m.instance != nil) || m.state.starting() {
 				onTheWay++
 			}
-			if p.assess(m).state == stateAvailable {
+			if m.state.available() {
 				before++
 			}
-			if p.assess(m).state == stateAvailable && !goes {
+			if m.state.available() && !goes {
 				after++
 			}
 			if !goes {
@@ -218,10 +218,10 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 			g.Expect(m.machine).NotTo(BeNil(), "a Machine is drained, an instance is not")
 			switch why {
 			case causeRepair, causeRemediation:
-				if !m.lost() {
+				if m.state != stateLost {
 					repaired++
 				}
-				g.Expect(p.assess(m).state).To(Equal(stateBroken))
+				g.Expect(m.state.broken()).To(BeTrue())
 			case causeReclaim:
 				g.Expect(m.instance.ReclaimAt).NotTo(BeNil())
 			case causeRollout:
@@ -238,7 +238,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 		if repaired > 0 {
 			g.Expect(onTheWay+repaired).To(BeNumerically("<=", p.repairLimit()), "repaired at once")
 		}
-		again := disrupt(rapid.Permutation(members).Draw(t, "order"), p)
+		again := disrupt(p.assess(rapid.Permutation(members).Draw(t, "order")), p)
 		g.Expect(whys(again.victims)).To(Equal(chosen), "the order of the members does not matter")
 	})
 }

@@ -112,15 +112,9 @@ func (m member) leavingSince() time.Time {
 	}
 }
 
-// lost reports whether the instance went though nobody asked for that.
-func (m member) lost() bool { return m.instance == nil && !m.leaving() }
-
-// live reports whether the member counts as one of the instances that the pool is to have.
-func (m member) live() bool { return m.instance != nil && !m.leaving() }
-
-// ready reports whether the instance runs and its bootstrap went well.
+// ready reports whether the instance runs and its bootstrap succeeded.
 func (m member) ready() bool {
-	return m.live() && m.instance.State == cloud.InstanceRunning && m.instance.Bootstrap.State == cloud.BootstrapSucceeded
+	return m.instance != nil && !m.leaving() && m.instance.State == cloud.InstanceRunning && m.instance.Bootstrap.State == cloud.BootstrapSucceeded
 }
 
 // counted reports whether the cloud counts the instance as one of the pool's: it has not begun to delete it.
@@ -141,7 +135,7 @@ func (m member) noticed() bool {
 
 // available reports whether the Node of the member takes load, and has for minReadySeconds.
 func (m member) available() bool {
-	return m.live() && m.machine != nil && m.instance.State == cloud.InstanceRunning && !m.unhealthy() &&
+	return m.instance != nil && !m.leaving() && m.machine != nil && m.instance.State == cloud.InstanceRunning && !m.unhealthy() &&
 		conditions.IsTrue(m.machine, clusterv1.MachineAvailableCondition)
 }
 

@@ -53,7 +53,7 @@ func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 
 	memories.mark(s.pool, s.members)
 	g.Expect(s.members[0].leaving()).To(BeTrue())
-	g.Expect(disrupt(s.members, policyOf(s)).victims).To(BeEmpty(), "one has gone already")
+	g.Expect(disrupt(policyOf(s).assess(s.members), policyOf(s)).victims).To(BeEmpty(), "one has gone already")
 
 	memories.mark(s.pool, []member{with(a, deleted), b})
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
@@ -75,11 +75,11 @@ func TestReplacementRemembersTheSize(t *testing.T) {
 	g := NewWithT(t)
 	s := newScope(9, with(working("a", "z1", 0), outdated), with(working("b", "z1", 0), outdated))
 	s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
-	p := decide(s)
+	p := decided(s)
 	g.Expect(p.memory.Replicas).To(HaveValue(BeEquivalentTo(2)))
 	g.Expect(p.replicas).To(HaveValue(BeEquivalentTo(2)))
 	g.Expect(p.ensure.Size).To(BeEquivalentTo(3))
 
 	s.memory, s.cloudPool.Size = p.memory, 3
-	g.Expect(decide(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge is not what the autoscaler asked for")
+	g.Expect(decided(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge is not what the autoscaler asked for")
 }

@@ -43,25 +43,27 @@ const (
 // revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
 const revisionLength = 10
 
+// withoutFooMachine returns the instances that no FooMachine stands for yet.
 func withoutFooMachine(members []member) []cloud.Instance {
 	var instances []cloud.Instance
 	for _, m := range members {
-		if m.fooMachine == nil && m.live() {
+		if m.fooMachine == nil && m.instance != nil && !m.leaving() {
 			instances = append(instances, *m.instance)
 		}
 	}
 	return instances
 }
 
-// unregistered reports whether an instance has no FooMachine yet.
-func unregistered(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return m.fooMachine == nil && m.live() })
-}
-
-// withoutMachine reports whether an instance has no FooMachine or no Machine yet. Nothing is too many before: the choice would fall
+// withoutMachine names the instances that have no FooMachine or no Machine yet. Nothing is too many before: the choice would fall
 // on those that have both, however well they work.
-func withoutMachine(members []member) bool {
-	return slices.ContainsFunc(members, func(m member) bool { return (m.fooMachine == nil || m.machine == nil) && m.live() })
+func withoutMachine(members []member) []string {
+	var names []string
+	for _, m := range members {
+		if (m.fooMachine == nil || m.machine == nil) && m.instance != nil && !m.leaving() {
+			names = append(names, m.name)
+		}
+	}
+	return names
 }
 
 // scaledElsewhere reports whether an external autoscaler changes the size of the pool in the cloud.

@@ -90,28 +90,26 @@ func decide(s *scope) plan {
 	if p.wait = missing(s); p.wait.reason != "" {
 		return p
 	}
-	rules := policyOf(s)
-	d := disrupt(s.members, rules)
+	d := disrupt(s.assessed, s.rules)
 	p.replicas = adoptedReplicas(s)
 	p.ensure = poolOrder(s, int32(d.size))
 	p.victims, p.next = d.victims, d.next
-	p.memory = memory{Failures: rules.failures, Counted: s.memory.still(s.members), Replicas: rememberedReplicas(s, rules, d)}
+	p.memory = memory{Failures: s.rules.failures, Counted: s.memory.still(s.members), Replicas: rememberedReplicas(s, d)}
 	return p
 }
 
 // rememberedReplicas is the size to keep while members are replaced, of a pool that somebody else scales. It is needed from the first
 // replacement until nothing is on its way in or out, and what was made for a rollout that does not go on is gone.
-func rememberedReplicas(s *scope, rules policy, d disruption) *int32 {
+func rememberedReplicas(s *scope, d disruption) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
 	}
-	r := replacementOf(s, rules)
-	live, leaving := counts(s.members)
+	live, outdated := s.census.count(state.stays), s.census.count(state.outdated)
 	replaces := len(d.victims) > 0 || d.size > int(s.cloudPool.Size)
-	unfinished := r.broken+r.lost+leaving > 0 || live < rules.replicas ||
-		(r.outdated > 0 && (rules.rollout == rolloutRuns || live > rules.replicas))
+	unfinished := s.census.count(state.broken)+len(s.census.leaving()) > 0 || live < s.rules.replicas ||
+		(outdated > 0 && (s.rules.rollout == rolloutRuns || live > s.rules.replicas))
 	if replaces || (s.memory.Replicas != nil && unfinished) {
-		return ptr.To(int32(rules.replicas))
+		return ptr.To(int32(s.rules.replicas))
 	}
 	return nil
 }

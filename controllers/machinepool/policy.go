@@ -103,12 +103,12 @@ func policyOf(s *scope) policy {
 	switch {
 	case ptr.Deref(strategy.RolloutPaused, false):
 		p.rollout = rolloutPaused
-	case s.cloudPool == nil || s.cloudPool.Revision != s.revision || unregistered(s.members):
+	case s.cloudPool == nil || s.cloudPool.Revision != s.revision || len(withoutFooMachine(s.members)) > 0:
 		p.rollout = rolloutWaits
 	}
 	if scaledElsewhere(s) {
 		p.scaling = scalingElsewhere
-	} else if withoutMachine(s.members) {
+	} else if len(withoutMachine(s.members)) > 0 {
 		p.scaling = scalingWaits
 	}
 	return p
@@ -144,21 +144,6 @@ func (p policy) minAvailable() int { return max(p.replicas-p.maxUnavailable, 0) 
 // repairLimit is how many members may be on their way out or on their way in while one more is repaired. Repair takes no
 // member away that works, but whoever says that it does not may be wrong.
 func (p policy) repairLimit() int { return max(p.maxUnavailable, 1) }
-
-// stuckAt is when the deletion of a member has taken so long that other repairs do not wait for it; zero where that is not known.
-func (p policy) stuckAt(m member) time.Time {
-	since := m.leavingSince()
-	if since.IsZero() {
-		return time.Time{}
-	}
-	return since.Add(p.joinTimeout)
-}
-
-// stuck reports whether the deletion of a member takes too long, as behind a PodDisruptionBudget.
-func (p policy) stuck(m member) bool {
-	at := p.stuckAt(m)
-	return !at.IsZero() && !p.now.Before(at)
-}
 
 // failedBudget is how many members that never joined may be replaced now, and when to look again.
 func (p policy) failedBudget() (int, time.Time) {

@@ -61,6 +61,10 @@ type scope struct {
 	// asked, and must not be taken for lost then.
 	members      []member
 	membersKnown bool
+	// rules are what decisions about members depend on; assessed and census are the members with their states.
+	rules    policy
+	assessed []candidate
+	census   census
 	// cloudPool is nil while the cloud has none.
 	cloudPool *cloud.Pool
 	// bootstrap is what is known of the bootstrap data.
@@ -104,6 +108,13 @@ func (s *scope) poolLabels() map[string]string {
 		clusterv1.ClusterNameLabel:     s.machinePool.Spec.ClusterName,
 		clusterv1.MachinePoolNameLabel: format.MustFormatValue(s.machinePool.Name),
 	}
+}
+
+// assess derives all that follows from what was observed.
+func (s *scope) assess() {
+	s.rules = policyOf(s)
+	s.assessed = s.rules.assess(s.members)
+	s.census = censusOf(s.assessed)
 }
 
 // result is what Reconcile returns.

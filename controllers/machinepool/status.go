@@ -92,25 +92,15 @@ func setCapacity(s *scope) {
 	}
 }
 
-// setCounts counts what is there. An instance counts until it is gone, as in the list of provider IDs; that of a member that is
-// lost is gone, though its ID is still listed.
+// setCounts counts the members. An instance counts until it is gone, as in the list of provider IDs; that of a member that is lost is
+// gone, though its ID is still listed.
 func setCounts(s *scope) {
 	status := &s.pool.Status
-	replicas, updated, available := int32(0), int32(0), int32(0)
-	for _, m := range s.members {
-		if !m.lost() {
-			replicas++
-		}
-		if m.available() {
-			available++
-		}
-		if m.live() && s.revision != "" && m.instance.Revision == s.revision {
-			updated++
-		}
-	}
-	status.Replicas, status.AvailableReplicas = &replicas, &available
+	status.Replicas = ptr.To(int32(len(s.assessed) - len(s.census[stateLost])))
+	status.AvailableReplicas = ptr.To(int32(s.census.count(state.available)))
 	if s.revision != "" {
-		status.Revision, status.UpdatedReplicas = s.revision, &updated
+		updated := s.census.count(func(one state) bool { return one.starting() || one == stateReady || one == stateUnavailable })
+		status.Revision, status.UpdatedReplicas = s.revision, ptr.To(int32(updated))
 	}
 	if s.decided.desired != nil {
 		status.DesiredReplicas = s.decided.desired

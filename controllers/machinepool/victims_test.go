@@ -175,7 +175,7 @@ func TestScaleDown(t *testing.T) {
 			if test.change != nil {
 				test.change(&p)
 			}
-			g.Expect(namesOf(disrupt(test.members, p).victims)).To(Equal(test.want))
+			g.Expect(namesOf(disrupt(p.assess(test.members), p).victims)).To(Equal(test.want))
 		})
 	}
 }
@@ -186,8 +186,8 @@ func TestRandomIsTheSameAtEveryLook(t *testing.T) {
 		p := policyFor(3)
 		p.deletePolicy = infrav1.RandomDeletePolicy
 		members := anyMembers(t)
-		chosen := namesOf(disrupt(members, p).victims)
-		g.Expect(namesOf(disrupt(rapid.Permutation(members).Draw(t, "order"), p).victims)).To(Equal(chosen))
+		chosen := namesOf(disrupt(p.assess(members), p).victims)
+		g.Expect(namesOf(disrupt(p.assess(rapid.Permutation(members).Draw(t, "order")), p).victims)).To(Equal(chosen))
 	})
 }
 
@@ -217,7 +217,7 @@ func BenchmarkDisrupt(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("size=%d", size), func(b *testing.B) {
 			for b.Loop() {
-				disrupt(members, policyFor(size/2))
+				disrupt(policyFor(size/2).assess(members), policyFor(size/2))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(size), "ns/member")
 		})

@@ -1,0 +1,277 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machinepool
+
+import (
+	"cmp"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+// state is what a member is to its pool. It is derived once for each reconcile, and budget, victims, conditions and status read it.
+//
+//	state                what is known of the member                            stays  available  replaced by
+//	Starting             its instance does not run its bootstrap to the end yet yes    no         -
+//	Joining              its bootstrap succeeded; its Machine is not available  yes    no         -
+//	Ready                its Machine is available                               yes    yes        -
+//	Unavailable          its Node joined, and is not available in time          yes    no         a MachineHealthCheck
+//	Outdated             an earlier revision, available                         yes    yes        rollout
+//	OutdatedUnavailable  an earlier revision, not available                     yes    no         rollout
+//	Failed               the current revision, never joined and will not        yes    no         repair, which counts it
+//	Broken               does not work, or a MachineHealthCheck says so         yes    no         repair
+//	Reclaimed            works until the cloud takes it back                    yes    no         repair, at once
+//	Lost                 its instance is gone, its Machine is not               no     no         repair, at once
+//	Leaving              its deletion has begun                                 no     no         -
+//	Stuck                its deletion takes longer than a Node may take to join no     no         -
+//
+// While an instance of the first six has no Machine, nothing removes it.
+type state string
+
+const (
+	stateStarting            state = "Starting"
+	stateJoining             state = "Joining"
+	stateReady               state = "Ready"
+	stateUnavailable         state = "Unavailable"
+	stateOutdated            state = "Outdated"
+	stateOutdatedUnavailable state = "OutdatedUnavailable"
+	stateFailed              state = "Failed"
+	stateBroken              state = "Broken"
+	stateReclaimed           state = "Reclaimed"
+	stateLost                state = "Lost"
+	stateLeaving             state = "Leaving"
+	stateStuck               state = "Stuck"
+)
+
+// stays reports whether the member is one of the instances that the pool is to have.
+func (s state) stays() bool { return s != stateLost && s != stateLeaving && s != stateStuck }
+
+// available reports whether the member takes load.
+func (s state) available() bool { return s == stateReady || s == stateOutdated }
+
+// outdated reports whether a rollout replaces the member.
+func (s state) outdated() bool { return s == stateOutdated || s == stateOutdatedUnavailable }
+
+// broken reports whether repair replaces the member.
+func (s state) broken() bool {
+	return s == stateFailed || s == stateBroken || s == stateReclaimed || s == stateLost
+}
+
+// starting reports whether the member may become available in time.
+func (s state) starting() bool { return s == stateStarting || s == stateJoining }
+
+// runs reports whether the instance runs and its bootstrap succeeded.
+func (s state) runs() bool {
+	return s == stateJoining || s == stateReady || s == stateUnavailable || s == stateOutdated || s == stateReclaimed
+}
+
+// candidate is a member with its state.
+type candidate struct {
+	member
+
+	state state
+	// why and problem say why it has to be replaced, where its state is one that repair replaces.
+	why     cause
+	problem string
+	// replaced says that it would be replaced if it were not on its way out already.
+	replaced bool
+	// deadline is when time alone changes its state; zero for never.
+	deadline time.Time
+	// order is its place in the delete policy.
+	order int64
+}
+
+// assess derives the states of all members.
+func (p policy) assess(members []member) []candidate {
+	all := make([]candidate, 0, len(members))
+	for _, m := range members {
+		c := candidate{member: m, order: p.orderOf(m)}
+		p.derive(&c)
+		all = append(all, c)
+	}
+	return all
+}
+
+// derive sets the state of a member, and what goes with it.
+func (p policy) derive(c *candidate) {
+	outdated := c.instance != nil && p.revision != "" && c.instance.Revision != p.revision
+	c.why, c.problem = p.broken(c.member)
+	c.replaced = c.why != "" || outdated
+	deadline := p.joinDeadline(c.member)
+	if c.joined() {
+		deadline = deadline.Add(p.minReady)
+	}
+	switch {
+	case c.leaving():
+		c.state, c.deadline = stateLeaving, p.stuckAt(c.member)
+		if !c.deadline.IsZero() && !p.now.Before(c.deadline) {
+			c.state, c.deadline = stateStuck, time.Time{}
+		}
+	case c.instance == nil:
+		c.state = stateLost
+	case c.why == causeReclaim:
+		c.state = stateReclaimed
+	case c.why != "":
+		c.state = failedOr(stateBroken, outdated, c.member)
+	case c.available():
+		c.state = pick(outdated, stateOutdated, stateReady)
+	case !p.now.Before(deadline) && !c.joined():
+		c.why, c.problem = causeRepair, "has not joined within "+p.joinTimeout.String()+": it "+stateOf(c.member)
+		c.state = failedOr(stateBroken, outdated, c.member)
+	case outdated:
+		c.state, c.deadline = stateOutdatedUnavailable, deadline
+	case !p.now.Before(deadline):
+		c.state = stateUnavailable
+	default:
+		c.state, c.deadline = pick(c.ready(), stateJoining, stateStarting), deadline
+	}
+	if c.deadline.Before(p.now) {
+		c.deadline = time.Time{}
+	}
+}
+
+// failedOr returns Failed for a member of the current revision that never joined: others of the revision may fail too.
+func failedOr(other state, outdated bool, m member) state {
+	return pick(!outdated && !m.joined(), stateFailed, other)
+}
+
+func pick(first bool, yes, no state) state {
+	if first {
+		return yes
+	}
+	return no
+}
+
+// joinDeadline is when a member that has not joined is given up.
+func (p policy) joinDeadline(m member) time.Time { return m.joiningSince().Add(p.joinTimeout) }
+
+// broken says why a member cannot work any more, or not for long.
+func (p policy) broken(m member) (why cause, problem string) {
+	switch {
+	case m.noticed():
+		return causeReclaim, "is taken back by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
+	case m.unhealthy():
+		return causeRemediation, "is to be replaced as a MachineHealthCheck asks"
+	case m.instance == nil:
+		return causeRepair, stateOf(m)
+	case m.instance.State.Terminal(), m.instance.Bootstrap.State == cloud.BootstrapFailed && !p.mayHaveJoined(m):
+		return causeRepair, stateOf(m)
+	default:
+		return "", ""
+	}
+}
+
+// mayHaveJoined reports whether the member has joined, or may have joined before its Machine was made again: a bootstrap can fail
+// after the Node has joined, and such a Node is not removed before Cluster API had the time to find it.
+func (p policy) mayHaveJoined(m member) bool {
+	return m.joined() || (m.joiningSince().Sub(m.createdAt()) >= p.joinTimeout && p.now.Before(p.joinDeadline(m)))
+}
+
+// stuckAt is when the deletion of a member has taken so long that repairs do not wait for it; zero where that is not known.
+func (p policy) stuckAt(m member) time.Time {
+	since := m.leavingSince()
+	if since.IsZero() {
+		return time.Time{}
+	}
+	return since.Add(p.joinTimeout)
+}
+
+// census is the members by their states.
+type census map[state][]candidate
+
+func censusOf(all []candidate) census {
+	c := census{}
+	for _, one := range all {
+		c[one.state] = append(c[one.state], one)
+	}
+	return c
+}
+
+// count returns how many members are in states for which is holds.
+func (c census) count(is func(state) bool) int {
+	found := 0
+	for s, members := range c {
+		if is(s) {
+			found += len(members)
+		}
+	}
+	return found
+}
+
+// leaving are the members on their way out.
+func (c census) leaving() []candidate { return slices.Concat(c[stateLeaving], c[stateStuck]) }
+
+// rank orders members by how little is lost with them; the lowest is removed first.
+type rank int
+
+const (
+	// rankMarked is a member that a user or the cluster autoscaler has marked for deletion.
+	rankMarked rank = iota
+	// rankBroken is a member that has to be replaced anyway.
+	rankBroken
+	// rankUnfinished is a member that does not work now.
+	rankUnfinished
+	// rankOutdated is a member that works, and would be replaced next.
+	rankOutdated
+	// rankReady is a member that works.
+	rankReady
+)
+
+const lastRank = rankReady
+
+func (c candidate) rank() rank {
+	switch {
+	case c.marked():
+		return rankMarked
+	case c.state.broken():
+		return rankBroken
+	case !c.state.available():
+		return rankUnfinished
+	case c.state.outdated():
+		return rankOutdated
+	default:
+		return rankReady
+	}
+}
+
+// marked reports whether a user or the cluster autoscaler has marked the member for deletion.
+func (c candidate) marked() bool { return c.hasAnnotation(clusterv1.DeleteMachineAnnotation) }
+
+// orderOf is the place of a member in the delete policy; the lowest is removed first.
+func (p policy) orderOf(m member) int64 {
+	switch p.deletePolicy {
+	case infrav1.NewestDeletePolicy:
+		return -m.createdAt().UnixNano()
+	case infrav1.RandomDeletePolicy:
+		hash := fnv.New32a()
+		hash.Write([]byte(m.name))
+		return int64(hash.Sum32())
+	default:
+		return m.createdAt().UnixNano()
+	}
+}
+
+// compare orders members that are equal in all else.
+func compare(a, b candidate) int {
+	return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.name, b.name))
+}
