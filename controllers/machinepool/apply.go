@@ -72,7 +72,7 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 
 // ensurePool orders the pool with the bootstrap data that was decided on. Data that changed meanwhile wakes the controller again.
 func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
-	if s.bootstrap.userData == nil {
+	if s.bootstrap.userData == nil && (s.cloudPool == nil || !s.cloudPool.SameTemplate(*p.ensure)) {
 		secret := &corev1.Secret{}
 		key := client.ObjectKey{
 			Namespace: s.pool.Namespace, Name: ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, ""),
@@ -89,13 +89,34 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 	}
 	spec := *p.ensure
 	spec.Template.UserData = s.bootstrap.userData
-	cloudPool, err := s.cloud.EnsurePool(ctx, spec)
-	if err != nil {
-		s.fault = cloudfault.Of(err)
-		return nil
-	}
-	s.cloudPool = &cloudPool
+	r.order(ctx, s, spec)
 	return nil
+}
+
+// order changes the template of the pool and then its size. Where the pool was changed since it was read, all is decided again.
+func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
+	seen := cloud.Pool{}
+	if s.cloudPool != nil {
+		seen = *s.cloudPool
+	}
+	var err error
+	if !seen.SameTemplate(spec) {
+		seen, err = s.cloud.EnsurePool(ctx, spec, seen.Version)
+	}
+	if err == nil {
+		s.cloudPool = &seen
+	}
+	if err == nil && seen.Size != spec.Size {
+		seen, err = s.cloud.ScalePool(ctx, spec.Name, spec.Size, seen.Version)
+	}
+	if cloud.IsConflict(err) {
+		s.conflict, s.wait.retry = true, rereadAfter
+		return
+	}
+	s.fault = cloudfault.Of(err)
+	if err == nil {
+		s.cloudPool = &seen
+	}
 }
 
 // propagate is the only way by which the controller changes a Machine, or a FooMachine that is there.

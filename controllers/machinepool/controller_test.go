@@ -65,7 +65,7 @@ var _ = Describe("FooMachinePool", func() {
 
 	AfterEach(func() {
 		suite.Cloud.SetLimits(cloud.Resources{})
-		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallGetPool, fake.CallListInstances, fake.CallDeletePool} {
+		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool, fake.CallGetPool, fake.CallListInstances, fake.CallDeletePool} {
 			suite.Cloud.Heal(call)
 		}
 	})
@@ -310,9 +310,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveMachines(3)
 		current, err := suite.Cloud.GetPool(ctx, name())
 		Expect(err).NotTo(HaveOccurred())
-		userData, _ := suite.Cloud.PoolUserData(name())
-		current.Size, current.Template.UserData = 4, userData
-		_, err = suite.Cloud.EnsurePool(ctx, current.PoolSpec)
+		_, err = suite.Cloud.ScalePool(ctx, name(), 4, current.Version)
 		Expect(err).NotTo(HaveOccurred())
 		haveMachines(4)
 		Eventually(func(g Gomega) *int32 {
@@ -351,8 +349,8 @@ var _ = Describe("FooMachinePool", func() {
 		},
 		Entry("unavailable", fake.CallGetPool, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 		Entry("half an answer", fake.CallListInstances, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
-		Entry("quota", fake.CallEnsurePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 3, Used: 3, Requested: 1}, infrav1.CloudQuotaExceededReason),
-		Entry("throttled", fake.CallEnsurePool, &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
+		Entry("quota", fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 3, Used: 3, Requested: 1}, infrav1.CloudQuotaExceededReason),
+		Entry("throttled", fake.CallScalePool, &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
 	)
 
 	It("does nothing while paused", Label("contract:infra-machinepool.pausing"), func() {

@@ -35,7 +35,7 @@ var _ = Describe("Faults of the cloud", func() {
 	AfterEach(func() {
 		suite.Cloud.RefuseInstances(nil)
 		suite.Cloud.GrowPools()
-		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallGetPool, fake.CallListInstances} {
+		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool, fake.CallGetPool, fake.CallListInstances} {
 			suite.Cloud.Heal(call)
 		}
 	})
@@ -112,14 +112,14 @@ var _ = Describe("Faults of the cloud", func() {
 		s.settles(2)
 		s.watch()
 		stopped := s.instances(Default)[0]
-		suite.Cloud.Fail(fake.CallEnsurePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1})
+		suite.Cloud.Fail(fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1})
 		Expect(suite.Cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
 		s.shows(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudQuotaExceededReason)
 		Eventually(func(g Gomega) {
 			s.step(g)
 			g.Expect(s.drained).To(Equal([]string{stopped.Hostname}))
 		}).Should(Succeed(), "it makes room for the one that replaces it")
-		suite.Cloud.Heal(fake.CallEnsurePool)
+		suite.Cloud.Heal(fake.CallScalePool)
 		suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
 		s.settles(2)
 		Expect(s.drained).To(HaveLen(1))

@@ -131,16 +131,10 @@ func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 		want.Size = max(size, have.Size)
 	}
 	want.Size = max(want.Size, have.Instances)
-	if have.Size == want.Size && sameTemplate(have.PoolSpec, want) {
+	if have.Size == want.Size && have.SameTemplate(want) {
 		return nil
 	}
 	return &want
-}
-
-func sameTemplate(a, b cloud.PoolSpec) bool {
-	return a.Revision == b.Revision && slices.Equal(a.Zones, b.Zones) && a.Template.Type == b.Template.Type &&
-		a.Template.KubernetesVersion == b.Template.KubernetesVersion &&
-		a.Template.Interruptible == b.Template.Interruptible && a.Template.Tags.Equal(b.Template.Tags)
 }
 
 // poolSpec is the pool as it should be, without user data.

@@ -67,9 +67,11 @@ func (p plan) shrinks() bool {
 // a pool that has all that the cloud gives it could never be repaired.
 func (p plan) goNow(s *scope) []victim {
 	switch {
+	case s.conflict:
+		return nil
 	case s.fault.IsZero():
 		return p.victims
-	case !slices.Contains(refusals, s.fault.Reason), s.cloudPool == nil, p.ensure == nil, !sameTemplate(s.cloudPool.PoolSpec, *p.ensure):
+	case !slices.Contains(refusals, s.fault.Reason), s.cloudPool == nil, p.ensure == nil, !s.cloudPool.SameTemplate(*p.ensure):
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.victims), func(v victim) bool { return v.why == causeScaleDown || v.why == causeRollout })

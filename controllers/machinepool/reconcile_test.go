@@ -252,3 +252,26 @@ func TestASettledPoolReadsNoSecret(t *testing.T) {
 	w.reconciles()
 	w.Expect(reads).To(BeZero())
 }
+
+// A size that was changed since it was read must not be overwritten: instances would appear that nobody asked for.
+func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	first := w.instances()[0]
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](3) })
+	deleted := false
+	w.calls.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		// After the pool was read and before it is scaled.
+		if _, metadata := object.(*metav1.PartialObjectMetadata); metadata && !deleted {
+			deleted = true
+			w.Expect(w.cloud.DeleteInstance(ctx, first.ID)).To(Succeed())
+		}
+		return c.Get(ctx, key, object, options...)
+	}
+	w.r.secrets = w.r.client
+	w.Expect(w.reconcileOnce()).To(Succeed())
+	w.Expect(w.result.RequeueAfter).To(Equal(rereadAfter))
+	w.Expect(w.instances()).To(HaveLen(1))
+	w.reconciles()
+	w.Expect(w.instances()).To(HaveLen(3))
+}

@@ -77,7 +77,9 @@ type scope struct {
 	sizeAsked bool
 
 	fault cloudfault.Fault
-	wait  waiting
+	// conflict says that the pool in the cloud was changed since it was read.
+	conflict bool
+	wait     waiting
 	// decided is what the plan says of members, for the status.
 	decided plan
 	// gone says that nothing is left in the cloud.

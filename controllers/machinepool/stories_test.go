@@ -48,7 +48,7 @@ func version(to string) func(m *clusterv1.MachinePool) {
 
 var _ = Describe("The life of a pool", func() {
 	AfterEach(func() {
-		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallGetPool, fake.CallListInstances} {
+		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool, fake.CallGetPool, fake.CallListInstances} {
 			suite.Cloud.Heal(call)
 		}
 	})
@@ -414,9 +414,7 @@ var _ = Describe("The life of a pool", func() {
 			GinkgoHelper()
 			pool, err := suite.Cloud.GetPool(s.ctx, s.cloudName())
 			Expect(err).NotTo(HaveOccurred())
-			data, _ := suite.Cloud.PoolUserData(s.cloudName())
-			pool.Size, pool.Template.UserData = size, data
-			_, err = suite.Cloud.EnsurePool(s.ctx, pool.PoolSpec)
+			_, err = suite.Cloud.ScalePool(s.ctx, s.cloudName(), size, pool.Version)
 			Expect(err).NotTo(HaveOccurred())
 		}
 		scale(4)
@@ -449,11 +447,12 @@ var _ = Describe("The life of a pool", func() {
 			}
 			return found
 		}
-		before, orders := versions(Default), suite.Cloud.Calls(fake.CallEnsurePool)
+		ordered := func() int { return suite.Cloud.Calls(fake.CallEnsurePool) + suite.Cloud.Calls(fake.CallScalePool) }
+		before, orders := versions(Default), ordered()
 		for range 5 {
 			suite.Cloud.GrowPools() // an event, after which the controller looks at all
 		}
 		Consistently(versions, "1s").Should(Equal(before))
-		Expect(suite.Cloud.Calls(fake.CallEnsurePool)).To(Equal(orders))
+		Expect(ordered()).To(Equal(orders))
 	})
 })

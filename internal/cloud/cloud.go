@@ -20,8 +20,8 @@ import "context"
 
 // Cloud is a Foo cloud as one tenant sees it. Implementations are safe for concurrent use.
 //
-// Errors are of this package's types: NotFoundError, InvalidError, QuotaExceededError, CapacityError, UnauthorizedError,
-// ThrottledError and UnavailableError. Any other error is a fault of the transport and may be tried again.
+// Errors are of this package's types: NotFoundError, InvalidError, ConflictError, QuotaExceededError, CapacityError,
+// UnauthorizedError, ThrottledError and UnavailableError. Any other error is a fault of the transport and may be tried again.
 type Cloud interface {
 	Catalog
 	LoadBalancers
@@ -79,11 +79,18 @@ type Instances interface {
 // Pools are sets of instances made from one template. The cloud brings the number of instances up to the pool's size;
 // it never deletes an instance of a pool to bring the number down: the caller names the instance to delete. An instance that
 // is lost, or that the cloud takes back, leaves the size as it is, so that the pool makes another.
+//
+// A pool has a version, which changes with its template and its size; deleting one of its instances changes the size. A change names the
+// version that the caller has seen, and is refused with a ConflictError if the pool has another version now: nobody overwrites
+// what they did not read. A change that is in effect already succeeds whatever the version, so that a call may be repeated.
 type Pools interface {
-	// EnsurePool creates the pool that the spec names, or updates its size and template. A new template is used for
-	// instances made from then on; those there stay as they are. A size below the number of instances is refused with
-	// an InvalidError: delete instances by name to shrink.
-	EnsurePool(ctx context.Context, spec PoolSpec) (Pool, error)
+	// EnsurePool creates the pool that the spec names, or changes its zones, tags and template; it never changes the size of a
+	// pool that exists. A new template is used for instances made from then on; existing instances stay as they are. The version
+	// is empty where the caller has seen no pool of the name.
+	EnsurePool(ctx context.Context, spec PoolSpec, version string) (Pool, error)
+	// ScalePool changes the size of a pool and nothing else. A size below the number of instances is refused with an
+	// InvalidError: delete instances by name to shrink.
+	ScalePool(ctx context.Context, name string, size int32, version string) (Pool, error)
 	// GetPool returns one pool, or a NotFoundError.
 	GetPool(ctx context.Context, name string) (Pool, error)
 	// ListPools returns the pools that carry all of the tags, sorted by name; all with no tags.

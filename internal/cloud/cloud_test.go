@@ -70,6 +70,7 @@ func TestReasonForWrappedErrors(t *testing.T) {
 		ReasonOutOfCapacity: &CapacityError{Zone: "zone-a"},
 		ReasonUnauthorized:  &UnauthorizedError{Message: "unknown token"},
 		ReasonThrottled:     &ThrottledError{RetryAfter: time.Second},
+		ReasonConflict:      &ConflictError{Kind: "pool", Name: "a"},
 		ReasonUnavailable:   &UnavailableError{Message: "down"},
 		ReasonUnknown:       errors.New("connection reset"),
 	} {

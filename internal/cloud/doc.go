@@ -21,6 +21,13 @@ limitations under the License.
 // not change with an InvalidError. Delete calls start a deletion and return nil while it goes on; they return a
 // NotFoundError once nothing is left, so a caller calls again until it sees that.
 //
+// Reads are consistent. Controllers delete the Machine of an instance that a list omits, so a cloud whose own lists lag must hide that:
+//   - What a call has made or changed is in every answer to a later call, of whichever caller.
+//   - A list omits no instance and no pool that existed from before the call until after it, whatever else is made or deleted
+//     meanwhile.
+//   - What was reported as gone stays gone.
+//   - Whoever reads after an event sees the change that the event is about, or a later one.
+//
 // Limits: the package knows nothing of Cluster API, Kubernetes objects or controllers, and imports none of them. What
 // belongs together is told by tags, which the cloud stores and matches but never interprets.
 package cloud

@@ -31,6 +31,8 @@ const (
 	ReasonNotFound Reason = "NotFound"
 	// ReasonInvalid goes with InvalidError.
 	ReasonInvalid Reason = "Invalid"
+	// ReasonConflict goes with ConflictError.
+	ReasonConflict Reason = "Conflict"
 	// ReasonQuotaExceeded goes with QuotaExceededError.
 	ReasonQuotaExceeded Reason = "QuotaExceeded"
 	// ReasonOutOfCapacity goes with CapacityError.
@@ -73,6 +75,18 @@ func (e *InvalidError) Error() string {
 		text += ", allowed: " + strings.Join(e.Allowed, ", ")
 	}
 	return text
+}
+
+// ConflictError says that something was changed since the caller read it. Read it again and decide again.
+type ConflictError struct {
+	// Kind of what was changed: pool.
+	Kind string
+	// Name of it.
+	Name string
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s %q was changed since it was read", e.Kind, e.Name)
 }
 
 // QuotaExceededError says that the tenant's quota has no room; it may have later.
@@ -138,6 +152,9 @@ func IsNotFound(err error) bool { return is[*NotFoundError](err) }
 // IsInvalid reports whether err is, or wraps, an InvalidError.
 func IsInvalid(err error) bool { return is[*InvalidError](err) }
 
+// IsConflict reports whether err is, or wraps, a ConflictError.
+func IsConflict(err error) bool { return is[*ConflictError](err) }
+
 // IsQuotaExceeded reports whether err is, or wraps, a QuotaExceededError.
 func IsQuotaExceeded(err error) bool { return is[*QuotaExceededError](err) }
 
@@ -167,6 +184,8 @@ func ReasonFor(err error) Reason {
 		return ReasonNotFound
 	case IsInvalid(err):
 		return ReasonInvalid
+	case IsConflict(err):
+		return ReasonConflict
 	case IsQuotaExceeded(err):
 		return ReasonQuotaExceeded
 	case IsOutOfCapacity(err):

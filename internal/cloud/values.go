@@ -259,7 +259,7 @@ type PoolSpec struct {
 	HostnamePrefix string `json:"hostnamePrefix"`
 	// Tags of the pool itself.
 	Tags Tags `json:"tags,omitempty"`
-	// Size is the number of instances wanted.
+	// Size is the number of instances wanted. EnsurePool reads it only when it creates the pool.
 	Size int32 `json:"size"`
 	// Zones that instances are spread over evenly; all zones with none named.
 	Zones []string `json:"zones,omitempty"`
@@ -270,9 +270,19 @@ type PoolSpec struct {
 	Template InstanceTemplate `json:"template"`
 }
 
+// SameTemplate reports whether both make the same instances in the same zones; user data does not count, since the cloud never
+// returns it.
+func (s PoolSpec) SameTemplate(other PoolSpec) bool {
+	return s.Revision == other.Revision && slices.Equal(s.Zones, other.Zones) && s.Template.Type == other.Template.Type &&
+		s.Template.KubernetesVersion == other.Template.KubernetesVersion &&
+		s.Template.Interruptible == other.Template.Interruptible && s.Template.Tags.Equal(other.Template.Tags)
+}
+
 // Pool is an instance pool as it is. The template's user data is never among what is returned.
 type Pool struct {
 	PoolSpec `json:",inline"`
+	// Version changes with every change of the template and the size. It is opaque; compare versions for equality only.
+	Version string `json:"version"`
 	// Instances is the number of instances that the pool has, in whatever state.
 	Instances int32 `json:"instances"`
 	// Problem says why the pool could not make an instance, and is nil when nothing is wrong.

@@ -67,7 +67,11 @@ func (r refusal) DrainInstance(context.Context, string) error { return r.err }
 
 func (r refusal) DeleteInstance(context.Context, string) error { return r.err }
 
-func (r refusal) EnsurePool(context.Context, cloud.PoolSpec) (cloud.Pool, error) {
+func (r refusal) EnsurePool(context.Context, cloud.PoolSpec, string) (cloud.Pool, error) {
+	return cloud.Pool{}, r.err
+}
+
+func (r refusal) ScalePool(context.Context, string, int32, string) (cloud.Pool, error) {
 	return cloud.Pool{}, r.err
 }
 

@@ -33,6 +33,8 @@ type Options struct {
 	New func(*testing.T) cloud.Cloud
 	// Patience is how long an instance may take to run, or anything to go.
 	Patience time.Duration
+	// Lose makes an instance, or another of its pool, disappear as a fault of the cloud does; without it, nothing is tested about that.
+	Lose func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
 }
 
 // suite is one test of a cloud.
@@ -41,6 +43,7 @@ type suite struct {
 	t        *testing.T
 	cloud    cloud.Cloud
 	patience time.Duration
+	lose     func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
 	// template is an order that the cloud takes.
 	template cloud.InstanceTemplate
 }
@@ -65,10 +68,16 @@ func Run(t *testing.T, options Options) {
 		"a load balancer finds its backends by tags":     (*suite).backends,
 		"a pool makes its instances":                     (*suite).poolGrows,
 		"a pool shrinks by deletions only":               (*suite).poolShrinks,
+		"a pool spreads its instances over its zones":    (*suite).poolSpreads,
+		"a pool refills after a loss":                    (*suite).poolRefills,
+		"a pool refuses a change of what was not read":   (*suite).poolConflicts,
+		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
+		"lists omit nothing that exists":                 (*suite).lists,
 		"a watch tells of changes after Synced":          (*suite).watch,
+		"a watch tells of deletions":                     (*suite).watchDeletions,
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience}
+			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience, lose: options.Lose}
 			s.chooseTemplate()
 			test(s)
 		})

@@ -23,5 +23,6 @@ limitations under the License.
 //	}
 //
 // Limits: it orders real instances, at most three at a time, with bootstrap data that does nothing. Quota, capacity, throttling,
-// credentials and reports of bootstrap data can not be brought about through the interface, and are not tested.
+// credentials and reports of bootstrap data cannot be caused through the interface, and are not tested. An instance is lost only where
+// Options.Lose says how.
 package conformance

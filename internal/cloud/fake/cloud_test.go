@@ -48,13 +48,12 @@ func TestPoolLife(t *testing.T) {
 	g := NewWithT(t)
 	c := New(Options{})
 	spec := cloud.PoolSpec{Name: "ns.p", HostnamePrefix: "p", Size: 3, Revision: "1", Template: small}
-	p, err := c.EnsurePool(t.Context(), spec)
+	p, err := c.EnsurePool(t.Context(), spec, "")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.Instances).To(Equal(int32(3)))
 	g.Expect(p.Template.UserData).To(BeEmpty(), "user data is never returned")
 
-	spec.Size = 2
-	_, err = c.EnsurePool(t.Context(), spec)
+	_, err = c.ScalePool(t.Context(), "ns.p", 2, p.Version)
 	g.Expect(cloud.IsInvalid(err)).To(BeTrue(), "a pool shrinks by deletions only")
 
 	instances, err := c.ListInstances(t.Context(), cloud.InstanceFilter{Pool: "ns.p"})
@@ -66,8 +65,7 @@ func TestPoolLife(t *testing.T) {
 	g.Expect(p.Size).To(Equal(int32(2)), "the size shrinks with the deletion")
 
 	c.SetLimits(cloud.Resources{Instances: 2})
-	spec.Size = 3
-	p, err = c.EnsurePool(t.Context(), spec)
+	p, err = c.ScalePool(t.Context(), "ns.p", 3, p.Version)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(p.Problem.Reason).To(Equal(cloud.ReasonQuotaExceeded))
 	c.SetLimits(cloud.Resources{})

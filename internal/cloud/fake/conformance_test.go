@@ -27,5 +27,12 @@ import (
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Options{
 		New: func(*testing.T) cloud.Cloud { return New(Options{}) }, Patience: 10 * time.Second,
+		Lose: func(t *testing.T, c cloud.Cloud, instance cloud.Instance) {
+			fake, ok := c.(*Cloud)
+			if !ok || !fake.LoseInstance(instance.Name) {
+				t.Fatalf("instance %s cannot be lost", instance.Name)
+			}
+			fake.GrowPools()
+		},
 	})
 }

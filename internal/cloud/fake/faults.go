@@ -41,6 +41,7 @@ const (
 	CallDrainInstance      Call = "DrainInstance"
 	CallDeleteInstance     Call = "DeleteInstance"
 	CallEnsurePool         Call = "EnsurePool"
+	CallScalePool          Call = "ScalePool"
 	CallGetPool            Call = "GetPool"
 	CallListPools          Call = "ListPools"
 	CallDeletePool         Call = "DeletePool"

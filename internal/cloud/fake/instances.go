@@ -20,6 +20,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -148,6 +149,8 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	i.State = cloud.InstanceDeleting
 	if p, ok := c.pools[i.Pool]; ok && p.Size > 0 {
 		p.Size--
+		c.next++
+		p.Version = strconv.Itoa(c.next)
 		c.emitPool(p)
 	}
 	if c.options.Mode == Instant {

@@ -28,8 +28,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// EnsurePool creates or updates a pool; see cloud.Pools.
-func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+// EnsurePool creates a pool or changes its template; see cloud.Pools.
+func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	if err := c.enter(ctx, CallEnsurePool); err != nil {
@@ -38,17 +38,59 @@ func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec) (cloud.Pool
 	if err := c.checkPool(spec); err != nil {
 		return cloud.Pool{}, err
 	}
-	p, ok := c.pools[spec.Name]
-	if !ok {
+	p, exists := c.pools[spec.Name]
+	switch {
+	case !exists && version != "":
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: spec.Name}
+	case !exists:
 		p = &pool{}
 		c.pools[spec.Name] = p
+	case p.Deleting || (p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && slices.Equal(p.userData, spec.Template.UserData)):
+		return c.seenPool(p), nil
+	case p.Version != version:
+		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: spec.Name}
+	default:
+		spec.Size = p.Size
 	}
 	p.userData = slices.Clone(spec.Template.UserData)
 	p.PoolSpec = spec
 	p.Template.UserData = nil
+	c.changed(p)
+	return c.seenPool(p), nil
+}
+
+// ScalePool changes the size of a pool; see cloud.Pools.
+func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallScalePool); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, ok := c.pools[name]
+	switch count := c.countOf(name); {
+	case !ok:
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
+	case p.Deleting || p.Size == size:
+		return c.seenPool(p), nil
+	case p.Version != version:
+		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: name}
+	case size < count:
+		return cloud.Pool{}, &cloud.InvalidError{
+			Field: "size", Value: strconv.Itoa(int(size)),
+			Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", count),
+		}
+	}
+	p.Size = size
+	c.changed(p)
+	return c.seenPool(p), nil
+}
+
+// changed gives a pool its next version and the instances that it misses. Callers hold the lock.
+func (c *Cloud) changed(p *pool) {
+	c.next++
+	p.Version = strconv.Itoa(c.next)
 	c.grow(p)
 	c.emitPool(p)
-	return c.seenPool(p), nil
 }
 
 // checkPool refuses a spec that is wrong. Callers hold the lock.
@@ -59,12 +101,6 @@ func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
 	for _, zone := range spec.Zones {
 		if err := c.checkZone(zone); err != nil {
 			return err
-		}
-	}
-	if count := c.countOf(spec.Name); spec.Size < count {
-		return &cloud.InvalidError{
-			Field: "size", Value: strconv.Itoa(int(spec.Size)),
-			Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", count),
 		}
 	}
 	return nil

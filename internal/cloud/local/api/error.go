@@ -31,7 +31,7 @@ type Error struct {
 	Reason cloud.Reason `json:"reason"`
 	// Message is the whole error in words.
 	Message string `json:"message"`
-	// Kind and Name of what is missing, for NotFound.
+	// Kind and Name of what is missing, for NotFound, or was changed, for Conflict.
 	Kind string `json:"kind,omitempty"`
 	Name string `json:"name,omitempty"`
 	// Field, Value, Problem and Allowed, for Invalid.
@@ -56,6 +56,7 @@ func NewError(err error) Error {
 	var (
 		notFound     *cloud.NotFoundError
 		invalid      *cloud.InvalidError
+		conflict     *cloud.ConflictError
 		quota        *cloud.QuotaExceededError
 		capacity     *cloud.CapacityError
 		unauthorized *cloud.UnauthorizedError
@@ -64,6 +65,8 @@ func NewError(err error) Error {
 	switch {
 	case errors.As(err, &notFound):
 		e.Kind, e.Name = notFound.Kind, notFound.Name
+	case errors.As(err, &conflict):
+		e.Kind, e.Name = conflict.Kind, conflict.Name
 	case errors.As(err, &invalid):
 		e.Field, e.Value, e.Problem, e.Allowed = invalid.Field, invalid.Value, invalid.Problem, invalid.Allowed
 	case errors.As(err, &quota):
@@ -88,6 +91,8 @@ func (e Error) Typed() error {
 		return &cloud.NotFoundError{Kind: e.Kind, Name: e.Name}
 	case cloud.ReasonInvalid:
 		return &cloud.InvalidError{Field: e.Field, Value: e.Value, Problem: e.Problem, Allowed: e.Allowed}
+	case cloud.ReasonConflict:
+		return &cloud.ConflictError{Kind: e.Kind, Name: e.Name}
 	case cloud.ReasonQuotaExceeded:
 		return &cloud.QuotaExceededError{Resource: e.Resource, Limit: e.Limit, Used: e.Used, Requested: e.Requested}
 	case cloud.ReasonOutOfCapacity:
@@ -110,6 +115,8 @@ func (e Error) Status() int {
 		return http.StatusNotFound
 	case cloud.ReasonInvalid:
 		return http.StatusUnprocessableEntity
+	case cloud.ReasonConflict:
+		return http.StatusConflict
 	case cloud.ReasonQuotaExceeded:
 		return http.StatusForbidden
 	case cloud.ReasonUnauthorized:

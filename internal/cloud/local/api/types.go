@@ -45,6 +45,8 @@ const (
 	SuffixLog = "/console"
 	// SuffixDrain follows an instance's path.
 	SuffixDrain = "/drain"
+	// SuffixSize follows a pool's path.
+	SuffixSize = "/size"
 )
 
 // Parameters of queries.
@@ -55,6 +57,8 @@ const (
 	ParameterName = "name"
 	// ParameterPool chooses instances by pool.
 	ParameterPool = "pool"
+	// ParameterVersion is the version of a pool that the caller has seen.
+	ParameterVersion = "version"
 	// ParameterTenant names the tenant of a fault rule.
 	ParameterTenant = "tenant"
 	// ParameterSource names a log.
@@ -78,6 +82,12 @@ const (
 type List[T any] struct {
 	// Items of the list, never null.
 	Items []T `json:"items"`
+}
+
+// PoolSize asks for a number of instances.
+type PoolSize struct {
+	// Size is the number of instances wanted.
+	Size int32 `json:"size"`
 }
 
 // Lists of the API.

@@ -93,8 +93,15 @@ func (c *Client) DeleteInstance(ctx context.Context, id string) error {
 }
 
 // EnsurePool implements cloud.Pools.
-func (c *Client) EnsurePool(ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
-	return call[cloud.Pool](ctx, c, http.MethodPut, named(api.PathPools, spec.Name), spec)
+func (c *Client) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
+	path := query(named(api.PathPools, spec.Name), nil, map[string]string{api.ParameterVersion: version})
+	return call[cloud.Pool](ctx, c, http.MethodPut, path, spec)
+}
+
+// ScalePool implements cloud.Pools.
+func (c *Client) ScalePool(ctx context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	path := query(named(api.PathPools, name)+api.SuffixSize, nil, map[string]string{api.ParameterVersion: version})
+	return call[cloud.Pool](ctx, c, http.MethodPut, path, api.PoolSize{Size: size})
 }
 
 // GetPool implements cloud.Pools.

@@ -51,7 +51,11 @@ func (h *host) pool(size int32, change ...func(*cloud.PoolSpec)) cloud.Pool {
 	for _, c := range change {
 		c(&spec)
 	}
-	pool, err := h.tenant.EnsurePool(ctx, spec)
+	seen, err := h.tenant.GetPool(ctx, spec.Name)
+	h.Expect(err).To(Or(Succeed(), MatchError(cloud.IsNotFound, "not found")))
+	pool, err := h.tenant.EnsurePool(ctx, spec, seen.Version)
+	h.Expect(err).NotTo(HaveOccurred())
+	pool, err = h.tenant.ScalePool(ctx, spec.Name, size, pool.Version)
 	h.Expect(err).NotTo(HaveOccurred())
 	return pool
 }

@@ -244,5 +244,6 @@ func (e *Engine) deleteInstance(c *change, record *store.Instance) error {
 		return err
 	}
 	pool.Size = max(pool.Size-1, 0)
+	pool.Version++
 	return c.putPool(pool)
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package engine
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -30,16 +31,74 @@ import (
 
 const suffixLength = 5
 
-// EnsurePool creates or updates a pool; see cloud.Pools.
-func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
-	var result cloud.Pool
-	err := t.engine.update(func(c *change) error {
-		if err := t.engine.validatePool(spec); err != nil {
-			return err
+// EnsurePool creates a pool or changes its template; see cloud.Pools.
+func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
+	if err := t.engine.validatePool(spec); err != nil {
+		return cloud.Pool{}, err
+	}
+	return t.changePool(spec.Name, version, func(c *change, record, found *store.Pool) error {
+		if found != nil {
+			spec.Size = found.Size
 		}
-		record, err := t.ensurePool(c, spec)
+		record.PoolSpec = spec
+		return nil
+	})
+}
+
+// ScalePool changes the size of a pool; see cloud.Pools.
+func (t *Tenant) ScalePool(_ context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	if err := validateSize(size); err != nil {
+		return cloud.Pool{}, err
+	}
+	return t.changePool(name, version, func(c *change, record, found *store.Pool) error {
+		if found == nil {
+			return &cloud.NotFoundError{Kind: kindPool, Name: name}
+		}
+		members, err := members(c.Tx, t.name, name)
 		if err != nil {
 			return err
+		}
+		if int(size) < len(members) {
+			return &cloud.InvalidError{
+				Field: "size", Value: strconv.Itoa(int(size)),
+				Problem: fmt.Sprintf("the pool has %d instances: delete instances to shrink it", len(members)),
+			}
+		}
+		record.Size = size
+		return nil
+	})
+}
+
+// changePool changes a pool that has the version, and fills it. What is applied gets a new record and the one that was found, which is
+// nil for a new pool. A change that changes nothing needs no version.
+func (t *Tenant) changePool(name, version string, apply func(c *change, record, found *store.Pool) error) (cloud.Pool, error) {
+	var result cloud.Pool
+	err := t.engine.update(func(c *change) error {
+		found, err := c.Pool(t.name, name)
+		if err != nil {
+			return err
+		}
+		record := &store.Pool{Tenant: t.name}
+		if found != nil {
+			*record = *found
+		}
+		if !record.Deleting {
+			if err := apply(c, record, found); err != nil {
+				return err
+			}
+		}
+		if found == nil || !equalSpecs(found.PoolSpec, record.PoolSpec) {
+			if err := checkVersion(found, name, version); err != nil {
+				return err
+			}
+			// A pool of the name that was deleted before had other versions.
+			record.Version = max(record.Version+1, t.engine.options.Now().UnixNano())
+			if err := c.putPool(record); err != nil {
+				return err
+			}
+			if err := t.engine.fill(c, record); err != nil {
+				return err
+			}
 		}
 		result, err = poolView(c.Tx, record)
 		return err
@@ -50,32 +109,23 @@ func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec) (cloud.Pool,
 	return result, nil
 }
 
-func (t *Tenant) ensurePool(c *change, spec cloud.PoolSpec) (*store.Pool, error) {
-	record, err := c.Pool(t.name, spec.Name)
-	if err != nil {
-		return nil, err
+// checkVersion refuses a change by a caller that has seen another version of the pool, or none.
+func checkVersion(found *store.Pool, name, version string) error {
+	switch {
+	case found == nil && version != "":
+		return &cloud.NotFoundError{Kind: kindPool, Name: name}
+	case found != nil && versionOf(found) != version:
+		return &cloud.ConflictError{Kind: kindPool, Name: name}
+	default:
+		return nil
 	}
-	if record == nil {
-		record = &store.Pool{Tenant: t.name}
-	}
-	if record.Deleting {
-		return record, nil
-	}
-	members, err := members(c.Tx, t.name, spec.Name)
-	if err != nil {
-		return nil, err
-	}
-	if int(spec.Size) < len(members) {
-		return nil, &cloud.InvalidError{
-			Field: "size", Value: strconv.Itoa(int(spec.Size)),
-			Problem: fmt.Sprintf("the pool has %d instances: delete instances to shrink it", len(members)),
-		}
-	}
-	record.PoolSpec = spec
-	if err := c.putPool(record); err != nil {
-		return nil, err
-	}
-	return record, t.engine.fill(c, record)
+}
+
+func versionOf(record *store.Pool) string { return strconv.FormatInt(record.Version, 10) }
+
+func equalSpecs(a, b cloud.PoolSpec) bool {
+	return a.Name == b.Name && a.HostnamePrefix == b.HostnamePrefix && a.Size == b.Size && a.Tags.Equal(b.Tags) &&
+		a.SameTemplate(b) && bytes.Equal(a.Template.UserData, b.Template.UserData)
 }
 
 // members returns the instances of a pool; those on their way out have left it.
@@ -224,7 +274,7 @@ func poolView(tx *store.Tx, record *store.Pool) (cloud.Pool, error) {
 	spec := record.PoolSpec
 	spec.Template.UserData = nil
 	return cloud.Pool{
-		PoolSpec: spec, Instances: int32(len(members)), Problem: record.Problem, Deleting: record.Deleting,
+		PoolSpec: spec, Version: versionOf(record), Instances: int32(len(members)), Problem: record.Problem, Deleting: record.Deleting,
 	}, nil
 }
 

@@ -298,7 +298,7 @@ func TestNewLimitFillsPools(t *testing.T) {
 	h.start()
 	pool, err := h.tenant.EnsurePool(ctx, cloud.PoolSpec{
 		Name: "pool", HostnamePrefix: "p", Size: 3, Revision: "r", Template: template(),
-	})
+	}, "")
 	h.Expect(err).NotTo(HaveOccurred())
 	h.Expect(pool.Instances).To(BeEquivalentTo(1))
 	h.limits = cloud.Resources{}
@@ -313,7 +313,7 @@ func TestMemberIsReplacedOnlyWhenAsked(t *testing.T) {
 	h := newHost(t)
 	h.start()
 	spec := cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "one", Template: template()}
-	_, err := h.tenant.EnsurePool(ctx, spec)
+	pool, err := h.tenant.EnsurePool(ctx, spec, "")
 	h.Expect(err).NotTo(HaveOccurred())
 	list, err := h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
 	h.Expect(err).NotTo(HaveOccurred())
@@ -321,11 +321,13 @@ func TestMemberIsReplacedOnlyWhenAsked(t *testing.T) {
 	h.machines.Die(list[0].ID, "killed")
 	h.becomes(list[0].ID, cloud.InstanceStopped)
 	spec.Revision = "two"
-	pool, err := h.tenant.EnsurePool(ctx, spec)
+	pool, err = h.tenant.EnsurePool(ctx, spec, pool.Version)
 	h.Expect(err).NotTo(HaveOccurred())
 	h.Expect(pool.Instances).To(BeEquivalentTo(2), "a stopped instance counts until it is deleted")
 	h.Expect(h.tenant.DeleteInstance(ctx, list[0].ID)).To(Succeed())
-	_, err = h.tenant.EnsurePool(ctx, spec)
+	pool, err = h.tenant.GetPool(ctx, "pool")
+	h.Expect(err).NotTo(HaveOccurred())
+	_, err = h.tenant.ScalePool(ctx, "pool", 2, pool.Version)
 	h.Expect(err).NotTo(HaveOccurred())
 	list, err = h.tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
 	h.Expect(err).NotTo(HaveOccurred())
@@ -364,7 +366,7 @@ func TestRemoveEverything(t *testing.T) {
 	h := newHost(t)
 	h.start()
 	h.instance("one")
-	_, err := h.tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "r", Template: template()})
+	_, err := h.tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "pool", HostnamePrefix: "p", Size: 2, Revision: "r", Template: template()}, "")
 	h.Expect(err).NotTo(HaveOccurred())
 	_, err = h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
 	h.Expect(err).NotTo(HaveOccurred())

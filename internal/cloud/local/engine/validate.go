@@ -76,6 +76,15 @@ func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 	return e.validateTemplate("", spec.InstanceTemplate)
 }
 
+func validateSize(size int32) error {
+	if size >= 0 && size <= maxPoolSize {
+		return nil
+	}
+	return &cloud.InvalidError{
+		Field: "size", Value: strconv.Itoa(int(size)), Problem: "is out of range", Allowed: []string{fmt.Sprintf("0-%d", maxPoolSize)},
+	}
+}
+
 func (e *Engine) validatePool(spec cloud.PoolSpec) error {
 	if err := validateName("name", spec.Name, maxPoolName); err != nil {
 		return err
@@ -83,11 +92,8 @@ func (e *Engine) validatePool(spec cloud.PoolSpec) error {
 	if err := validateName("hostnamePrefix", spec.HostnamePrefix, maxHostnamePrefix); err != nil {
 		return err
 	}
-	if spec.Size < 0 || spec.Size > maxPoolSize {
-		return &cloud.InvalidError{
-			Field: "size", Value: strconv.Itoa(int(spec.Size)), Problem: "is out of range",
-			Allowed: []string{fmt.Sprintf("0-%d", maxPoolSize)},
-		}
+	if err := validateSize(spec.Size); err != nil {
+		return err
 	}
 	for _, zone := range spec.Zones {
 		if err := e.validateZone("zones", zone); err != nil {

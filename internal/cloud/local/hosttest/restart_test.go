@@ -62,7 +62,7 @@ var _ = Describe("daemon", func() {
 		d := newDaemon()
 		_, err := d.client.EnsurePool(ctx, cloud.PoolSpec{
 			Name: "pool", HostnamePrefix: "p", Size: 8, Revision: "r", Template: spec("x", "").InstanceTemplate,
-		})
+		}, "")
 		Expect(err).NotTo(HaveOccurred())
 		d.kill(syscall.SIGKILL)
 		d.start()

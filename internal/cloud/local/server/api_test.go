@@ -154,7 +154,7 @@ func TestInstanceFilters(t *testing.T) {
 
 func TestPoolLife(t *testing.T) {
 	w := newWorld(t)
-	pool, err := w.client.EnsurePool(ctx, poolSpec("ns.pool", 2))
+	pool, err := w.client.EnsurePool(ctx, poolSpec("ns.pool", 2), "")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(pool.Instances).To(BeEquivalentTo(2))
 	w.Expect(pool.Template.UserData).To(BeEmpty(), "bootstrap data is never returned")
@@ -165,7 +165,7 @@ func TestPoolLife(t *testing.T) {
 	w.Expect([]string{list[0].Zone, list[1].Zone}).To(ConsistOf("zone-a", "zone-b"))
 	w.Expect(list[0].Revision).To(Equal("r1"))
 
-	_, err = w.client.EnsurePool(ctx, poolSpec("ns.pool", 1))
+	_, err = w.client.ScalePool(ctx, "ns.pool", 1, pool.Version)
 	w.Expect(cloud.IsInvalid(err)).To(BeTrue(), "a pool shrinks only by deletions: %v", err)
 	w.Expect(w.client.DeleteInstance(ctx, list[0].ID)).To(Succeed())
 	pool, err = w.client.GetPool(ctx, "ns.pool")
@@ -184,7 +184,7 @@ func TestPoolWaitsForQuota(t *testing.T) {
 	w := newWorld(t)
 	single, err := w.client.EnsureInstance(ctx, instanceSpec("one"))
 	w.Expect(err).NotTo(HaveOccurred())
-	pool, err := w.client.EnsurePool(ctx, poolSpec("pool", 3))
+	pool, err := w.client.EnsurePool(ctx, poolSpec("pool", 3), "")
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(pool.Instances).To(BeEquivalentTo(2))
 	w.Expect(pool.Problem).NotTo(BeNil())
@@ -330,7 +330,7 @@ func TestWatch(t *testing.T) {
 	w.Eventually(events, soon).Should(Receive(Equal(cloud.Event{Kind: cloud.EventSynced})), "Synced is the first event")
 	_, err = w.other.EnsureInstance(ctx, instanceSpec("foreign"))
 	w.Expect(err).NotTo(HaveOccurred())
-	pool, err := w.client.EnsurePool(ctx, poolSpec("pool", 1))
+	pool, err := w.client.EnsurePool(ctx, poolSpec("pool", 1), "")
 	w.Expect(err).NotTo(HaveOccurred())
 	seen := map[cloud.EventKind]cloud.Event{}
 	w.Eventually(func() map[cloud.EventKind]cloud.Event {
@@ -386,7 +386,7 @@ func TestValidation(t *testing.T) {
 	pool := func(change func(*cloud.PoolSpec)) func() error {
 		spec := poolSpec("one", 1)
 		change(&spec)
-		return func() error { _, err := w.client.EnsurePool(ctx, spec); return err }
+		return func() error { _, err := w.client.EnsurePool(ctx, spec, ""); return err }
 	}
 	for _, test := range []struct {
 		name  string

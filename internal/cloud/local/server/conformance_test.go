@@ -21,11 +21,22 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/conformance"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
 // The tenant has no limits. All but the machines is the local cloud.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Options{
 		New: func(t *testing.T) cloud.Cloud { return newWorld(t).other }, Patience: soon,
+		Lose: func(t *testing.T, c cloud.Cloud, instance cloud.Instance) {
+			rules, ok := c.(*client.Client)
+			if !ok {
+				t.Fatalf("%T has no fault rules", c)
+			}
+			if _, err := rules.EnsureFault(t.Context(), fault.Spec{Name: "lost", Kind: fault.LostInstance, Pool: instance.Pool, Count: 1}); err != nil {
+				t.Fatal(err)
+			}
+		},
 	})
 }

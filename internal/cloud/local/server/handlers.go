@@ -131,6 +131,26 @@ func ensureNamed[S, T any](nameOf func(S) string, ensure func(Backend, context.C
 	}
 }
 
+func ensurePool(b Backend, w http.ResponseWriter, r *http.Request) error {
+	version := r.URL.Query().Get(api.ParameterVersion)
+	return ensureNamed(func(spec cloud.PoolSpec) string { return spec.Name },
+		func(b Backend, ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+			return b.EnsurePool(ctx, spec, version)
+		})(b, w, r)
+}
+
+func scalePool(b Backend, w http.ResponseWriter, r *http.Request) error {
+	order, err := receive[api.PoolSize](r)
+	if err != nil {
+		return err
+	}
+	pool, err := b.ScalePool(r.Context(), r.PathValue("name"), order.Size, r.URL.Query().Get(api.ParameterVersion))
+	if err == nil {
+		send(w, http.StatusOK, pool)
+	}
+	return err
+}
+
 func ensureInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
 	spec, err := receive[cloud.InstanceSpec](r)
 	if err != nil {

@@ -55,7 +55,8 @@ func Routes() []Route {
 		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixDrain, handle: order("id", Backend.DrainInstance)},
 		{Method: http.MethodGet, Path: api.PathInstances + id + api.SuffixLog, handle: getLog},
 		{Method: http.MethodGet, Path: api.PathPools, handle: getTagged(Backend.ListPools)},
-		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensureNamed(poolName, Backend.EnsurePool)},
+		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensurePool},
+		{Method: http.MethodPut, Path: api.PathPools + name + api.SuffixSize, handle: scalePool},
 		{Method: http.MethodGet, Path: api.PathPools + name, handle: getOne("name", Backend.GetPool)},
 		{Method: http.MethodDelete, Path: api.PathPools + name, handle: order("name", Backend.DeletePool)},
 		{Method: http.MethodGet, Path: api.PathFaults, handle: listFaults, calm: true},
@@ -67,5 +68,3 @@ func Routes() []Route {
 }
 
 func balancerName(spec cloud.LoadBalancerSpec) string { return spec.Name }
-
-func poolName(spec cloud.PoolSpec) string { return spec.Name }

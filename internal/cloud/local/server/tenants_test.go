@@ -55,7 +55,7 @@ func (w *world) acquire(c *client.Client, owner string) property {
 	single.Tags, pool.Tags, pool.Template.Tags, balancer.Tags = tags, tags, tags, tags
 	_, err := c.EnsureInstance(ctx, single)
 	w.Expect(err).NotTo(HaveOccurred())
-	_, err = c.EnsurePool(ctx, pool)
+	_, err = c.EnsurePool(ctx, pool, "")
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = c.EnsureLoadBalancer(ctx, balancer)
 	w.Expect(err).NotTo(HaveOccurred())

@@ -47,6 +47,8 @@ type Pool struct {
 	cloud.PoolSpec
 	// Tenant that owns it.
 	Tenant string `json:"tenant"`
+	// Version counts the changes of the template and the size.
+	Version int64 `json:"version"`
 	// Problem that the last attempt to make an instance had.
 	Problem *cloud.Problem `json:"problem,omitempty"`
 	// Deleting says whether it goes once its instances are gone.
