@@ -155,7 +155,7 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 	if err != nil {
 		return fmt.Errorf("cloud: %w", err)
 	}
-	events := cloudevents.New(foocloud, cloudevents.DefaultBackoff())
+	events := cloudevents.New(foocloud, cloudidentity.Scope(mgr.GetClient(), ""), cloudevents.DefaultBackoff())
 	if err := mgr.Add(events); err != nil {
 		return fmt.Errorf("cloud events: %w", err)
 	}
@@ -186,7 +186,7 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 		return fmt.Errorf("FooMachine controller: %w", err)
 	}
 	if err := machinetemplatecontroller.SetupWithManager(ctx, mgr, machinetemplatecontroller.Options{
-		Cloud: foocloud, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachineTemplate),
+		Clouds: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachineTemplate),
 	}); err != nil {
 		return fmt.Errorf("FooMachineTemplate controller: %w", err)
 	}

@@ -15,9 +15,10 @@ limitations under the License.
 */
 
 // Package cluster reconciles FooClusters: it orders the load balancer of a cluster's control plane, writes its address as
-// the control plane endpoint, and reports the zones of the cloud as failure domains.
+// the control plane endpoint, and reports the zones of the cloud as failure domains. A FooCluster that is deleted stays
+// until the FooMachines and FooMachinePools of its cluster are gone: it says which cloud they are in.
 //
-// Limits: it knows nothing of machines. The load balancer finds control plane instances by their tags.
+// Limits: it makes and deletes no machine. The load balancer finds control plane instances by their tags.
 package cluster
 
 import (
@@ -25,7 +26,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -37,14 +37,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 	"sigs.k8s.io/cluster-api/util/annotations"
-	"sigs.k8s.io/cluster-api/util/finalizers"
-	"sigs.k8s.io/cluster-api/util/labels"
-	"sigs.k8s.io/cluster-api/util/patch"
-	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
@@ -77,13 +74,14 @@ type Options struct {
 }
 
 type reconciler struct {
-	client   client.Client
+	client client.Client
+	// live reads past the cache.
+	live     client.Reader
 	clouds   cloudidentity.Clouds
-	recorder events.EventRecorder
-	// now is the clock.
-	now func() time.Time
-	// watchFilter is the value of the watch filter label that objects must have; empty for all.
-	watchFilter string
+	gate     gate.Gate
+	reporter report.Reporter
+	now      func() time.Time
+	missing  *missing
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -99,9 +97,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Now == nil {
 		options.Now = time.Now
 	}
+	c := mgr.GetClient()
 	r := &reconciler{
-		client: mgr.GetClient(), clouds: options.Clouds, recorder: mgr.GetEventRecorder(controllerName),
-		watchFilter: options.WatchFilterValue, now: options.Now,
+		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds, now: options.Now, missing: newMissing(),
+		gate:     gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterFinalizer},
+		reporter: report.Reporter{Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds},
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	clusters := util.ClusterToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind("FooCluster"), r.client, &infrav1.FooCluster{})
@@ -110,13 +110,16 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&infrav1.FooCluster{}, builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue),
 			predicates.ResourceIsNotExternallyManaged(mgr.GetScheme(), log),
+			gate.BesidesStatus(),
 		)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(clusters), builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue),
 			predicates.ClusterPausedTransitions(mgr.GetScheme(), log),
 		)).
-		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToFooClusters(r.client)),
+		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(c, &infrav1.FooClusterList{})),
 			builder.WithPredicates(cloudidentity.Changed())).
+		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.Deleted())).
+		Watches(&infrav1.FooMachinePool{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.Deleted())).
 		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.kubeconfigToFooCluster)).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooClusterList{}))).
 		WithOptions(options.Controller).
@@ -138,6 +141,23 @@ func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.O
 	return []reconcile.Request{{NamespacedName: key}}
 }
 
+// userToFooCluster maps what is gone from a cluster to the FooCluster that may have waited for it.
+func (r *reconciler) userToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
+	all := &infrav1.FooClusterList{}
+	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace())); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "FooClusters that wait for their machines are not told that one is gone")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range all.Items {
+		fooCluster := &all.Items[i]
+		if !fooCluster.DeletionTimestamp.IsZero() && cloudidentity.ClusterOf(fooCluster) == cloudidentity.ClusterOf(object) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(fooCluster)})
+		}
+	}
+	return requests
+}
+
 func requestsFor(event cloud.Event) []reconcile.Request {
 	owner, ok := ownertags.OwnerOf(event.Tags)
 	if !ok || event.Kind != cloud.EventLoadBalancer || owner.Kind != ownertags.KindCluster {
@@ -149,7 +169,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/finalizers,verbs=update
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities;foomachines;foomachinepools,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -162,53 +182,29 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 //contract:infra-cluster/externally-managed
 //contract:infra-cluster/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	fooCluster, err := r.get(ctx, req.NamespacedName)
-	if err != nil || fooCluster == nil {
+	fooCluster := &infrav1.FooCluster{}
+	mine, err := r.gate.Read(ctx, req.NamespacedName, fooCluster)
+	if err != nil || !mine || annotations.IsExternallyManaged(fooCluster) {
 		return ctrl.Result{}, err
 	}
 	s, err := r.observe(ctx, fooCluster)
 	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
-	if _, err := finalizers.EnsureFinalizer(ctx, r.client, fooCluster, infrav1.FooClusterFinalizer); err != nil {
-		return ctrl.Result{}, err
+	// A FooCluster without a usable identity has ordered nothing, so nothing keeps it from being deleted.
+	foocloud := r.clouds.OfFooCluster(ctx, fooCluster)
+	if cloudidentity.Usable(foocloud) {
+		if err := r.gate.Hold(ctx, fooCluster); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
-	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, fooCluster)
+	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, fooCluster)
 	if err != nil || isPaused {
 		return ctrl.Result{}, err
 	}
-
-	helper, err := patch.NewHelper(fooCluster, r.client)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	before := fooCluster.DeepCopy()
-	r.apply(ctx, s, decide(s))
-	setStatus(s)
-	result, cloudErr := s.result()
-	if err := r.write(ctx, helper, fooCluster); err != nil {
-		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
-	}
-	r.recordEvents(before, fooCluster)
-	return result, cloudErr
-}
-
-// get reads the FooCluster, and returns none where there is nothing to do: it is gone, or externally managed, or another
-// manager's. The watches leave such objects out too, but events of the cloud and of other objects lead to them as well.
-func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooCluster, error) {
-	fooCluster := &infrav1.FooCluster{}
-	if err := r.client.Get(ctx, key, fooCluster); err != nil {
-		return nil, client.IgnoreNotFound(err)
-	}
-	if (r.watchFilter != "" && !labels.HasWatchLabel(fooCluster, r.watchFilter)) || annotations.IsExternallyManaged(fooCluster) {
-		return nil, nil
-	}
-	return fooCluster, nil
-}
-
-// write is the only way by which the controller writes a FooCluster, besides its finalizer and pause condition.
-// It writes the spec before the status, so that the endpoint stands in the spec before provisioned is reported.
-func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooCluster *infrav1.FooCluster) error {
-	err := helper.Patch(ctx, fooCluster, patch.WithOwnedConditions{Conditions: ownedConditions})
-	return report.IgnoreGone(err, fooCluster)
+	d := decide(s)
+	o := apply(ctx, foocloud, s, d)
+	setStatus(s, d, o)
+	result, err := resultOf(s, o)
+	return result, kerrors.NewAggregate([]error{written.Write(ctx), err})
 }

@@ -24,8 +24,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// loadBalancerAnnotation marks a FooCluster whose endpoint is that of its own load balancer, and names it. Without the
-// mark, an endpoint whose load balancer got lost would look like one that the user has set.
+// loadBalancerAnnotation marks a FooCluster whose endpoint is its own load balancer's, and names it. Without the mark, an
+// endpoint whose load balancer got lost would look like one that the user has set.
 const loadBalancerAnnotation = "infrastructure.cluster.x-k8s.io/load-balancer"
 
 // defaultPort is the port of an API server whose Cluster names none.
@@ -39,29 +39,34 @@ const (
 	ensureLoadBalancer action = "EnsureLoadBalancer"
 	// useProvidedEndpoint takes the endpoint that the user has set.
 	useProvidedEndpoint action = "UseProvidedEndpoint"
+	// waitForUsers keeps the FooCluster and its load balancer until its machines are gone.
+	waitForUsers action = "WaitForUsers"
 	// deleteLoadBalancer deletes the load balancer, or finds that there is none any more.
 	deleteLoadBalancer action = "DeleteLoadBalancer"
 )
 
-// plan is a decision and what it needs.
-type plan struct {
+// decision is what to do next, and what it needs.
+type decision struct {
 	action       action
 	loadBalancer cloud.LoadBalancerSpec
 	endpoint     infrav1.APIEndpoint
 }
 
-// decide returns what to do next.
+// decide returns what to do next. The load balancer is deleted last: machines are drained through it.
 //
 //contract:infra-cluster/control-plane-endpoint
-func decide(s *scope) plan {
+func decide(s *state) decision {
+	if s.deleting() && len(s.users) > 0 {
+		return decision{action: waitForUsers}
+	}
 	if s.deleting() {
-		return plan{action: deleteLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{Name: s.owner().CloudName()}}
+		return decision{action: deleteLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{Name: s.owner().CloudName()}}
 	}
 	if endpoint := providedEndpoint(s); !endpoint.IsZero() {
-		return plan{action: useProvidedEndpoint, endpoint: endpoint}
+		return decision{action: useProvidedEndpoint, endpoint: endpoint}
 	}
 	cluster := client.ObjectKeyFromObject(s.cluster)
-	return plan{action: ensureLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{
+	return decision{action: ensureLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{
 		Name:     s.owner().CloudName(),
 		Tags:     s.owner().Tags(cluster),
 		Port:     port(s),
@@ -71,7 +76,7 @@ func decide(s *scope) plan {
 
 // providedEndpoint returns the endpoint that a user has set on the FooCluster, or on the Cluster before the FooCluster
 // got one; a zero endpoint where the load balancer is to provide it.
-func providedEndpoint(s *scope) infrav1.APIEndpoint {
+func providedEndpoint(s *state) infrav1.APIEndpoint {
 	if _, own := s.fooCluster.Annotations[loadBalancerAnnotation]; own {
 		return infrav1.APIEndpoint{}
 	}
@@ -85,8 +90,8 @@ func providedEndpoint(s *scope) infrav1.APIEndpoint {
 	return infrav1.APIEndpoint{Host: endpoint.Host, Port: endpoint.Port}
 }
 
-// port is the one of the endpoint once that stands, since a load balancer can not change it.
-func port(s *scope) int32 {
+// port is the endpoint's once that is set, since a load balancer cannot change it.
+func port(s *state) int32 {
 	if p := s.fooCluster.Spec.ControlPlaneEndpoint.Port; p != 0 {
 		return p
 	}

@@ -27,8 +27,8 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-func newScope(changes ...func(s *scope)) *scope {
-	s := &scope{
+func newState(changes ...func(s *state)) *state {
+	s := &state{
 		fooCluster: &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "infra"}},
 		cluster:    &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "one"}},
 	}
@@ -38,53 +38,56 @@ func newScope(changes ...func(s *scope)) *scope {
 	return s
 }
 
-func endpoint(s *scope) {
+func endpoint(s *state) {
 	s.fooCluster.Spec.ControlPlaneEndpoint = infrav1.APIEndpoint{Host: "192.0.2.1", Port: 443}
 }
 
-func ownEndpoint(s *scope) {
+func ownEndpoint(s *state) {
 	endpoint(s)
 	s.fooCluster.Annotations = map[string]string{loadBalancerAnnotation: "ns.infra"}
 }
 
-func clusterEndpoint(s *scope) {
+func clusterEndpoint(s *state) {
 	s.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "api.example.com", Port: 8443}
 }
 
-func clusterPort(s *scope) { s.cluster.Spec.ClusterNetwork.APIServerPort = 7443 }
+func clusterPort(s *state) { s.cluster.Spec.ClusterNetwork.APIServerPort = 7443 }
 
-func deleting(s *scope) {
+func deleting(s *state) {
 	now := metav1.Now()
 	s.fooCluster.DeletionTimestamp = &now
 	s.cluster = nil
 }
+
+func withUsers(s *state) { s.users = []string{"FooMachine m1"} }
 
 // Three may provide the endpoint; whoever comes first has it.
 //
 //contract:infra-cluster/control-plane-endpoint
 func TestDecide(t *testing.T) {
 	for name, test := range map[string]struct {
-		scope *scope
+		state *state
 		want  action
 		host  string
 		port  int32
 	}{
-		"order":                         {newScope(), ensureLoadBalancer, "", 6443},
-		"order with the Cluster's port": {newScope(clusterPort), ensureLoadBalancer, "", 7443},
-		"keep the own":                  {newScope(ownEndpoint), ensureLoadBalancer, "", 443},
-		"keep the own, which the Cluster has from there": {newScope(ownEndpoint, clusterEndpoint), ensureLoadBalancer, "", 443},
-		"take the user's":                       {newScope(endpoint), useProvidedEndpoint, "192.0.2.1", 0},
-		"take the Cluster's":                    {newScope(clusterEndpoint), useProvidedEndpoint, "api.example.com", 0},
-		"delete":                                {newScope(deleting), deleteLoadBalancer, "", 0},
-		"delete, whoever provided the endpoint": {newScope(endpoint, deleting), deleteLoadBalancer, "", 0},
+		"order":                         {newState(), ensureLoadBalancer, "", 6443},
+		"order with the Cluster's port": {newState(clusterPort), ensureLoadBalancer, "", 7443},
+		"keep the own":                  {newState(ownEndpoint), ensureLoadBalancer, "", 443},
+		"keep the own, which the Cluster has from there": {newState(ownEndpoint, clusterEndpoint), ensureLoadBalancer, "", 443},
+		"take the user's":                       {newState(endpoint), useProvidedEndpoint, "192.0.2.1", 0},
+		"take the Cluster's":                    {newState(clusterEndpoint), useProvidedEndpoint, "api.example.com", 0},
+		"delete":                                {newState(deleting), deleteLoadBalancer, "", 0},
+		"wait for the machines":                 {newState(deleting, withUsers), waitForUsers, "", 0},
+		"delete, whoever provided the endpoint": {newState(endpoint, deleting), deleteLoadBalancer, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := decide(test.scope)
+			p := decide(test.state)
 			g.Expect(p.action).To(Equal(test.want))
 			g.Expect(p.endpoint.Host).To(Equal(test.host))
 			g.Expect(p.loadBalancer.Port).To(Equal(test.port))
-			if test.want != useProvidedEndpoint {
+			if test.want == ensureLoadBalancer || test.want == deleteLoadBalancer {
 				g.Expect(p.loadBalancer.Name).To(Equal("ns.infra"))
 			}
 		})

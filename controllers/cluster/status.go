@@ -22,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -36,7 +37,7 @@ import (
 // maxFailureDomains is how many the API accepts.
 const maxFailureDomains = 100
 
-// ownedConditions are those that nobody else sets.
+// ownedConditions are the conditions that nobody else sets.
 var ownedConditions = []string{
 	infrav1.FooClusterReadyCondition,
 	infrav1.FooClusterLoadBalancerReadyCondition,
@@ -44,18 +45,31 @@ var ownedConditions = []string{
 	infrav1.DeletingCondition,
 }
 
-// setStatus sets the whole status from the scope, always all conditions.
+// eventKinds are the reasons that are worth an event.
+var eventKinds = report.Kinds{
+	infrav1.FooClusterLoadBalancerReadyReason: corev1.EventTypeNormal,
+	infrav1.FooClusterEndpointProvidedReason:  corev1.EventTypeNormal,
+	infrav1.DeletingReason:                    corev1.EventTypeNormal,
+	infrav1.FooClusterNoFailureDomainsReason:  corev1.EventTypeWarning,
+	infrav1.CloudInvalidReason:                corev1.EventTypeWarning,
+	infrav1.CloudQuotaExceededReason:          corev1.EventTypeWarning,
+	infrav1.CloudUnauthorizedReason:           corev1.EventTypeWarning,
+	infrav1.CloudUnavailableReason:            corev1.EventTypeWarning,
+	infrav1.CloudErrorReason:                  corev1.EventTypeWarning,
+}
+
+// setStatus sets the whole status, always all conditions.
 //
 //contract:infra-cluster/conditions
 //contract:infra-cluster/initialization-completed
 //contract:infra-cluster/terminal-failures
-func setStatus(s *scope) {
+func setStatus(s *state, d decision, o outcome) {
 	status := &s.fooCluster.Status
 	status.ObservedGeneration = s.fooCluster.Generation
-	if s.zones != nil {
-		status.FailureDomains = failureDomains(s.zones)
+	if o.zones != nil {
+		status.FailureDomains = failureDomains(o.zones)
 	}
-	loadBalancer, domains, deleting := loadBalancerCondition(s), failureDomainsCondition(s), deletingCondition(s)
+	loadBalancer, domains, deleting := loadBalancerCondition(s, d, o), failureDomainsCondition(s, o), deletingCondition(s, o)
 	ready := report.Ready(loadBalancer, domains)
 	if s.deleting() {
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionFalse, infrav1.FooClusterDeletingReason, deleting.Message
@@ -69,19 +83,18 @@ func setStatus(s *scope) {
 	}
 }
 
-// kubeconfigGrace is how long a FooCluster that is ready waits for the control plane's kubeconfig. A control plane that
-// makes it from the FooCluster's endpoint needs far less; one that first waits for the FooCluster never makes it.
+// kubeconfigGrace is how long a FooCluster waits for the control plane's kubeconfig. A control plane that makes it from the
+// FooCluster's endpoint needs far less; one that first waits for the FooCluster never makes it.
 const kubeconfigGrace = 2 * time.Second
 
-// kubeconfigWait is how much longer to wait before the FooCluster is reported as provisioned, and zero when it is not
-// ready or need not wait. Cluster API connects to the workload cluster as soon as that is reported, and where it finds no
-// kubeconfig it tries again only after 30 s; until then no worker gets its bootstrap data.
-func kubeconfigWait(s *scope) time.Duration {
-	ready := conditions.Get(s.fooCluster, infrav1.FooClusterReadyCondition)
-	if !s.kubeconfigMissing || ready == nil || ready.Status != metav1.ConditionTrue {
+// kubeconfigWait is how much longer to wait before the FooCluster is reported as provisioned, and zero when it need not wait.
+// Cluster API connects to the workload cluster as soon as that is reported, and where it finds no kubeconfig it tries again
+// only after 30 s; until then no worker gets its bootstrap data.
+func kubeconfigWait(s *state) time.Duration {
+	if s.kubeconfigMissing.IsZero() {
 		return 0
 	}
-	return max(0, ready.LastTransitionTime.Add(kubeconfigGrace).Sub(s.now))
+	return max(0, s.kubeconfigMissing.Add(kubeconfigGrace).Sub(s.now))
 }
 
 // failureDomains are the zones as failure domains, sorted by name so that they compare equal from one to the next.
@@ -96,36 +109,41 @@ func failureDomains(zones []cloud.Zone) []clusterv1.FailureDomain {
 	return domains[:min(len(domains), maxFailureDomains)]
 }
 
-func loadBalancerCondition(s *scope) metav1.Condition {
+func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 	c := metav1.Condition{Type: infrav1.FooClusterLoadBalancerReadyCondition, Status: metav1.ConditionFalse}
 	endpoint := s.fooCluster.Spec.ControlPlaneEndpoint
 	switch {
-	case !s.loadBalancerFault.IsZero():
-		c.Reason, c.Message = s.loadBalancerFault.Reason, s.loadBalancerFault.Message
+	case !o.loadBalancerFault.IsZero():
+		c.Reason, c.Message = o.loadBalancerFault.Reason, o.loadBalancerFault.Message
+	case d.action == waitForUsers:
+		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooClusterLoadBalancerDeletingReason
+		c.Message = "the load balancer is deleted after the machines"
 	case s.deleting():
 		c.Reason = infrav1.FooClusterLoadBalancerDeletingReason
-	case s.loadBalancer == nil:
+	case o.loadBalancer == nil:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterEndpointProvidedReason
-	case s.loadBalancer.Address != endpoint.Host:
-		// The endpoint stands in certificates and kubeconfigs, so the controller can not just take the new address.
+	case o.loadBalancer.Address != endpoint.Host:
+		// Certificates and kubeconfigs name the endpoint, so the controller cannot just take the new address.
 		c.Reason = infrav1.FooClusterLoadBalancerNotReadyReason
-		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and made again",
-			s.loadBalancer.Address, endpoint.Host)
-	case !s.loadBalancer.Ready:
-		c.Reason, c.Message = infrav1.FooClusterLoadBalancerNotReadyReason, s.loadBalancer.Message
+		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and created again",
+			o.loadBalancer.Address, endpoint.Host)
+	case !o.loadBalancer.Ready:
+		c.Reason, c.Message = infrav1.FooClusterLoadBalancerNotReadyReason, o.loadBalancer.Message
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterLoadBalancerReadyReason
 	}
 	return c
 }
 
-func failureDomainsCondition(s *scope) metav1.Condition {
+func failureDomainsCondition(s *state, o outcome) metav1.Condition {
 	c := metav1.Condition{Type: infrav1.FooClusterFailureDomainsReadyCondition, Status: metav1.ConditionFalse}
-	isControlPlane := func(d clusterv1.FailureDomain) bool { return ptr.Deref(d.ControlPlane, false) }
+	isControlPlane := func(zone cloud.Zone) bool { return zone.ControlPlane }
 	switch {
-	case !s.zonesFault.IsZero():
-		c.Reason, c.Message = s.zonesFault.Reason, s.zonesFault.Message
-	case slices.ContainsFunc(s.fooCluster.Status.FailureDomains, isControlPlane):
+	case s.deleting():
+		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooClusterDeletingReason
+	case !o.zonesFault.IsZero():
+		c.Reason, c.Message = o.zonesFault.Reason, o.zonesFault.Message
+	case slices.ContainsFunc(o.zones, isControlPlane):
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterFailureDomainsReadyReason
 	default:
 		c.Reason, c.Message = infrav1.FooClusterNoFailureDomainsReason, "the cloud has no zone for control planes"
@@ -133,17 +151,24 @@ func failureDomainsCondition(s *scope) metav1.Condition {
 	return c
 }
 
-func deletingCondition(s *scope) metav1.Condition {
-	c := metav1.Condition{Type: infrav1.DeletingCondition, Status: metav1.ConditionTrue}
+// maxNamed is how many of the objects that a FooCluster waits for a message names.
+const maxNamed = 3
+
+func deletingCondition(s *state, o outcome) metav1.Condition {
+	c := metav1.Condition{Type: infrav1.DeletingCondition, Status: metav1.ConditionTrue, Reason: infrav1.DeletingReason}
 	switch {
 	case !s.deleting():
 		c.Status, c.Reason = metav1.ConditionFalse, infrav1.NotDeletingReason
-	case s.gone:
+	case o.gone:
 		c.Reason = infrav1.DeletionCompletedReason
-	case !s.loadBalancerFault.IsZero():
-		c.Reason, c.Message = infrav1.DeletingReason, "the load balancer can not be deleted: "+s.loadBalancerFault.Message
+	case len(s.users) > maxNamed:
+		c.Message = "waiting for " + strings.Join(s.users[:maxNamed], ", ") + " and others to be deleted"
+	case len(s.users) > 0:
+		c.Message = "waiting for " + strings.Join(s.users, ", ") + " to be deleted"
+	case !o.loadBalancerFault.IsZero():
+		c.Message = "the load balancer cannot be deleted: " + o.loadBalancerFault.Message
 	default:
-		c.Reason, c.Message = infrav1.DeletingReason, "waiting for the load balancer to go"
+		c.Message = "waiting for the load balancer to be deleted"
 	}
 	return c
 }

@@ -23,30 +23,53 @@ import (
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"sigs.k8s.io/cluster-api/util/conditions"
+
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 func TestKubeconfigWait(t *testing.T) {
-	readySince := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	since := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, test := range map[string]struct {
 		missing bool
-		ready   metav1.ConditionStatus
 		after   time.Duration
 		want    time.Duration
 	}{
-		"kubeconfig is there":               {ready: metav1.ConditionTrue},
-		"not ready, so nothing to wait for": {missing: true, ready: metav1.ConditionFalse},
-		"just ready":                        {missing: true, ready: metav1.ConditionTrue, want: kubeconfigGrace},
-		"ready for a while":                 {missing: true, ready: metav1.ConditionTrue, after: kubeconfigGrace / 2, want: kubeconfigGrace / 2},
-		"ready for too long":                {missing: true, ready: metav1.ConditionTrue, after: 2 * kubeconfigGrace},
+		"the kubeconfig is there": {after: kubeconfigGrace / 2},
+		"just missing":            {missing: true, want: kubeconfigGrace},
+		"missing for a while":     {missing: true, after: kubeconfigGrace / 2, want: kubeconfigGrace / 2},
+		"missing for too long":    {missing: true, after: 2 * kubeconfigGrace},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			s := &scope{fooCluster: &infrav1.FooCluster{}, now: readySince.Add(test.after), kubeconfigMissing: test.missing}
-			s.fooCluster.Status.Conditions = []metav1.Condition{{
-				Type: infrav1.FooClusterReadyCondition, Status: test.ready, LastTransitionTime: metav1.NewTime(readySince),
-			}}
+			remembered := newMissing()
+			s := &state{fooCluster: &infrav1.FooCluster{}, now: since.Add(test.after)}
+			if test.missing {
+				remembered.since("u1", since)
+				s.kubeconfigMissing = remembered.since("u1", s.now)
+			}
 			g.Expect(kubeconfigWait(s)).To(Equal(test.want))
+			remembered.forget("u1")
+			g.Expect(remembered.since("u1", s.now)).To(Equal(s.now))
+		})
+	}
+}
+
+// What a FooCluster waits for is said in full, and does not change the message with each machine that is gone.
+func TestDeletingNamesWhatIsWaitedFor(t *testing.T) {
+	for message, users := range map[string][]string{
+		"waiting for the load balancer to be deleted":                                      nil,
+		"waiting for FooMachine m1 to be deleted":                                          {"FooMachine m1"},
+		"waiting for FooMachine m1, FooMachine m2, FooMachine m3 and others to be deleted": {"FooMachine m1", "FooMachine m2", "FooMachine m3", "FooMachine m4"},
+	} {
+		t.Run(message, func(t *testing.T) {
+			g := NewWithT(t)
+			s := newState(deleting, func(s *state) { s.users = users })
+			setStatus(s, decide(s), outcome{})
+			condition := conditions.Get(s.fooCluster, infrav1.DeletingCondition)
+			g.Expect(condition.Status).To(Equal(metav1.ConditionTrue))
+			g.Expect(condition.Message).To(Equal(message))
+			g.Expect(conditions.GetMessage(s.fooCluster, infrav1.FooClusterReadyCondition)).To(Equal(message))
 		})
 	}
 }

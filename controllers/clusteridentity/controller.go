@@ -18,13 +18,10 @@ package clusteridentity
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -32,21 +29,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"sigs.k8s.io/cluster-api/util/conditions"
-	"sigs.k8s.io/cluster-api/util/finalizers"
-	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
 const (
@@ -61,7 +52,7 @@ const (
 type Checker interface {
 	// Check returns what is wrong with an identity; see cloudidentity.Resolver.
 	Check(ctx context.Context, identity *infrav1.FooClusterIdentity) error
-	// Forget lets go of an identity that is gone.
+	// Forget closes the connection of an identity that is gone.
 	Forget(identity string)
 }
 
@@ -77,9 +68,16 @@ type Options struct {
 }
 
 type reconciler struct {
-	client  client.Client
-	checker Checker
+	client client.Client
+	// cached reads the metadata of Secrets from the cache; the client would ask the API server.
+	cached   client.Reader
+	checker  Checker
+	gate     gate.Gate
+	reporter report.Reporter
 }
+
+// ownerIndex finds the Secrets that belong to an identity by the identity's name.
+const ownerIndex = "fooclusteridentity"
 
 // SetupWithManager adds the controller to a manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
@@ -89,32 +87,63 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
-	r := &reconciler{client: mgr.GetClient(), checker: options.Checker}
+	c := mgr.GetClient()
+	r := &reconciler{
+		client: c, cached: mgr.GetCache(), checker: options.Checker,
+		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterIdentityFinalizer},
+		reporter: report.Reporter{
+			Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: []string{infrav1.FooClusterIdentityReadyCondition},
+		},
+	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, secretMetadata(), ownerIndex, owners); err != nil {
+		return fmt.Errorf("index Secrets by their identity: %w", err)
+	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&infrav1.FooClusterIdentity{}, builder.WithPredicates(
-			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), predicate.GenerationChangedPredicate{})).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.secretToIdentities), builder.OnlyMetadata).
-		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(onlyDeleted())).
+			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), gate.BesidesStatus())).
+		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.secretToIdentities)).
+		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(gate.Deleted())).
 		WithOptions(options.Controller).
 		Complete(r)
+}
+
+func secretMetadata() *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return object
+}
+
+// owners returns the identities that own a Secret.
+func owners(secret client.Object) []string {
+	var names []string
+	for _, reference := range secret.GetOwnerReferences() {
+		if reference.Kind == "FooClusterIdentity" {
+			names = append(names, reference.Name)
+		}
+	}
+	return names
 }
 
 func (r *reconciler) secretToIdentities(ctx context.Context, secret client.Object) []reconcile.Request {
 	identities := &infrav1.FooClusterIdentityList{}
 	if err := r.client.List(ctx, identities); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "A changed Secret is taken into use only at the next look")
+		ctrl.LoggerFrom(ctx).Error(err, "A changed Secret is used only when its identity is checked next")
 		return nil
 	}
 	var requests []reconcile.Request
-	for _, identity := range identities.Items {
-		reference := identity.Spec.CredentialsRef
-		if reference.Namespace == secret.GetNamespace() && reference.Name == secret.GetName() {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKey{Name: identity.Name}})
+	for i := range identities.Items {
+		if credentials(&identities.Items[i]) == client.ObjectKeyFromObject(secret) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&identities.Items[i])})
 		}
 	}
 	return requests
+}
+
+// credentials names the Secret of an identity.
+func credentials(identity *infrav1.FooClusterIdentity) client.ObjectKey {
+	return client.ObjectKey{Namespace: identity.Spec.CredentialsRef.Namespace, Name: identity.Spec.CredentialsRef.Name}
 }
 
 func fooClusterToIdentity(_ context.Context, object client.Object) []reconcile.Request {
@@ -125,14 +154,6 @@ func fooClusterToIdentity(_ context.Context, object client.Object) []reconcile.R
 	return []reconcile.Request{{NamespacedName: client.ObjectKey{Name: fooCluster.Spec.IdentityRef.Name}}}
 }
 
-func onlyDeleted() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(event.UpdateEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
-}
-
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities,verbs=get;list;watch;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities/status,verbs=get;patch;update
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusteridentities/finalizers,verbs=update
@@ -140,91 +161,27 @@ func onlyDeleted() predicate.Predicate {
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
-// Reconcile looks at one identity.
+// Reconcile takes the credentials of one identity into use, and reports whether the cloud accepts them.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	identity := &infrav1.FooClusterIdentity{}
-	if err := r.client.Get(ctx, req.NamespacedName, identity); err != nil {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
-	}
-	if _, err := finalizers.EnsureFinalizer(ctx, r.client, identity, infrav1.FooClusterIdentityFinalizer); err != nil {
+	if mine, err := r.gate.Read(ctx, req.NamespacedName, identity); err != nil || !mine {
 		return ctrl.Result{}, err
 	}
-	helper, err := patch.NewHelper(identity, r.client)
+	if err := r.gate.Hold(ctx, identity); err != nil {
+		return ctrl.Result{}, err
+	}
+	written, isPaused, err := r.reporter.Begin(ctx, nil, identity)
+	if err != nil || isPaused {
+		return ctrl.Result{}, err
+	}
+	s, err := r.observe(ctx, identity)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !identity.DeletionTimestamp.IsZero() {
-		err = r.release(ctx, identity)
-	} else {
-		err = r.look(ctx, identity)
-	}
-	patchErr := helper.Patch(ctx, identity, patch.WithOwnedConditions{Conditions: []string{infrav1.FooClusterIdentityReadyCondition}})
-	if err := kerrors.NewAggregate([]error{err, report.IgnoreGone(patchErr, identity)}); err != nil {
+	d := decide(s)
+	setStatus(s, d)
+	if err := kerrors.NewAggregate([]error{r.apply(ctx, s, d), written.Write(ctx)}); err != nil {
 		return ctrl.Result{}, err
 	}
 	return ctrl.Result{RequeueAfter: wait.Jitter(checkInterval, jitter)}, nil
-}
-
-// release lets the identity go once nothing uses it: without it, what its users have could neither be found nor be deleted.
-func (r *reconciler) release(ctx context.Context, identity *infrav1.FooClusterIdentity) error {
-	users, err := cloudidentity.FooClustersOf(ctx, r.client, identity.Name)
-	if err != nil {
-		return err
-	}
-	if len(users) > 0 {
-		names := make([]string, 0, len(users))
-		for i := range users {
-			names = append(names, client.ObjectKeyFromObject(&users[i]).String())
-		}
-		setReady(identity, metav1.ConditionFalse, infrav1.FooClusterIdentityDeletingReason,
-			"waiting for the FooClusters that use it: "+strings.Join(names, ", "))
-		return nil
-	}
-	r.checker.Forget(identity.Name)
-	controllerutil.RemoveFinalizer(identity, infrav1.FooClusterIdentityFinalizer)
-	return nil
-}
-
-// look takes the credentials into use, and says in the Ready condition what came of it.
-func (r *reconciler) look(ctx context.Context, identity *infrav1.FooClusterIdentity) error {
-	identity.Status.ObservedGeneration = identity.Generation
-	err := r.checker.Check(ctx, identity)
-	var secret *cloudidentity.SecretError
-	switch fault := cloudfault.Of(err); {
-	case errors.As(err, &secret):
-		setReady(identity, metav1.ConditionFalse, secret.Reason, secret.Message)
-		return nil
-	case !fault.IsZero():
-		setReady(identity, metav1.ConditionFalse, fault.Reason, fault.Message)
-	default:
-		setReady(identity, metav1.ConditionTrue, infrav1.FooClusterIdentityReadyReason, "")
-	}
-	return r.own(ctx, identity)
-}
-
-// own makes the identity an owner of its Secret, so that clusterctl moves it too.
-func (r *reconciler) own(ctx context.Context, identity *infrav1.FooClusterIdentity) error {
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	key := client.ObjectKey{Namespace: identity.Spec.CredentialsRef.Namespace, Name: identity.Spec.CredentialsRef.Name}
-	if err := r.client.Get(ctx, key, secret); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	before := secret.DeepCopy()
-	if err := controllerutil.SetOwnerReference(identity, secret, r.client.Scheme()); err != nil {
-		return fmt.Errorf("making the identity an owner of Secret %s: %w", key, err)
-	}
-	if equality.Semantic.DeepEqual(secret.OwnerReferences, before.OwnerReferences) {
-		return nil
-	}
-	if err := r.client.Patch(ctx, secret, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("making the identity an owner of Secret %s: %w", key, err)
-	}
-	return nil
-}
-
-func setReady(identity *infrav1.FooClusterIdentity, status metav1.ConditionStatus, reason, message string) {
-	conditions.Set(identity, metav1.Condition{
-		Type: infrav1.FooClusterIdentityReadyCondition, Status: status, Reason: reason, Message: message, ObservedGeneration: identity.Generation,
-	})
 }

@@ -14,8 +14,8 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package clusteridentity reconciles FooClusterIdentities: it asks the cloud whether it accepts the credentials, takes changed
-// ones into use, and keeps an identity for as long as a FooCluster uses it.
+// Package clusteridentity reconciles FooClusterIdentities: it asks the cloud whether it accepts the credentials, uses changed
+// ones, and keeps an identity and its Secret for as long as a FooCluster uses it.
 //
-// Limits: it orders nothing from the cloud. Which namespaces may use an identity is looked at where it is used.
+// Limits: it orders nothing from the cloud. Which namespaces may use an identity is checked where it is used.
 package clusteridentity

@@ -24,6 +24,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -34,50 +35,71 @@ import (
 // secretRetry is when to look again for a Secret that its Machine names but that is not there. Secrets are not watched.
 const secretRetry = 5 * time.Second
 
-// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
-func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
-	switch p.action {
-	case keep:
-	case hold:
-		s.wait = p.wait
-	case createInstance:
-		return r.createInstance(ctx, s, p)
-	case drainInstance:
-		requestDrain(ctx, s)
-	case deleteInstance:
-		requestDeletion(ctx, s)
-	case release:
-		releaseFinalizer(s)
+// outcome is what is known and done at the end.
+type outcome struct {
+	knowledge
+
+	// wait is why nothing is ordered yet.
+	wait waiting
+	// gone says that nothing is left in the cloud.
+	gone bool
+	// err is an error that is not the cloud's.
+	err error
+}
+
+// result is what Reconcile returns.
+func (o outcome) result() (ctrl.Result, error) {
+	if o.err != nil {
+		return ctrl.Result{}, o.err
 	}
-	return nil
+	if !o.fault.IsZero() {
+		return o.fault.Result()
+	}
+	return ctrl.Result{RequeueAfter: o.wait.retry}, nil
+}
+
+// apply does what was decided. In the FooMachine it changes only the provider ID and the finalizer.
+func (r *reconciler) apply(ctx context.Context, c cloud.Instances, s *state, d decision) outcome {
+	switch d.action {
+	case keep:
+		return outcome{knowledge: s.knowledge}
+	case hold:
+		return outcome{wait: d.wait}
+	case createInstance:
+		return r.createInstance(ctx, c, s, d)
+	case drainInstance:
+		return outcome{knowledge: drain(ctx, c, *s.instance)}
+	case deleteInstance:
+		return remove(ctx, c, s)
+	case release:
+		return released(s)
+	}
+	return outcome{}
 }
 
 // createInstance writes the provider ID as soon as the instance is ordered, from when on no other is ever ordered.
 //
 //contract:infra-machine/provider-id
-func (r *reconciler) createInstance(ctx context.Context, s *scope, p plan) error {
-	userData, wait, err := r.userData(ctx, p.secret)
-	if err != nil || wait.reason != "" {
-		s.wait = wait
-		return err
+func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *state, d decision) outcome {
+	userData, wait, err := r.userData(ctx, d.secret)
+	if wait.reason != "" {
+		return outcome{wait: wait, err: err}
 	}
-	spec := p.instance
+	spec := d.instance
 	spec.UserData = userData
-	instance, err := s.cloud.EnsureInstance(ctx, spec)
-	if err != nil {
-		s.fault = cloudfault.Of(err)
-		return nil
-	}
-	if instance.State == cloud.InstanceDeleting {
+	instance, err := c.EnsureInstance(ctx, spec)
+	if err == nil && instance.State == cloud.InstanceDeleting {
 		// One of an earlier FooMachine of this name: taken over, it would be lost in a moment, and never made again.
-		s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "the earlier instance " + instance.Name + " is still being deleted"})
-		return nil
+		err = &cloud.UnavailableError{Message: "the earlier instance " + instance.Name + " is still being deleted"}
 	}
-	s.instance = &instance
+	if err != nil {
+		return outcome{knowledge: knowledge{fault: cloudfault.Of(err)}}
+	}
 	s.fooMachine.Spec.ProviderID = instance.ProviderID
-	return nil
+	return outcome{knowledge: knowledge{instance: &instance}}
 }
 
+// userData reads the bootstrap data, or says why it has to wait for it.
 func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]byte, waiting, error) {
 	wait := waiting{reason: infrav1.FooMachineWaitingForBootstrapDataReason, retry: secretRetry}
 	secret := &corev1.Secret{}
@@ -87,6 +109,7 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 		return nil, wait, nil
 	}
 	if err != nil {
+		wait.message = fmt.Sprintf("the Secret %s with the bootstrap data cannot be read", key)
 		return nil, wait, fmt.Errorf("get the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if len(secret.Data["value"]) == 0 {
@@ -100,32 +123,32 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 	return secret.Data["value"], waiting{}, nil
 }
 
-func requestDrain(ctx context.Context, s *scope) {
-	err := s.cloud.DrainInstance(ctx, s.instance.ID)
-	switch {
-	case cloud.IsNotFound(err):
-		s.instance, s.lost = nil, true
-	case err != nil:
-		s.fault = cloudfault.Of(err)
-	default:
-		s.instance.Draining = true
+func drain(ctx context.Context, c cloud.Instances, instance cloud.Instance) knowledge {
+	err := c.DrainInstance(ctx, instance.ID)
+	if cloud.IsNotFound(err) {
+		return knowledge{lost: true}
 	}
+	if err != nil {
+		return knowledge{instance: &instance, fault: cloudfault.Of(err)}
+	}
+	instance.Draining = true
+	return knowledge{instance: &instance}
 }
 
-// requestDeletion is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.
-func requestDeletion(ctx context.Context, s *scope) {
-	err := s.cloud.DeleteInstance(ctx, s.instance.ID)
-	switch {
-	case cloud.IsNotFound(err):
-		releaseFinalizer(s)
-	case err != nil:
-		s.fault = cloudfault.Of(err)
-	default:
-		s.instance.State = cloud.InstanceDeleting
+// remove is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.
+func remove(ctx context.Context, c cloud.Instances, s *state) outcome {
+	err := c.DeleteInstance(ctx, s.instance.ID)
+	if cloud.IsNotFound(err) {
+		return released(s)
 	}
+	instance := *s.instance
+	if err == nil {
+		instance.State = cloud.InstanceDeleting
+	}
+	return outcome{knowledge: knowledge{instance: &instance, fault: cloudfault.Of(err)}}
 }
 
-func releaseFinalizer(s *scope) {
-	s.gone = true
+func released(s *state) outcome {
 	controllerutil.RemoveFinalizer(s.fooMachine, infrav1.FooMachineFinalizer)
+	return outcome{gone: true}
 }

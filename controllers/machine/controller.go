@@ -16,7 +16,7 @@ limitations under the License.
 
 // Package machine reconciles FooMachines: it orders one instance for each, reports what becomes of it, and deletes it.
 // A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one. The instance of a
-// control plane Machine leaves the load balancer as soon as the Machine is being deleted, long before it goes itself.
+// control plane Machine leaves the load balancer as soon as the Machine is being deleted, long before the instance is.
 //
 // Limits: an instance that is lost is never made again under the same FooMachine, since its Node would come back with
 // another identity. Whoever owns the Machine replaces it.
@@ -24,11 +24,9 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -38,10 +36,6 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
-	"sigs.k8s.io/cluster-api/util/finalizers"
-	"sigs.k8s.io/cluster-api/util/labels"
-	"sigs.k8s.io/cluster-api/util/patch"
-	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -74,9 +68,8 @@ type reconciler struct {
 	// secrets reads bootstrap data past the cache, so that no cache holds it.
 	secrets  client.Reader
 	clouds   cloudidentity.Clouds
-	recorder events.EventRecorder
-	// watchFilter is the value of the watch filter label that objects must have; empty for all.
-	watchFilter string
+	gate     gate.Gate
+	reporter report.Reporter
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -89,9 +82,11 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
+	c := mgr.GetClient()
 	r := &reconciler{
-		client: mgr.GetClient(), secrets: mgr.GetAPIReader(), clouds: options.Clouds,
-		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
+		client: c, secrets: mgr.GetAPIReader(), clouds: options.Clouds,
+		gate:     gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooMachineFinalizer},
+		reporter: report.Reporter{Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds},
 	}
 	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
 	if err != nil {
@@ -139,59 +134,29 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 //
 //contract:infra-machine/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
-	fooMachine, err := r.get(ctx, req.NamespacedName)
-	if err != nil || fooMachine == nil {
+	fooMachine := &infrav1.FooMachine{}
+	if mine, err := r.gate.Read(ctx, req.NamespacedName, fooMachine); err != nil || !mine {
 		return ctrl.Result{}, err
 	}
 	s, err := r.owners(ctx, fooMachine)
-	if errors.Is(err, errNoOwner) {
-		return ctrl.Result{}, nil
-	}
-	if err != nil {
+	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
-	if _, err := finalizers.EnsureFinalizer(ctx, r.client, fooMachine, infrav1.FooMachineFinalizer); err != nil {
-		return ctrl.Result{}, err
+	// A FooMachine whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
+	foocloud := r.clouds.OfCluster(ctx, s.clusterKey())
+	if cloudidentity.Usable(foocloud) {
+		if err := r.gate.Hold(ctx, fooMachine); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
-	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, fooMachine)
+	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, fooMachine)
 	if err != nil || isPaused {
 		return ctrl.Result{}, err
 	}
-
-	helper, err := patch.NewHelper(fooMachine, r.client)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	before := fooMachine.DeepCopy()
-	s.cloud = r.clouds.OfCluster(ctx, s.cluster)
-	observe(ctx, s)
-	applyErr := r.apply(ctx, s, decide(s))
-	if !s.goes() {
-		setStatus(s)
-	}
-	result, cloudErr := s.result()
-	if err := r.write(ctx, helper, fooMachine); err != nil {
-		return ctrl.Result{}, kerrors.NewAggregate([]error{err, applyErr, cloudErr})
-	}
-	r.recordEvents(before, fooMachine)
-	return result, kerrors.NewAggregate([]error{applyErr, cloudErr})
-}
-
-// get reads the FooMachine, and returns none where there is nothing to do: it is gone, or another manager's. The watches leave
-// such objects out too, but events of the cloud and of other objects lead to them as well.
-func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooMachine, error) {
-	fooMachine := &infrav1.FooMachine{}
-	if err := r.client.Get(ctx, key, fooMachine); err != nil {
-		return nil, client.IgnoreNotFound(err)
-	}
-	if r.watchFilter != "" && !labels.HasWatchLabel(fooMachine, r.watchFilter) {
-		return nil, nil
-	}
-	return fooMachine, nil
-}
-
-// write is the only way by which the controller writes a FooMachine, besides its finalizer and pause condition.
-func (r *reconciler) write(ctx context.Context, helper *patch.Helper, fooMachine *infrav1.FooMachine) error {
-	err := helper.Patch(ctx, fooMachine, patch.WithOwnedConditions{Conditions: ownedConditions})
-	return report.IgnoreGone(err, fooMachine)
+	observe(ctx, foocloud, s)
+	d := decide(s)
+	o := r.apply(ctx, foocloud, s, d)
+	setStatus(s, o)
+	result, err := o.result()
+	return result, kerrors.NewAggregate([]error{written.Write(ctx), err})
 }

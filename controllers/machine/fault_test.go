@@ -47,28 +47,25 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			foocloud := fake.New(fake.Options{})
 			foocloud.Fail(fake.CallGetInstance, err)
 
-			known := newScope(running)
-			setStatus(known)
-			s := newScope()
-			s.cloud = foocloud
+			known := newState(running)
+			setStatus(known, reported(known))
+			s := newState()
 			s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
 			s.fooMachine.Status = *known.fooMachine.Status.DeepCopy()
-			observe(t.Context(), s)
+			observe(t.Context(), foocloud, s)
 			g.Expect(s.lost).To(BeFalse())
 			g.Expect(decide(s).action).To(Equal(keep))
-			setStatus(s)
+			setStatus(s, reported(s))
 			g.Expect(s.fooMachine.Status.Addresses).To(Equal(known.fooMachine.Status.Addresses))
 			g.Expect(s.fooMachine.Status.InstanceID).To(Equal("i1"))
 			ready := conditions.Get(s.fooMachine, infrav1.FooMachineReadyCondition)
 			g.Expect(ready.Status).To(Equal(metav1.ConditionFalse))
 			g.Expect(ready.Reason).To(Equal(string(reason)))
 
-			leaving := newScope(deleting)
-			leaving.cloud = foocloud
+			leaving := newState(deleting)
 			leaving.fooMachine.Spec.ProviderID = "foo:///zone-b/i1"
-			observe(t.Context(), leaving)
+			observe(t.Context(), foocloud, leaving)
 			g.Expect(decide(leaving).action).To(Equal(keep), "the finalizer stays")
-			g.Expect(leaving.gone).To(BeFalse())
 		})
 	}
 }

@@ -17,6 +17,8 @@ limitations under the License.
 package machine
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -43,12 +45,19 @@ const (
 	drainInstance action = "DrainInstance"
 	// deleteInstance deletes the instance, or finds that there is none any more.
 	deleteInstance action = "DeleteInstance"
-	// release lets the FooMachine go.
+	// release removes the finalizer.
 	release action = "Release"
 )
 
-// plan is a decision and what it needs.
-type plan struct {
+// waiting is what a FooMachine without an instance waits for.
+type waiting struct {
+	reason, message string
+	// retry is when to look again, for what no event tells of; zero for what an event tells of.
+	retry time.Duration
+}
+
+// decision is what to do next, and what it needs.
+type decision struct {
 	action action
 	// wait says why, for hold.
 	wait waiting
@@ -62,23 +71,23 @@ type plan struct {
 // for whoever updates Machines in place.
 //
 //contract:infra-machine/in-place-changes
-func decide(s *scope) plan {
+func decide(s *state) decision {
 	switch {
 	case !s.fault.IsZero():
-		return plan{action: keep}
+		return decision{action: keep}
 	case s.deleting() && s.instance != nil:
-		return plan{action: deleteInstance}
+		return decision{action: deleteInstance}
 	case s.deleting():
-		return plan{action: release}
+		return decision{action: release}
 	case isToDrain(s):
-		return plan{action: drainInstance}
+		return decision{action: drainInstance}
 	case s.instance != nil || s.lost:
-		return plan{action: keep}
+		return decision{action: keep}
 	}
 	if wait := missing(s); wait.reason != "" {
-		return plan{action: hold, wait: wait}
+		return decision{action: hold, wait: wait}
 	}
-	return plan{
+	return decision{
 		action:   createInstance,
 		instance: instanceSpec(s),
 		secret: types.NamespacedName{
@@ -87,15 +96,15 @@ func decide(s *scope) plan {
 	}
 }
 
-// isToDrain reports whether clients should leave an API server: its Machine is being deleted, and so it will lose its etcd
-// member, and then its instance, but not before its pods are gone from it.
-func isToDrain(s *scope) bool {
+// isToDrain reports whether clients should leave an API server: its Machine is being deleted, so its etcd member and then its
+// instance will be removed, once its pods are gone.
+func isToDrain(s *state) bool {
 	return s.machine != nil && !s.machine.DeletionTimestamp.IsZero() && util.IsControlPlaneMachine(s.machine) &&
 		s.instance != nil && !s.instance.State.Terminal() && !s.instance.Draining
 }
 
 // missing returns what must be there before an instance may be ordered, and is not.
-func missing(s *scope) waiting {
+func missing(s *state) waiting {
 	switch {
 	case s.ofPool():
 		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "waiting for the pool to name the instance"}
@@ -122,7 +131,7 @@ func missing(s *scope) waiting {
 // instanceSpec is the order for the instance, without user data.
 //
 //contract:infra-machine/failure-domain
-func instanceSpec(s *scope) cloud.InstanceSpec {
+func instanceSpec(s *state) cloud.InstanceSpec {
 	role := ownertags.RoleWorker
 	if util.IsControlPlaneMachine(s.machine) {
 		role = ownertags.RoleControlPlane

@@ -33,9 +33,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// newScope is a scope in which everything is there but the instance.
-func newScope(changes ...func(s *scope)) *scope {
-	s := &scope{
+// newState is a state in which everything is there but the instance.
+func newState(changes ...func(s *state)) *state {
+	s := &state{
 		fooMachine: &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m1"}},
 		machine: &clusterv1.Machine{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m1"},
@@ -53,71 +53,74 @@ func newScope(changes ...func(s *scope)) *scope {
 	return s
 }
 
-func running(s *scope) {
+func running(s *state) {
 	s.instance = &cloud.Instance{
 		ID: "i1", State: cloud.InstanceRunning, Address: "192.0.2.1", Bootstrap: cloud.Bootstrap{State: cloud.BootstrapRunning},
 	}
 }
 
-func inState(state cloud.InstanceState) func(s *scope) {
-	return func(s *scope) { running(s); s.instance.State, s.instance.Message = state, "why" }
+func inState(as cloud.InstanceState) func(s *state) {
+	return func(s *state) { running(s); s.instance.State, s.instance.Message = as, "why" }
 }
 
-func noticed(s *scope) {
+func noticed(s *state) {
 	running(s)
 	at := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	s.instance.ReclaimAt = &at
 }
 
-func lost(s *scope) { s.lost = true; s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1" }
+func lost(s *state) { s.lost = true; s.fooMachine.Spec.ProviderID = "foo:///zone-b/i1" }
 
-func deleting(s *scope) { now := metav1.Now(); s.fooMachine.DeletionTimestamp = &now }
+func deleting(s *state) { now := metav1.Now(); s.fooMachine.DeletionTimestamp = &now }
 
-func unavailable(s *scope) { s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"}) }
+func unavailable(s *state) { s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"}) }
 
-func noBootstrapData(s *scope) { s.machine.Spec.Bootstrap.DataSecretName = nil }
+func noBootstrapData(s *state) { s.machine.Spec.Bootstrap.DataSecretName = nil }
 
-func controlPlane(s *scope) {
+func controlPlane(s *state) {
 	s.machine.Labels = map[string]string{clusterv1.MachineControlPlaneLabel: ""}
 }
 
-func draining(s *scope) { s.instance.Draining = true }
+func draining(s *state) { s.instance.Draining = true }
 
-func machineDeleting(s *scope) { now := metav1.Now(); s.machine.DeletionTimestamp = &now }
+func machineDeleting(s *state) { now := metav1.Now(); s.machine.DeletionTimestamp = &now }
 
-func ofPool(s *scope) {
+func ofPool(s *state) {
 	s.fooMachine.Labels = map[string]string{clusterv1.MachinePoolNameLabel: "pool"}
 	s.machine = nil
 }
 
+// reported is what a reconcile reports that changes nothing.
+func reported(s *state) outcome { return outcome{knowledge: s.knowledge, wait: decide(s).wait} }
+
 func TestDecide(t *testing.T) {
 	for name, test := range map[string]struct {
-		scope *scope
+		state *state
 		want  action
 		wait  string
 	}{
-		"create":                           {newScope(), createInstance, ""},
-		"observe":                          {newScope(running), keep, ""},
-		"never again what is lost":         {newScope(lost), keep, ""},
-		"wait for infrastructure":          {newScope(func(s *scope) { s.cluster.Status = clusterv1.ClusterStatus{} }), hold, infrav1.FooMachineWaitingForClusterInfrastructureReason},
-		"wait for the control plane":       {newScope(noBootstrapData), hold, infrav1.FooMachineWaitingForControlPlaneReason},
-		"wait for bootstrap data":          {newScope(noBootstrapData, controlPlane), hold, infrav1.FooMachineWaitingForBootstrapDataReason},
-		"wait for the pool":                {newScope(ofPool), hold, infrav1.FooMachineWaitingForPoolReason},
-		"nothing of what can not be asked": {newScope(unavailable), keep, ""},
-		"delete":                           {newScope(running, deleting), deleteInstance, ""},
-		"drain before the Machine goes":    {newScope(running, controlPlane, machineDeleting), drainInstance, ""},
-		"drain once":                       {newScope(running, draining, controlPlane, machineDeleting), keep, ""},
-		"drain no worker":                  {newScope(running, machineDeleting), keep, ""},
-		"drain nothing that stopped":       {newScope(inState(cloud.InstanceStopped), controlPlane, machineDeleting), keep, ""},
-		"drain nothing that is lost":       {newScope(lost, controlPlane, machineDeleting), keep, ""},
-		"delete instead of draining":       {newScope(running, controlPlane, machineDeleting, deleting), deleteInstance, ""},
-		"release what has none":            {newScope(deleting), release, ""},
-		"release what is lost":             {newScope(lost, deleting), release, ""},
-		"keep what can not be asked":       {newScope(unavailable, deleting), keep, ""},
+		"create":                           {newState(), createInstance, ""},
+		"observe":                          {newState(running), keep, ""},
+		"never again what is lost":         {newState(lost), keep, ""},
+		"wait for infrastructure":          {newState(func(s *state) { s.cluster.Status = clusterv1.ClusterStatus{} }), hold, infrav1.FooMachineWaitingForClusterInfrastructureReason},
+		"wait for the control plane":       {newState(noBootstrapData), hold, infrav1.FooMachineWaitingForControlPlaneReason},
+		"wait for bootstrap data":          {newState(noBootstrapData, controlPlane), hold, infrav1.FooMachineWaitingForBootstrapDataReason},
+		"wait for the pool":                {newState(ofPool), hold, infrav1.FooMachineWaitingForPoolReason},
+		"nothing of what can not be asked": {newState(unavailable), keep, ""},
+		"delete":                           {newState(running, deleting), deleteInstance, ""},
+		"drain before the Machine goes":    {newState(running, controlPlane, machineDeleting), drainInstance, ""},
+		"drain once":                       {newState(running, draining, controlPlane, machineDeleting), keep, ""},
+		"drain no worker":                  {newState(running, machineDeleting), keep, ""},
+		"drain nothing that stopped":       {newState(inState(cloud.InstanceStopped), controlPlane, machineDeleting), keep, ""},
+		"drain nothing that is lost":       {newState(lost, controlPlane, machineDeleting), keep, ""},
+		"delete instead of draining":       {newState(running, controlPlane, machineDeleting, deleting), deleteInstance, ""},
+		"release what has none":            {newState(deleting), release, ""},
+		"release what is lost":             {newState(lost, deleting), release, ""},
+		"keep what can not be asked":       {newState(unavailable, deleting), keep, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			p := decide(test.scope)
+			p := decide(test.state)
 			g.Expect(p.action).To(Equal(test.want))
 			g.Expect(p.wait.reason).To(Equal(test.wait))
 		})
@@ -129,7 +132,7 @@ func TestDecide(t *testing.T) {
 //contract:infra-machine/failure-domain
 func TestInstanceSpec(t *testing.T) {
 	g := NewWithT(t)
-	p := decide(newScope(controlPlane))
+	p := decide(newState(controlPlane))
 	g.Expect(p.instance).To(Equal(cloud.InstanceSpec{
 		Name: "ns.m1", Hostname: "m1", Zone: "zone-b",
 		InstanceTemplate: cloud.InstanceTemplate{
@@ -145,33 +148,33 @@ func TestInstanceSpec(t *testing.T) {
 }
 
 func TestReady(t *testing.T) {
-	failed := func(s *scope) {
+	failed := func(s *state) {
 		running(s)
 		s.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "exit 1"}
 	}
 	for name, test := range map[string]struct {
-		scope   *scope
+		state   *state
 		status  metav1.ConditionStatus
 		reason  string
 		message string
 	}{
-		"running":    {newScope(running), metav1.ConditionTrue, infrav1.FooMachineReadyReason, ""},
-		"pending":    {newScope(inState(cloud.InstancePending)), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "why"},
-		"stopped":    {newScope(inState(cloud.InstanceStopped)), metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason, "why"},
-		"failed":     {newScope(inState(cloud.InstanceFailed)), metav1.ConditionFalse, infrav1.FooMachineInstanceFailedReason, "why"},
-		"deleting":   {newScope(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
-		"no address": {newScope(running, func(s *scope) { s.instance.Address = "" }), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "the instance has no address yet"},
-		"bootstrap":  {newScope(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
-		"lost":       {newScope(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud has no instance foo:///zone-b/i1 any more; it is not made again"},
-		"taken away": {newScope(lost, machineDeleting), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, ""},
-		"noticed":    {newScope(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud takes the instance back at 2026-01-01T00:00:00Z"},
-		"deleted":    {newScope(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
-		"no cloud":   {newScope(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
+		"running":    {newState(running), metav1.ConditionTrue, infrav1.FooMachineReadyReason, ""},
+		"pending":    {newState(inState(cloud.InstancePending)), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "why"},
+		"stopped":    {newState(inState(cloud.InstanceStopped)), metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason, "why"},
+		"failed":     {newState(inState(cloud.InstanceFailed)), metav1.ConditionFalse, infrav1.FooMachineInstanceFailedReason, "why"},
+		"deleting":   {newState(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
+		"no address": {newState(running, func(s *state) { s.instance.Address = "" }), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "the instance has no address yet"},
+		"bootstrap":  {newState(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
+		"lost":       {newState(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud no longer has the instance foo:///zone-b/i1; it is not created again"},
+		"taken away": {newState(lost, machineDeleting), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, ""},
+		"noticed":    {newState(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud takes the instance back at 2026-01-01T00:00:00Z"},
+		"deleted":    {newState(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
+		"no cloud":   {newState(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			setStatus(test.scope)
-			c := conditions.Get(test.scope.fooMachine, infrav1.FooMachineReadyCondition)
+			setStatus(test.state, reported(test.state))
+			c := conditions.Get(test.state.fooMachine, infrav1.FooMachineReadyCondition)
 			g.Expect(c.Status).To(Equal(test.status))
 			g.Expect(c.Reason).To(Equal(test.reason))
 			g.Expect(c.Message).To(Equal(test.message))
@@ -181,19 +184,18 @@ func TestReady(t *testing.T) {
 
 // All conditions are set whatever happens, and what was provisioned once stays so.
 func TestStatusProperties(t *testing.T) {
-	changes := []func(s *scope){
+	changes := []func(s *state){
 		running, lost, noticed, unavailable, deleting, ofPool, noBootstrapData,
 		inState(cloud.InstancePending), inState(cloud.InstanceStopped), inState(cloud.InstanceFailed),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
-		s := newScope()
+		s := newState()
 		provisioned := false
 		for range rapid.IntRange(1, 5).Draw(t, "reconciles") {
-			s.machine, s.instance, s.lost, s.fault = newScope().machine, nil, false, cloudfault.Fault{}
+			s.machine, s.knowledge = newState().machine, knowledge{}
 			rapid.SampledFrom(changes).Draw(t, "change")(s)
-			s.wait = decide(s).wait
-			setStatus(s)
+			setStatus(s, reported(s))
 			for _, kind := range ownedConditions {
 				g.Expect(conditions.Has(s.fooMachine, kind)).To(BeTrue(), kind)
 			}

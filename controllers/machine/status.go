@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -32,7 +33,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// ownedConditions are those that nobody else sets.
+// ownedConditions are the conditions that nobody else sets.
 var ownedConditions = []string{
 	infrav1.FooMachineReadyCondition,
 	infrav1.FooMachineInstanceProvisionedCondition,
@@ -40,18 +41,37 @@ var ownedConditions = []string{
 	infrav1.DeletingCondition,
 }
 
-// setStatus sets the whole status from the scope, always all conditions.
+// eventKinds are the reasons that are worth an event.
+var eventKinds = report.Kinds{
+	infrav1.FooMachineInstancePendingReason:     corev1.EventTypeNormal,
+	infrav1.FooMachineInstanceProvisionedReason: corev1.EventTypeNormal,
+	infrav1.FooMachineBootstrapSucceededReason:  corev1.EventTypeNormal,
+	infrav1.DeletingReason:                      corev1.EventTypeNormal,
+	infrav1.FooMachineInstanceStoppedReason:     corev1.EventTypeWarning,
+	infrav1.FooMachineInstanceFailedReason:      corev1.EventTypeWarning,
+	infrav1.FooMachineInstanceNotFoundReason:    corev1.EventTypeWarning,
+	infrav1.FooMachineBootstrapFailedReason:     corev1.EventTypeWarning,
+	infrav1.FooMachineReclaimNoticeReason:       corev1.EventTypeWarning,
+	infrav1.CloudInvalidReason:                  corev1.EventTypeWarning,
+	infrav1.CloudQuotaExceededReason:            corev1.EventTypeWarning,
+	infrav1.CloudOutOfCapacityReason:            corev1.EventTypeWarning,
+	infrav1.CloudUnauthorizedReason:             corev1.EventTypeWarning,
+	infrav1.CloudUnavailableReason:              corev1.EventTypeWarning,
+	infrav1.CloudErrorReason:                    corev1.EventTypeWarning,
+}
+
+// setStatus sets the whole status, always all conditions.
 //
 //contract:infra-machine/conditions
 //contract:infra-machine/initialization-completed
 //contract:infra-machine/terminal-failures
-func setStatus(s *scope) {
+func setStatus(s *state, o outcome) {
 	status := &s.fooMachine.Status
 	status.ObservedGeneration = s.fooMachine.Generation
-	setInstance(status, s.instance)
+	setInstance(status, o.instance)
 
-	provisioned, bootstrap, deleting := provisionedCondition(s), bootstrapCondition(s), deletingCondition(s)
-	ready := readyCondition(s, provisioned, bootstrap)
+	provisioned, bootstrap, deleting := provisionedCondition(s, o), bootstrapCondition(o), deletingCondition(s, o)
+	ready := readyCondition(s, o, provisioned, bootstrap)
 	for _, c := range []metav1.Condition{provisioned, bootstrap, deleting, ready} {
 		conditions.Set(s.fooMachine, c)
 	}
@@ -61,7 +81,7 @@ func setStatus(s *scope) {
 	}
 }
 
-// setInstance keeps what was last known of an instance that is lost or can not be asked for.
+// setInstance keeps what was last known of an instance that is lost or cannot be asked for.
 //
 //contract:infra-machine/addresses
 func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
@@ -84,26 +104,22 @@ func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
 	}
 }
 
-func provisionedCondition(s *scope) metav1.Condition {
+func provisionedCondition(s *state, o outcome) metav1.Condition {
 	c := metav1.Condition{Type: infrav1.FooMachineInstanceProvisionedCondition, Status: metav1.ConditionFalse}
 	switch {
-	case !s.fault.IsZero():
-		c.Reason, c.Message = s.fault.Reason, s.fault.Message
-	case s.lost && s.unwanted():
+	case !o.fault.IsZero():
+		c.Reason, c.Message = o.fault.Reason, o.fault.Message
+	case o.lost && s.unwanted():
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
-	case s.lost:
+	case o.lost:
 		c.Reason = infrav1.FooMachineInstanceNotFoundReason
-		c.Message = fmt.Sprintf("the cloud has no instance %s any more; it is not made again", s.fooMachine.Spec.ProviderID)
-	case s.instance != nil:
-		setInstanceReason(&c, s.instance)
+		c.Message = fmt.Sprintf("the cloud no longer has the instance %s; it is not created again", s.fooMachine.Spec.ProviderID)
+	case o.instance != nil:
+		setInstanceReason(&c, o.instance)
 	case s.deleting():
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	default:
-		c.Reason, c.Message = s.wait.reason, s.wait.message
-	}
-	if c.Reason == "" {
-		// Only an error that is not the cloud's leaves no reason; the next reconcile knows more.
-		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooMachineReadyUnknownReason
+		c.Reason, c.Message = o.wait.reason, o.wait.message
 	}
 	return c
 }
@@ -128,20 +144,25 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	}
 }
 
-func bootstrapCondition(s *scope) metav1.Condition {
+// bootstrapCondition is unknown for an instance that is lost or cannot be asked for.
+func bootstrapCondition(o outcome) metav1.Condition {
 	c := metav1.Condition{
 		Type: infrav1.FooMachineBootstrapExecSucceededCondition, Status: metav1.ConditionFalse,
 		Reason: infrav1.FooMachineBootstrapPendingReason,
 	}
-	if s.instance == nil {
-		// What an instance that can not be asked for last said still holds: a bootstrap that ended does not begin again.
-		if last := conditions.Get(s.fooMachine, c.Type); last != nil {
-			return *last
-		}
+	switch {
+	case o.instance != nil:
+	case !o.fault.IsZero():
+		c.Status, c.Reason, c.Message = metav1.ConditionUnknown, o.fault.Reason, o.fault.Message
+		return c
+	case o.lost:
+		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooMachineInstanceNotFoundReason
+		return c
+	default:
 		return c
 	}
-	c.Message = s.instance.Bootstrap.Message
-	switch s.instance.Bootstrap.State {
+	c.Message = o.instance.Bootstrap.Message
+	switch o.instance.Bootstrap.State {
 	case cloud.BootstrapPending:
 	case cloud.BootstrapRunning:
 		c.Reason = infrav1.FooMachineBootstrapRunningReason
@@ -153,10 +174,9 @@ func bootstrapCondition(s *scope) metav1.Condition {
 	return c
 }
 
-// readyCondition counts the bootstrap only when it failed: until then the instance is what the Machine waits for, and
-// its Node says the rest. An instance that will be taken back is not ready any more, so that whoever looks after Machines has the
-// time until then to replace it.
-func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Condition {
+// readyCondition counts the bootstrap only when it failed: until then the Machine waits for the instance, and its Node says
+// the rest. An instance that the cloud will take back is no longer ready, so that its Machine can be replaced in time.
+func readyCondition(s *state, o outcome, provisioned, bootstrap metav1.Condition) metav1.Condition {
 	if s.deleting() {
 		return metav1.Condition{
 			Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: infrav1.FooMachineDeletingReason,
@@ -165,26 +185,26 @@ func readyCondition(s *scope, provisioned, bootstrap metav1.Condition) metav1.Co
 	if bootstrap.Reason == infrav1.FooMachineBootstrapFailedReason {
 		return report.Ready(provisioned, bootstrap)
 	}
-	if provisioned.Status == metav1.ConditionTrue && s.instance != nil && s.instance.ReclaimAt != nil {
+	if provisioned.Status == metav1.ConditionTrue && o.instance != nil && o.instance.ReclaimAt != nil {
 		return metav1.Condition{
 			Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: infrav1.FooMachineReclaimNoticeReason,
-			Message: "the cloud takes the instance back at " + s.instance.ReclaimAt.UTC().Format(time.RFC3339),
+			Message: "the cloud takes the instance back at " + o.instance.ReclaimAt.UTC().Format(time.RFC3339),
 		}
 	}
 	return report.Ready(provisioned)
 }
 
-func deletingCondition(s *scope) metav1.Condition {
+func deletingCondition(s *state, o outcome) metav1.Condition {
 	c := metav1.Condition{Type: infrav1.DeletingCondition, Status: metav1.ConditionTrue, Reason: infrav1.DeletingReason}
 	switch {
 	case !s.deleting():
 		c.Status, c.Reason = metav1.ConditionFalse, infrav1.NotDeletingReason
-	case s.gone:
+	case o.gone:
 		c.Reason = infrav1.DeletionCompletedReason
-	case !s.fault.IsZero():
-		c.Message = "the instance can not be deleted: " + s.fault.Message
+	case !o.fault.IsZero():
+		c.Message = "the instance cannot be deleted: " + o.fault.Message
 	default:
-		c.Message = "waiting for the instance to go"
+		c.Message = "waiting for the instance to be deleted"
 	}
 	return c
 }

@@ -38,6 +38,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
@@ -151,7 +152,7 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 			"FooMachinePool", klog.KObj(pool))
 		return nil, errNoOwner
 	}
-	s.cloud = r.clouds.OfCluster(ctx, s.cluster)
+	s.cloud = r.clouds.OfCluster(ctx, cloudidentity.ClusterOf(pool))
 	return s, nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/predicates"
@@ -32,15 +33,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
 const controllerName = "foomachinetemplate"
 
 // Options of the controller.
 type Options struct {
-	// Cloud has the instance types. Required. It is that of the manager also for templates of clusters with an identity: a
-	// template may serve several.
-	Cloud cloud.Catalog
+	// Clouds have the instance types. Required.
+	Clouds cloudidentity.Clouds
 	// WatchFilterValue restricts the controller to objects with this value of the label
 	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
 	WatchFilterValue string
@@ -50,37 +51,43 @@ type Options struct {
 
 type reconciler struct {
 	client client.Client
-	cloud  cloud.Catalog
+	clouds cloudidentity.Clouds
+	gate   gate.Gate
 }
 
 // SetupWithManager adds the controller to a manager.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	if options.Cloud == nil {
+	if options.Clouds == nil {
 		return fmt.Errorf("the %s controller needs a cloud", controllerName)
 	}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
-	r := &reconciler{client: mgr.GetClient(), cloud: options.Cloud}
+	c := mgr.GetClient()
+	r := &reconciler{client: c, clouds: options.Clouds, gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue}}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	return ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&infrav1.FooMachineTemplate{}, builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), gate.BesidesStatus())).
+		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(c, &infrav1.FooMachineTemplateList{})),
+			builder.WithPredicates(cloudidentity.Changed())).
 		WithOptions(options.Controller).
 		Complete(r)
 }
 
-// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates,verbs=get;list;watch
+// +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates;fooclusters;fooclusteridentities,verbs=get;list;watch
+// +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates/status,verbs=get;patch;update
 
-// Reconcile writes what the cloud says of the template's instance type.
+// Reconcile writes what the clouds of the template's clusters say about its instance type. A template has no finalizer and no
+// conditions, and writing its capacity changes nothing outside of it, so there is nothing to pause.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	template := &infrav1.FooMachineTemplate{}
-	if err := r.client.Get(ctx, req.NamespacedName, template); err != nil || !template.DeletionTimestamp.IsZero() {
-		return ctrl.Result{}, client.IgnoreNotFound(err)
+	if mine, err := r.gate.Read(ctx, req.NamespacedName, template); err != nil || !mine {
+		return ctrl.Result{}, err
 	}
-	types, err := r.cloud.InstanceTypes(ctx)
+	sizes, err := r.observe(ctx, template)
 	if err != nil {
 		return cloudfault.Of(err).Result()
 	}
@@ -88,6 +95,33 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	setStatus(template, types)
+	setStatus(template, sizes)
 	return ctrl.Result{}, helper.Patch(ctx, template)
+}
+
+// observe returns what the template's instance type is in the cloud of each Cluster that uses the template, and in the manager's
+// cloud where there is none, as in a ClusterClass. A cloud without the type adds a nil.
+func (r *reconciler) observe(ctx context.Context, template *infrav1.FooMachineTemplate) ([]*cloud.InstanceType, error) {
+	clouds := []cloud.Catalog{}
+	for _, cluster := range cloudidentity.ClustersOf(template) {
+		clouds = append(clouds, r.clouds.OfCluster(ctx, cluster))
+	}
+	if len(clouds) == 0 {
+		clouds = append(clouds, r.clouds.OfFooCluster(ctx, &infrav1.FooCluster{}))
+	}
+	sizes := make([]*cloud.InstanceType, 0, len(clouds))
+	for _, catalog := range clouds {
+		types, err := catalog.InstanceTypes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var size *cloud.InstanceType
+		for i := range types {
+			if types[i].Name == template.Spec.Template.Spec.InstanceTypeOrDefault() {
+				size = &types[i]
+			}
+		}
+		sizes = append(sizes, size)
+	}
+	return sizes, nil
 }

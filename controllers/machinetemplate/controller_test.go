@@ -31,6 +31,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
@@ -38,7 +39,7 @@ var suite *infratest.Suite
 
 func TestMachineTemplate(t *testing.T) {
 	infratest.Run(t, "FooMachineTemplate", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, _ *cloudevents.Events) error {
-		return SetupWithManager(ctx, mgr, Options{Cloud: c})
+		return SetupWithManager(ctx, mgr, Options{Clouds: cloudidentity.One(c)})
 	})
 }
 

@@ -22,14 +22,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// setStatus sets the whole status. It is empty for an instance type that the cloud does not have, so that nobody scales up in vain.
+// setStatus sets the whole status. It is empty for an instance type that a cloud does not have, so that nobody scales up in vain,
+// and where the clouds of several clusters do not agree.
 //
 //contract:infra-machine/autoscaling-from-zero
-func setStatus(template *infrav1.FooMachineTemplate, types []cloud.InstanceType) {
+func setStatus(template *infrav1.FooMachineTemplate, sizes []*cloud.InstanceType) {
 	template.Status = infrav1.FooMachineTemplateStatus{}
-	for _, t := range types {
-		if t.Name == template.Spec.Template.Spec.InstanceTypeOrDefault() {
-			template.Status.Capacity, template.Status.NodeInfo = ownertags.NodeCapacity(t)
+	for _, size := range sizes {
+		if size == nil || size.CPUs != sizes[0].CPUs || size.MemoryBytes != sizes[0].MemoryBytes || size.Architecture != sizes[0].Architecture {
+			template.Status = infrav1.FooMachineTemplateStatus{}
+			return
 		}
+		template.Status.Capacity, template.Status.NodeInfo = ownertags.NodeCapacity(*size)
 	}
 }

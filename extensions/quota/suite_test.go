@@ -127,7 +127,7 @@ func (c clouds) OfFooCluster(_ context.Context, fooCluster *infrav1.FooCluster) 
 	return c[fooCluster.Spec.IdentityRef.Name]
 }
 
-func (c clouds) OfCluster(context.Context, *clusterv1.Cluster) cloud.Cloud { return c[""] }
+func (c clouds) OfCluster(context.Context, client.ObjectKey) cloud.Cloud { return c[""] }
 
 func limited(instances int) *fake.Cloud {
 	return fake.New(fake.Options{Limits: cloud.Resources{Instances: instances}})

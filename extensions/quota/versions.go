@@ -35,7 +35,7 @@ func (o Options) Versions(ctx context.Context, key client.ObjectKey) ([]string, 
 	if !isFoo(cluster.Spec.InfrastructureRef.GroupKind()) {
 		return nil, nil
 	}
-	images, err := o.Clouds.OfCluster(ctx, cluster).Images(ctx)
+	images, err := o.Clouds.OfCluster(ctx, key).Images(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the cloud's images: %w", err)
 	}

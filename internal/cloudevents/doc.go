@@ -18,7 +18,7 @@ limitations under the License.
 //
 // One Events holds one watch of the cloud and serves all controllers of a manager. Each controller adds a Source, which
 // says what an event means to it. When the watch starts, and whenever it starts again after it was lost, the Synced
-// event makes every Source enqueue all its objects, since events may have been missed in between.
+// event makes every Source enqueue all its objects that belong to that cloud, since events may have been missed in between.
 //
 // Limits: it knows neither the kinds of a provider nor what to do about an event. A mapping runs in the goroutine of
 // the watch, so it must be quick and must not call the cloud.

@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -41,8 +42,11 @@ type Watcher interface {
 // MapFunc says which objects an event is about.
 type MapFunc func(event cloud.Event) []reconcile.Request
 
-// ListFunc names all objects of a controller.
-type ListFunc func(ctx context.Context) ([]reconcile.Request, error)
+// Scope says which objects a watch is about, as they are now. A nil Scope is all objects.
+type Scope func(ctx context.Context) (contains func(client.Object) bool, err error)
+
+// ListFunc names the objects of a controller for which contains is true.
+type ListFunc func(ctx context.Context, contains func(client.Object) bool) ([]reconcile.Request, error)
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
@@ -55,7 +59,7 @@ type subscriber struct {
 // Events is one watch of the cloud, and of others that are followed, shared by the controllers of a manager. Add it to the
 // manager.
 type Events struct {
-	watcher Watcher
+	own     *follower
 	backoff wait.Backoff
 
 	lock        sync.RWMutex
@@ -66,9 +70,10 @@ type Events struct {
 	waiting map[*follower]struct{}
 }
 
-// follower is a watch of another cloud, or as another tenant.
+// follower is a watch of one cloud as one tenant.
 type follower struct {
 	watcher Watcher
+	scope   Scope
 	// cancel ends the watch; nil before it has begun.
 	cancel context.CancelFunc
 }
@@ -83,10 +88,11 @@ func DefaultBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
 }
 
-// New returns an Events that watches the watcher and paces attempts to reconnect by backoff.
-func New(watcher Watcher, backoff wait.Backoff) *Events {
+// New returns an Events that watches the watcher and paces attempts to reconnect by backoff. The scope says which objects
+// belong to that cloud.
+func New(watcher Watcher, scope Scope, backoff wait.Backoff) *Events {
 	return &Events{
-		watcher: watcher, backoff: backoff, subscribers: map[*subscriber]struct{}{}, waiting: map[*follower]struct{}{},
+		own: &follower{watcher: watcher, scope: scope}, backoff: backoff, subscribers: map[*subscriber]struct{}{}, waiting: map[*follower]struct{}{},
 	}
 }
 
@@ -102,13 +108,14 @@ func (e *Events) Start(ctx context.Context) error {
 	}
 	clear(e.waiting)
 	e.lock.Unlock()
-	e.follow(ctx, e.watcher)
+	e.follow(ctx, e.own)
 	return nil
 }
 
-// Follow tells the controllers of what another watcher reports, too, from Start on and until stop is called.
-func (e *Events) Follow(watcher Watcher) (stop func()) {
-	f := &follower{watcher: watcher}
+// Follow tells the controllers of what another watcher reports, too, from Start on and until stop is called. The scope says
+// which objects belong to that cloud.
+func (e *Events) Follow(watcher Watcher, scope Scope) (stop func()) {
+	f := &follower{watcher: watcher, scope: scope}
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	if e.running == nil {
@@ -130,13 +137,13 @@ func (e *Events) Follow(watcher Watcher) (stop func()) {
 func (e *Events) begin(f *follower) {
 	ctx, cancel := context.WithCancel(e.running)
 	f.cancel = cancel
-	go e.follow(ctx, f.watcher)
+	go e.follow(ctx, f)
 }
 
-func (e *Events) follow(ctx context.Context, watcher Watcher) {
+func (e *Events) follow(ctx context.Context, f *follower) {
 	backoff := e.backoff
 	for ctx.Err() == nil {
-		synced, err := e.watchOnce(ctx, watcher)
+		synced, err := e.watchOnce(ctx, f)
 		if synced {
 			backoff = e.backoff
 		}
@@ -149,10 +156,10 @@ func (e *Events) follow(ctx context.Context, watcher Watcher) {
 }
 
 // watchOnce serves one watch until it ends, and reports whether it ever began in earnest.
-func (e *Events) watchOnce(ctx context.Context, watcher Watcher) (bool, error) {
+func (e *Events) watchOnce(ctx context.Context, f *follower) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	events, err := watcher.Watch(ctx)
+	events, err := f.watcher.Watch(ctx)
 	if err != nil {
 		return false, fmt.Errorf("watch the cloud: %w", err)
 	}
@@ -160,7 +167,7 @@ func (e *Events) watchOnce(ctx context.Context, watcher Watcher) (bool, error) {
 	for event := range events {
 		if event.Kind == cloud.EventSynced {
 			synced = true
-			e.enqueueAll(ctx)
+			e.enqueueAll(ctx, f.scope)
 			continue
 		}
 		e.enqueue(event)
@@ -176,9 +183,19 @@ func (e *Events) enqueue(event cloud.Event) {
 	}
 }
 
-func (e *Events) enqueueAll(ctx context.Context) {
+// enqueueAll enqueues all objects in the scope, and all that there are where the scope is not known.
+func (e *Events) enqueueAll(ctx context.Context, scope Scope) {
+	contains := func(client.Object) bool { return true }
+	if scope != nil {
+		known, err := scope(ctx)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "It is not known which objects belong to the cloud whose watch began, so all are reconciled")
+		} else {
+			contains = known
+		}
+	}
 	for _, s := range e.current() {
-		requests, err := s.list(ctx)
+		requests, err := s.list(ctx, contains)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "Objects could not be listed after the watch of the cloud began")
 			continue

@@ -30,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -48,7 +49,7 @@ func start(t *testing.T, watcher Watcher, list ListFunc) queue {
 }
 
 func newEvents(watcher Watcher) *Events {
-	return New(watcher, wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
+	return New(watcher, nil, wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
 }
 
 func startEvents(t *testing.T, events *Events, list ListFunc) queue {
@@ -84,7 +85,7 @@ func TestEvents(t *testing.T) {
 	c := fake.New(fake.Options{})
 	c.FailTimes(fake.CallWatch, &cloud.UnavailableError{Message: "starting"}, 2)
 	var lists atomic.Int32
-	q := start(t, c, func(context.Context) ([]reconcile.Request, error) {
+	q := start(t, c, func(context.Context, func(client.Object) bool) ([]reconcile.Request, error) {
 		if lists.Add(1) == 2 {
 			return nil, errors.New("no cache")
 		}
@@ -107,9 +108,9 @@ func TestOtherCloudsAreFollowed(t *testing.T) {
 	g := NewWithT(t)
 	first, before, after := fake.New(fake.Options{}), fake.New(fake.Options{}), fake.New(fake.Options{})
 	events := newEvents(first)
-	stopBefore := events.Follow(before)
-	q := startEvents(t, events, func(context.Context) ([]reconcile.Request, error) { return nil, nil })
-	stopAfter := events.Follow(after)
+	stopBefore := events.Follow(before, nil)
+	q := startEvents(t, events, func(context.Context, func(client.Object) bool) ([]reconcile.Request, error) { return nil, nil })
+	stopAfter := events.Follow(after, nil)
 	for name, c := range map[string]*fake.Cloud{"first": first, "before": before, "after": after} {
 		g.Eventually(func() int { return c.Calls(fake.CallWatch) }).Should(Equal(1), name)
 		_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: name, Port: 1, Selector: cloud.Tags{"a": "b"}})
@@ -122,6 +123,42 @@ func TestOtherCloudsAreFollowed(t *testing.T) {
 		g.Eventually(c.Watches).Should(BeZero(), name)
 	}
 	g.Expect(first.Watches()).To(Equal(1))
+}
+
+// A tenant whose watch begins again would otherwise wake the objects of all tenants.
+func TestOnlyObjectsOfTheCloudAreEnqueuedWhenItsWatchBegins(t *testing.T) {
+	named := func(name string) Scope {
+		return func(context.Context) (func(client.Object) bool, error) {
+			return func(object client.Object) bool { return object.GetName() == name }, nil
+		}
+	}
+	unknown := func(context.Context) (func(client.Object) bool, error) { return nil, errors.New("no cache") }
+	reader := clientfake.NewClientBuilder().WithObjects(
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}},
+	).Build()
+	for name, test := range map[string]struct {
+		scope Scope
+		want  []string
+	}{
+		"one tenant's": {named("a"), []string{"a"}}, "nobody's": {named("c"), nil},
+		"all": {nil, []string{"a", "b"}}, "all while it is not known whose they are": {unknown, []string{"a", "b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			c := fake.New(fake.Options{})
+			events := New(c, named("none"), wait.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 1})
+			events.Follow(c, test.scope)
+			q := startEvents(t, events, ListAll(reader, &corev1.ConfigMapList{}))
+			g.Eventually(c.Watches).Should(Equal(2))
+			for range test.want {
+				g.Eventually(next(q)).Should(BeElementOf(test.want))
+			}
+			_, err := c.EnsureLoadBalancer(t.Context(), cloud.LoadBalancerSpec{Name: "last", Port: 1, Selector: cloud.Tags{"a": "b"}})
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Eventually(next(q)).Should(Equal("last"), "nothing else was enqueued before")
+		})
+	}
 }
 
 func TestDelayIsWhatTheCloudAsksFor(t *testing.T) {
@@ -144,8 +181,9 @@ func TestListAll(t *testing.T) {
 	reader := clientfake.NewClientBuilder().WithObjects(
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}},
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}},
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "c"}},
 	).Build()
-	requests, err := ListAll(reader, &corev1.ConfigMapList{})(t.Context())
+	requests, err := ListAll(reader, &corev1.ConfigMapList{})(t.Context(), func(object client.Object) bool { return object.GetName() != "c" })
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(requests).To(ConsistOf(request("a"), request("b")))
 }

@@ -26,10 +26,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// ListAll names all objects of the kind of list that the reader knows. With the cached client of a manager that costs
-// no API request.
+// ListAll names the objects of the kind of list that the reader knows. With the cached client of a manager that costs no API
+// request.
 func ListAll(reader client.Reader, list client.ObjectList) ListFunc {
-	return func(ctx context.Context) ([]reconcile.Request, error) {
+	return func(ctx context.Context, contains func(client.Object) bool) ([]reconcile.Request, error) {
 		objects, ok := list.DeepCopyObject().(client.ObjectList)
 		if !ok {
 			return nil, fmt.Errorf("%T is not a list of objects", list)
@@ -39,12 +39,13 @@ func ListAll(reader client.Reader, list client.ObjectList) ListFunc {
 		}
 		var requests []reconcile.Request
 		err := meta.EachListItem(objects, func(item runtime.Object) error {
-			object, err := meta.Accessor(item)
-			if err != nil {
-				return err
+			object, ok := item.(client.Object)
+			if !ok {
+				return fmt.Errorf("%T is no object of the API", item)
 			}
-			key := client.ObjectKey{Namespace: object.GetNamespace(), Name: object.GetName()}
-			requests = append(requests, reconcile.Request{NamespacedName: key})
+			if contains(object) {
+				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
+			}
 			return nil
 		})
 		return requests, err

@@ -19,7 +19,7 @@ package cloudidentity
 import (
 	"context"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -29,8 +29,8 @@ import (
 type Clouds interface {
 	// OfFooCluster returns the cloud that a FooCluster uses.
 	OfFooCluster(ctx context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud
-	// OfCluster returns the cloud of a Cluster's FooCluster. The Cluster is nil where it is gone already.
-	OfCluster(ctx context.Context, cluster *clusterv1.Cluster) cloud.Cloud
+	// OfCluster returns the cloud of the FooCluster of the Cluster of that name, which may be gone already.
+	OfCluster(ctx context.Context, cluster client.ObjectKey) cloud.Cloud
 }
 
 // One is Clouds where all clusters use the same cloud.
@@ -40,4 +40,4 @@ type one struct{ cloud cloud.Cloud }
 
 func (o one) OfFooCluster(context.Context, *infrav1.FooCluster) cloud.Cloud { return o.cloud }
 
-func (o one) OfCluster(context.Context, *clusterv1.Cluster) cloud.Cloud { return o.cloud }
+func (o one) OfCluster(context.Context, client.ObjectKey) cloud.Cloud { return o.cloud }

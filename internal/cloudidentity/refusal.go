@@ -27,6 +27,13 @@ type refusal struct{ err error }
 
 var _ cloud.Cloud = refusal{}
 
+// Usable reports whether Clouds found a cloud that can be asked. Where it did not, nothing can have been ordered but what was
+// ordered before.
+func Usable(c cloud.Cloud) bool {
+	_, refuses := c.(refusal)
+	return !refuses
+}
+
 func (r refusal) Zones(context.Context) ([]cloud.Zone, error) { return nil, r.err }
 
 func (r refusal) InstanceTypes(context.Context) ([]cloud.InstanceType, error) { return nil, r.err }

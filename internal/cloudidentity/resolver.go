@@ -62,8 +62,9 @@ type Options struct {
 	Default cloud.Cloud
 	// Connect makes a connection. It need not call the cloud; its error says what is wrong with the account.
 	Connect func(Account) (Connection, error)
-	// Follow has what happens in a cloud told to the controllers until the function that it returns is called.
-	Follow func(cloudevents.Watcher) (stop func())
+	// Follow has what happens in a cloud told to the controllers of the objects in the scope, until the function that it
+	// returns is called.
+	Follow func(cloudevents.Watcher, cloudevents.Scope) (stop func())
 }
 
 // Resolver is Clouds by the identities that FooClusters name. It is safe for concurrent use.
@@ -107,31 +108,53 @@ func (r *Resolver) OfFooCluster(ctx context.Context, fooCluster *infrav1.FooClus
 }
 
 // OfCluster implements Clouds.
-func (r *Resolver) OfCluster(ctx context.Context, cluster *clusterv1.Cluster) cloud.Cloud {
-	if cluster == nil {
-		return r.ofNobody(ctx)
+func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cloud {
+	if key.Name == "" {
+		return r.ofRemains(ctx, key)
+	}
+	cluster := &clusterv1.Cluster{}
+	err := r.Client.Get(ctx, key, cluster)
+	if apierrors.IsNotFound(err) {
+		return r.ofRemains(ctx, key)
+	}
+	if err != nil {
+		return refusal{fmt.Errorf("getting Cluster %s, which says what cloud is used: %w", key.Name, err)}
 	}
 	reference := cluster.Spec.InfrastructureRef
 	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
 		return r.Default
 	}
 	fooCluster := &infrav1.FooCluster{}
-	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: reference.Name}, fooCluster); err != nil {
+	err = r.Client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: reference.Name}, fooCluster)
+	if apierrors.IsNotFound(err) && !cluster.DeletionTimestamp.IsZero() {
+		return r.ofRemains(ctx, key)
+	}
+	if err != nil {
 		return refusal{fmt.Errorf("getting FooCluster %s, which says what cloud is used: %w", reference.Name, err)}
 	}
 	return r.OfFooCluster(ctx, fooCluster)
 }
 
-// ofNobody returns the cloud of what is left of a Cluster that is gone. Where there are identities, nothing says any more which
-// of them it used, and another cloud would say that nothing is left.
-func (r *Resolver) ofNobody(ctx context.Context) cloud.Cloud {
+// ofRemains returns the cloud of what is left of a Cluster that is gone, or whose FooCluster is. A FooCluster that is still
+// there says which cloud it is. Without one, only a manager without identities can know: any other cloud would say that
+// nothing is left.
+func (r *Resolver) ofRemains(ctx context.Context, cluster client.ObjectKey) cloud.Cloud {
+	fooClusters := &infrav1.FooClusterList{}
+	if err := r.Client.List(ctx, fooClusters, client.InNamespace(cluster.Namespace)); err != nil {
+		return refusal{fmt.Errorf("listing FooClusters: %w", err)}
+	}
+	for i := range fooClusters.Items {
+		if cluster.Name != "" && ClusterOf(&fooClusters.Items[i]) == cluster {
+			return r.OfFooCluster(ctx, &fooClusters.Items[i])
+		}
+	}
 	identities := &infrav1.FooClusterIdentityList{}
 	if err := r.Client.List(ctx, identities, client.Limit(1)); err != nil {
 		return refusal{fmt.Errorf("listing FooClusterIdentities: %w", err)}
 	}
 	if len(identities.Items) > 0 {
-		return refusal{unauthorized("the Cluster is gone, and with it what says which FooClusterIdentity was used; make the Cluster and its FooCluster " +
-			"again, or remove the finalizer once nothing is left in the cloud")}
+		return refusal{unauthorized("the FooCluster is gone, and with it what says which FooClusterIdentity was used; create the Cluster and its " +
+			"FooCluster again, or remove the finalizer once nothing is left in the cloud")}
 	}
 	return r.Default
 }
@@ -202,7 +225,7 @@ func (r *Resolver) connect(ctx context.Context, identity *infrav1.FooClusterIden
 		known.close()
 	}
 	r.known[identity.Name] = &connected{
-		Connection: made, identity: version, secret: secret.ResourceVersion, stop: r.Follow(made),
+		Connection: made, identity: version, secret: secret.ResourceVersion, stop: r.Follow(made, Scope(r.Client, identity.Name)),
 	}
 	return r.known[identity.Name], nil
 }
@@ -249,7 +272,7 @@ func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdent
 func malformed(secret *corev1.Secret) string {
 	switch {
 	case secret.Type != infrav1.FooClusterIdentitySecretType:
-		return fmt.Sprintf("has the type %s, want %s; the type of a Secret is immutable, so make it anew", secret.Type, infrav1.FooClusterIdentitySecretType)
+		return fmt.Sprintf("has the type %s, want %s; the type of a Secret is immutable, so delete it and create it again", secret.Type, infrav1.FooClusterIdentitySecretType)
 	case token(secret) == "":
 		return "has no token under the key " + infrav1.FooClusterIdentityTokenKey
 	}

@@ -56,7 +56,7 @@ type world struct {
 
 func newWorld(g *WithT, objects ...client.Object) *world {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, infrav1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, infrav1.AddToScheme, clusterv1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
 	w := &world{client: clientfake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()}
@@ -67,7 +67,7 @@ func newWorld(g *WithT, objects ...client.Object) *world {
 			w.made = append(w.made, made)
 			return made, nil
 		},
-		Follow: func(watcher cloudevents.Watcher) func() {
+		Follow: func(watcher cloudevents.Watcher, _ cloudevents.Scope) func() {
 			made := watcher.(*connection)
 			made.followed = true
 			return func() { made.followed = false }
@@ -163,21 +163,75 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestCloudsOfClusters(t *testing.T) {
-	g := NewWithT(t)
+	key := client.ObjectKey{Namespace: "red", Name: "one"}
+	now := metav1.Now()
 	named := func(kind string) *clusterv1.Cluster {
 		return &clusterv1.Cluster{
-			ObjectMeta: metav1.ObjectMeta{Namespace: "red", Name: "one"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
 			Spec: clusterv1.ClusterSpec{InfrastructureRef: clusterv1.ContractVersionedObjectReference{
 				APIGroup: infrav1.GroupVersion.Group, Kind: kind, Name: "one",
 			}},
 		}
 	}
-	w := newWorld(g, fooCluster(""))
-	g.Expect(w.OfCluster(t.Context(), named("FooCluster"))).To(BeIdenticalTo(w.Default), "it names no identity")
-	g.Expect(w.OfCluster(t.Context(), named("DockerCluster"))).To(BeIdenticalTo(w.Default))
-	g.Expect(w.OfCluster(t.Context(), nil)).To(BeIdenticalTo(w.Default), "there is no other")
+	deleted := named("FooCluster")
+	deleted.DeletionTimestamp, deleted.Finalizers = &now, []string{clusterv1.ClusterFinalizer}
+	labelled, owned := fooCluster("red"), fooCluster("red")
+	labelled.Labels = map[string]string{clusterv1.ClusterNameLabel: "one"}
+	owned.OwnerReferences = []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: "one"}}
+	withIdentity := []client.Object{identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials()}
+	for name, test := range map[string]struct {
+		objects []client.Object
+		want    string // default, identity, or what the refusal says
+	}{
+		"no identity named":                          {[]client.Object{named("FooCluster"), fooCluster("")}, "default"},
+		"other infrastructure":                       {[]client.Object{named("DockerCluster")}, "default"},
+		"an identity":                                {append(withIdentity, named("FooCluster"), fooCluster("red")), "identity"},
+		"no FooCluster yet":                          {[]client.Object{named("FooCluster")}, "getting FooCluster one"},
+		"nothing left, and only one cloud":           {nil, "default"},
+		"nothing left, and several clouds":           {withIdentity, "the FooCluster is gone"},
+		"FooCluster gone, and only one cloud":        {[]client.Object{deleted}, "default"},
+		"FooCluster gone, and several clouds":        {append(withIdentity, deleted), "the FooCluster is gone"},
+		"Cluster gone, the FooCluster has its label": {append(withIdentity, labelled), "identity"},
+		"Cluster gone, the FooCluster names it":      {append(withIdentity, owned), "identity"},
+		"Cluster gone, another's FooCluster":         {append(withIdentity, fooCluster("red")), "the FooCluster is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			w := newWorld(g, test.objects...)
+			found := w.OfCluster(t.Context(), key)
+			switch test.want {
+			case "default":
+				g.Expect(found).To(BeIdenticalTo(w.Default))
+			case "identity":
+				g.Expect(quota(found)).To(Succeed())
+				g.Expect(w.made).To(HaveLen(1))
+			default:
+				g.Expect(Usable(found)).To(BeFalse())
+				g.Expect(quota(found)).To(MatchError(ContainSubstring(test.want)), "another cloud would say that nothing is left")
+			}
+		})
+	}
+}
 
-	w = newWorld(g, identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials())
-	g.Expect(quota(w.OfCluster(t.Context(), named("FooCluster")))).To(MatchError(ContainSubstring("getting FooCluster one")))
-	g.Expect(quota(w.OfCluster(t.Context(), nil))).To(MatchError(ContainSubstring("the Cluster is gone")), "another cloud would say that nothing is left")
+// A tenant's watch that begins again concerns that tenant's clusters only.
+func TestScope(t *testing.T) {
+	g := NewWithT(t)
+	red, own := fooCluster("red"), fooCluster("")
+	own.Name = "two"
+	for _, f := range []*infrav1.FooCluster{red, own} {
+		f.Labels = map[string]string{clusterv1.ClusterNameLabel: f.Name}
+	}
+	of := func(cluster string) *infrav1.FooMachine {
+		return &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "red", Name: "m", Labels: map[string]string{clusterv1.ClusterNameLabel: cluster}}}
+	}
+	w := newWorld(g, red, own)
+	for identity, want := range map[string][]bool{"red": {true, false, true, false, false}, "": {false, true, false, true, true}} {
+		contains, err := Scope(w.client, identity)(t.Context())
+		g.Expect(err).NotTo(HaveOccurred())
+		got := []bool{}
+		for _, object := range []client.Object{red, own, of("one"), of("two"), of("gone")} {
+			got = append(got, contains(object))
+		}
+		g.Expect(got).To(Equal(want), "identity %q", identity)
+	}
 }

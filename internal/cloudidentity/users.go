@@ -19,10 +19,10 @@ package cloudidentity
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -34,6 +34,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 )
 
 // FooClustersOf returns the FooClusters that name an identity.
@@ -51,44 +52,61 @@ func FooClustersOf(ctx context.Context, reader client.Reader, identity string) (
 	return users, nil
 }
 
-// ToFooClusters maps a FooClusterIdentity to the FooClusters that name it.
-func ToFooClusters(reader client.Reader) handler.MapFunc {
-	return func(ctx context.Context, identity client.Object) []reconcile.Request {
-		users, err := FooClustersOf(ctx, reader, identity.GetName())
-		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "What uses the identity is not told of its change")
-			return nil
+// ClusterOf returns the Cluster that an object belongs to, as its label or else an owner reference says, though the Cluster may
+// be gone. The name is empty for an object that no Cluster uses.
+func ClusterOf(object client.Object) client.ObjectKey {
+	name := object.GetLabels()[clusterv1.ClusterNameLabel]
+	if owners := ClustersOf(object); name == "" && len(owners) > 0 {
+		return owners[0]
+	}
+	return client.ObjectKey{Namespace: object.GetNamespace(), Name: name}
+}
+
+// ClustersOf returns the Clusters that own an object. A template may have several.
+func ClustersOf(object client.Object) []client.ObjectKey {
+	var clusters []client.ObjectKey
+	for _, reference := range object.GetOwnerReferences() {
+		group, err := schema.ParseGroupVersion(reference.APIVersion)
+		if err == nil && group.Group == clusterv1.GroupVersion.Group && reference.Kind == "Cluster" {
+			clusters = append(clusters, client.ObjectKey{Namespace: object.GetNamespace(), Name: reference.Name})
 		}
-		requests := make([]reconcile.Request, 0, len(users))
-		for i := range users {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&users[i])})
+	}
+	return clusters
+}
+
+// Scope returns which objects belong to clusters that use an identity, or none if the name is empty. An object of a cluster
+// without a FooCluster is taken for one that uses none.
+func Scope(reader client.Reader, identity string) cloudevents.Scope {
+	return func(ctx context.Context) (func(client.Object) bool, error) {
+		all := &infrav1.FooClusterList{}
+		if err := reader.List(ctx, all); err != nil {
+			return nil, fmt.Errorf("listing FooClusters: %w", err)
 		}
-		return requests
+		used := map[client.ObjectKey]string{}
+		for i := range all.Items {
+			used[ClusterOf(&all.Items[i])] = all.Items[i].Spec.IdentityRef.Name
+		}
+		return func(object client.Object) bool {
+			if fooCluster, ok := object.(*infrav1.FooCluster); ok {
+				return fooCluster.Spec.IdentityRef.Name == identity
+			}
+			if clusters := ClustersOf(object); len(clusters) > 0 {
+				return slices.ContainsFunc(clusters, func(cluster client.ObjectKey) bool { return used[cluster] == identity })
+			}
+			return used[ClusterOf(object)] == identity
+		}, nil
 	}
 }
 
 // ToObjects maps a FooClusterIdentity to all objects of a kind that belong to a cluster that uses it. The list says what kind.
 func ToObjects(reader client.Reader, list client.ObjectList) handler.MapFunc {
 	return func(ctx context.Context, identity client.Object) []reconcile.Request {
-		users, err := FooClustersOf(ctx, reader, identity.GetName())
-		var requests []reconcile.Request
-		for i := range users {
-			objects, ok := list.DeepCopyObject().(client.ObjectList)
-			name := users[i].Labels[clusterv1.ClusterNameLabel]
-			if !ok || name == "" {
-				continue
-			}
-			if err = reader.List(ctx, objects, client.InNamespace(users[i].Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: name}); err != nil {
-				break
-			}
-			// Each item is an object of the API, so that the function can not fail.
-			_ = meta.EachListItem(objects, func(item runtime.Object) error {
-				if object, ok := item.(client.Object); ok {
-					requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})
-				}
-				return nil
-			})
+		contains, err := Scope(reader, identity.GetName())(ctx)
+		if err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "What uses the identity is not told of its change")
+			return nil
 		}
+		requests, err := cloudevents.ListAll(reader, list)(ctx, contains)
 		if err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "What uses the identity is not told of its change")
 		}
@@ -96,7 +114,7 @@ func ToObjects(reader client.Reader, list client.ObjectList) handler.MapFunc {
 	}
 }
 
-// Changed passes changes of an identity that its users have to know of, and not those of its labels or of when it was looked at.
+// Changed passes the changes of an identity that matter to its users.
 func Changed() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, okBefore := e.ObjectOld.(*infrav1.FooClusterIdentity)

@@ -94,7 +94,7 @@ func startManager(environment *envtestenv.Environment, setup SetupFunc) (*Suite,
 	}
 	cloud := fake.New(fake.Options{})
 	// A short backoff, so that a test that drops the watch need not wait for it.
-	events := cloudevents.New(cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	if err := mgr.Add(events); err != nil {
 		return nil, fmt.Errorf("add the events of the cloud: %w", err)
 	}

@@ -25,13 +25,17 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
@@ -58,14 +62,28 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	DeferCleanup(func() { Expect(suite.Stop()).To(Succeed()) })
 })
 
+// tenant is the cloud of all identities.
+var tenant = fake.New(fake.Options{})
+
+type connection struct{ *fake.Cloud }
+
+func (connection) Close() {}
+
 func addAll(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
-	if err := cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter}); err != nil {
+	clouds := cloudidentity.NewResolver(cloudidentity.Options{
+		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: c, Follow: events.Follow,
+		Connect: func(cloudidentity.Account) (cloudidentity.Connection, error) { return connection{tenant}, nil },
+	})
+	if err := clusteridentity.SetupWithManager(ctx, mgr, clusteridentity.Options{Checker: clouds, WatchFilterValue: filter}); err != nil {
 		return err
 	}
-	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter}); err != nil {
+	if err := cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: clouds, Events: events, WatchFilterValue: filter}); err != nil {
 		return err
 	}
-	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(c), Events: events, WatchFilterValue: filter})
+	if err := machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: clouds, Events: events, WatchFilterValue: filter}); err != nil {
+		return err
+	}
+	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: clouds, Events: events, WatchFilterValue: filter})
 }
 
 // A finalizer is the first thing that a controller writes.
@@ -88,7 +106,36 @@ var _ = DescribeTable("objects with the label of the filter, and no others, are 
 	Entry("FooCluster", Label("contract:infra-cluster.multi-tenancy"), createFooCluster),
 	Entry("FooMachine", Label("contract:infra-machine.multi-tenancy"), createFooMachine),
 	Entry("FooMachinePool", Label("contract:infra-machinepool.multi-tenancy"), createFooMachinePool),
+	Entry("FooClusterIdentity", createIdentity),
 )
+
+// createIdentity creates an identity whose Secret, and a FooCluster that is gone, lead the controller to it.
+func createIdentity(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
+	GinkgoHelper()
+	object := newIdentity(owner.Namespace, name)
+	object.Labels = map[string]string{}
+	create(ctx, object, labels)
+	Expect(suite.Client.Create(ctx, newCredentials(owner.Namespace, name))).To(Succeed())
+	return object
+}
+
+func newIdentity(namespace, name string) *infrav1.FooClusterIdentity {
+	return &infrav1.FooClusterIdentity{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace + "-" + name, Labels: map[string]string{clusterv1.WatchLabel: filter}},
+		Spec: infrav1.FooClusterIdentitySpec{
+			Endpoint: "https://cloud.example.com", Tenant: "red",
+			CredentialsRef:    infrav1.FooClusterIdentitySecretReference{Namespace: namespace, Name: name},
+			AllowedNamespaces: infrav1.AllowedNamespaces{List: []string{namespace}},
+		},
+	}
+}
+
+func newCredentials(namespace, name string) *corev1.Secret {
+	return &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Type: infrav1.FooClusterIdentitySecretType,
+		StringData: map[string]string{infrav1.FooClusterIdentityTokenKey: "token"},
+	}
+}
 
 func createFooCluster(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
 	GinkgoHelper()

@@ -135,7 +135,7 @@ func (e *poolEnvironment) newManager(change func(*rest.Config)) (ctrl.Manager, e
 }
 
 func (e *poolEnvironment) addControllers(ctx context.Context, mgr ctrl.Manager) error {
-	events := cloudevents.New(e.cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	events := cloudevents.New(e.cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	if err := mgr.Add(events); err != nil {
 		return err
 	}

@@ -96,7 +96,7 @@ func startManager(filter string, into *written) {
 	})
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
-	events := cloudevents.New(cloud, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	Expect(mgr.Add(events)).To(Succeed())
 	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
 		SecretClient: mgr.GetClient(), WatchFilterValue: filter, Client: clustercache.ClientOptions{UserAgent: filter},
@@ -106,7 +106,7 @@ func startManager(filter string, into *written) {
 	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
 	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
 	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
-	Expect(machinetemplate.SetupWithManager(ctx, mgr, machinetemplate.Options{Cloud: cloud, WatchFilterValue: filter})).To(Succeed())
+	Expect(machinetemplate.SetupWithManager(ctx, mgr, machinetemplate.Options{Clouds: cloudidentity.One(cloud), WatchFilterValue: filter})).To(Succeed())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(ctx) }()
 	DeferCleanup(func() {

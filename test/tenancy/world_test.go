@@ -134,7 +134,7 @@ func startManager() {
 	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
 	ctx, stop := context.WithCancel(context.Background())
-	events := cloudevents.New(shared, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+	events := cloudevents.New(shared, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	Expect(mgr.Add(events)).To(Succeed())
 	clouds := cloudidentity.NewResolver(cloudidentity.Options{
 		Client: mgr.GetClient(), Secrets: mgr.GetAPIReader(), Default: shared, Follow: events.Follow,

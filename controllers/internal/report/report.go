@@ -59,6 +59,7 @@ type Report struct {
 	reporter *Reporter
 	helper   *patch.Helper
 	object   Object
+	from     Object
 	before   []metav1.Condition
 }
 
@@ -75,22 +76,24 @@ func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object
 	}
 	// A condition with nothing but a new observedGeneration is not written yet.
 	from := before
-	if written {
-		from = object
+	if copied, ok := object.DeepCopyObject().(Object); ok && written {
+		from = copied
 	}
 	helper, err := patch.NewHelper(from, r.Client)
 	if err != nil {
 		return nil, false, err
 	}
-	return &Report{reporter: r, helper: helper, object: object, before: before.GetConditions()}, false, nil
+	return &Report{reporter: r, helper: helper, object: object, from: from, before: before.GetConditions()}, false, nil
 }
 
-// Write writes what has changed, the spec before the status, and then records the events. That an object is gone which
-// nothing holds any more is no error.
+// Write writes what has changed, the spec before the status, and then records the events. Of an object that nothing holds
+// any more it writes no status: the object is gone then.
 func (r *Report) Write(ctx context.Context) error {
+	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
+		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
+	}
 	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
-	err := r.helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned})
-	if err := IgnoreGone(err, r.object); err != nil {
+	if err := r.helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned}); err != nil {
 		return err
 	}
 	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.before, r.object.GetConditions())

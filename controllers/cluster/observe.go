@@ -1,0 +1,177 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/secret"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// state is what was observed before the decision.
+type state struct {
+	fooCluster *infrav1.FooCluster
+	// cluster is nil only while the FooCluster is deleted after its Cluster is gone.
+	cluster *clusterv1.Cluster
+	// users are the objects that may still have something in the cloud; only a FooCluster that is being deleted looks.
+	users []string
+	// now is when the reconcile started.
+	now time.Time
+	// kubeconfigMissing is since when the control plane could have made its kubeconfig from the endpoint, and has not; zero if
+	// it has, or need not.
+	kubeconfigMissing time.Time
+}
+
+func (s *state) owner() ownertags.Owner {
+	return ownertags.Owner{Kind: ownertags.KindCluster, Key: client.ObjectKeyFromObject(s.fooCluster)}
+}
+
+func (s *state) deleting() bool { return !s.fooCluster.DeletionTimestamp.IsZero() }
+
+// observe returns no state for a FooCluster without an owner, for which there is nothing to do yet.
+func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster) (*state, error) {
+	cluster, err := util.GetOwnerCluster(ctx, r.client, fooCluster.ObjectMeta)
+	s := &state{fooCluster: fooCluster, cluster: cluster, now: r.now()}
+	if s.deleting() {
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		s.users, err = r.users(ctx, cloudidentity.ClusterOf(fooCluster))
+		r.missing.forget(fooCluster.UID)
+		return s, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	if cluster == nil {
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a Cluster the owner", "FooCluster", klog.KObj(fooCluster))
+		return nil, nil
+	}
+	missing, err := r.isKubeconfigMissing(ctx, s)
+	switch {
+	case missing && !fooCluster.Spec.ControlPlaneEndpoint.IsZero():
+		s.kubeconfigMissing = r.missing.since(fooCluster.UID, s.now)
+	case missing:
+		s.kubeconfigMissing = s.now
+	default:
+		r.missing.forget(fooCluster.UID)
+	}
+	return s, err
+}
+
+// users names what may have something in the cloud of a Cluster. The cache may not show yet what was created just before the
+// FooCluster was deleted, so only the API server says that there is nothing.
+func (r *reconciler) users(ctx context.Context, cluster client.ObjectKey) ([]string, error) {
+	if cluster.Name == "" {
+		return nil, nil
+	}
+	found, err := usersFrom(ctx, r.client, cluster)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	return usersFrom(ctx, r.live, cluster)
+}
+
+func usersFrom(ctx context.Context, reader client.Reader, cluster client.ObjectKey) ([]string, error) {
+	ofCluster := []client.ListOption{client.InNamespace(cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.Name}}
+	machines, pools := &infrav1.FooMachineList{}, &infrav1.FooMachinePoolList{}
+	if err := reader.List(ctx, machines, ofCluster...); err != nil {
+		return nil, fmt.Errorf("listing FooMachines: %w", err)
+	}
+	if err := reader.List(ctx, pools, ofCluster...); err != nil {
+		return nil, fmt.Errorf("listing FooMachinePools: %w", err)
+	}
+	var users []string
+	for i := range pools.Items {
+		if mayOrder(&pools.Items[i]) {
+			users = append(users, "FooMachinePool "+pools.Items[i].Name)
+		}
+	}
+	for i := range machines.Items {
+		if mayOrder(&machines.Items[i]) {
+			users = append(users, "FooMachine "+machines.Items[i].Name)
+		}
+	}
+	slices.Sort(users)
+	return users, nil
+}
+
+// mayOrder reports whether an object has something in the cloud, or may order it. One that nothing holds and that nobody
+// owns never did, and never will.
+func mayOrder(object client.Object) bool {
+	return len(object.GetFinalizers()) > 0 || len(object.GetOwnerReferences()) > 0
+}
+
+// isKubeconfigMissing does not look once the FooCluster is provisioned: it then no longer matters.
+func (r *reconciler) isKubeconfigMissing(ctx context.Context, s *state) (bool, error) {
+	if ptr.Deref(s.fooCluster.Status.Initialization.Provisioned, false) || !s.cluster.Spec.ControlPlaneRef.IsDefined() {
+		return false, nil
+	}
+	key := client.ObjectKey{Namespace: s.cluster.Namespace, Name: secret.Name(s.cluster.Name, secret.Kubeconfig)}
+	err := r.client.Get(ctx, key, secretMetadata())
+	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+}
+
+// secretMetadata is a Secret without its data, which the controller has no use for.
+func secretMetadata() *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
+	return object
+}
+
+// missing remembers since when kubeconfigs are missing. After a restart a FooCluster waits for its kubeconfig once more.
+type missing struct {
+	lock sync.Mutex
+	seen map[types.UID]time.Time
+}
+
+func newMissing() *missing { return &missing{seen: map[types.UID]time.Time{}} }
+
+// since returns when it was called first for the object, which is now if never.
+func (m *missing) since(object types.UID, now time.Time) time.Time {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	if _, known := m.seen[object]; !known {
+		m.seen[object] = now
+	}
+	return m.seen[object]
+}
+
+func (m *missing) forget(object types.UID) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	delete(m.seen, object)
+}

@@ -1,0 +1,166 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package clusteridentity
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/conditions"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+)
+
+// state is what was observed before the decision.
+type state struct {
+	identity *infrav1.FooClusterIdentity
+	// users are the FooClusters that name the identity; only one that is being deleted looks.
+	users []string
+	// checked is what the cloud, or the Secret, said about the credentials.
+	checked error
+	// secrets are the metadata of the Secret that the identity names, if it is usable, and of those that it held before.
+	secrets []metav1.PartialObjectMetadata
+}
+
+// observe checks the credentials also of an identity that is being deleted: its users need them to delete what they have.
+func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterIdentity) (*state, error) {
+	s := &state{identity: identity, checked: r.checker.Check(ctx, identity)}
+	users, err := cloudidentity.FooClustersOf(ctx, r.client, identity.Name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range users {
+		s.users = append(s.users, client.ObjectKeyFromObject(&users[i]).String())
+	}
+	held := &metav1.PartialObjectMetadataList{}
+	held.SetGroupVersionKind(secretMetadata().GroupVersionKind())
+	if err := r.cached.List(ctx, held, client.MatchingFields{ownerIndex: identity.Name}); err != nil {
+		return nil, fmt.Errorf("listing the Secrets of FooClusterIdentity %s: %w", identity.Name, err)
+	}
+	named := secretMetadata()
+	if err := r.client.Get(ctx, credentials(identity), named); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("getting Secret %s: %w", credentials(identity), err)
+	}
+	for _, secret := range held.Items {
+		if client.ObjectKeyFromObject(&secret) != credentials(identity) {
+			s.secrets = append(s.secrets, secret)
+		}
+	}
+	if named.UID != "" {
+		s.secrets = append(s.secrets, *named)
+	}
+	return s, nil
+}
+
+// decision is what to do with the Secrets, and what to say.
+type decision struct {
+	// release says that nothing uses the identity any more, so that it and its Secret may be deleted.
+	release bool
+	// secrets are the Secrets that change, as they should be.
+	secrets []metav1.PartialObjectMetadata
+	ready   metav1.Condition
+}
+
+// decide returns what to do next. A Secret in use stays, like the identity itself: without it, what the identity's users have
+// could neither be found nor be deleted, for example after the whole namespace was deleted.
+func decide(s *state) decision {
+	d := decision{release: !s.identity.DeletionTimestamp.IsZero() && len(s.users) == 0, ready: ready(s)}
+	var unusable *cloudidentity.SecretError
+	for _, secret := range s.secrets {
+		wanted := *secret.DeepCopy()
+		owner := metav1.OwnerReference{
+			APIVersion: infrav1.GroupVersion.String(), Kind: "FooClusterIdentity", Name: s.identity.Name, UID: s.identity.UID,
+		}
+		switch {
+		case client.ObjectKeyFromObject(&secret) != credentials(s.identity):
+			release(&wanted)
+			wanted.OwnerReferences = util.RemoveOwnerRef(wanted.OwnerReferences, owner)
+		case d.release, errors.As(s.checked, &unusable), !secret.DeletionTimestamp.IsZero() && len(s.users) == 0:
+			release(&wanted)
+		case secret.DeletionTimestamp.IsZero():
+			controllerutil.AddFinalizer(&wanted, infrav1.FooClusterIdentityFinalizer)
+			wanted.OwnerReferences = util.EnsureOwnerRef(wanted.OwnerReferences, owner)
+		}
+		if !equality.Semantic.DeepEqual(wanted, secret) {
+			d.secrets = append(d.secrets, wanted)
+		}
+	}
+	return d
+}
+
+// release removes the finalizer, unless another identity has the same Secret.
+func release(secret *metav1.PartialObjectMetadata) {
+	if len(owners(secret)) < 2 {
+		controllerutil.RemoveFinalizer(secret, infrav1.FooClusterIdentityFinalizer)
+	}
+}
+
+func ready(s *state) metav1.Condition {
+	c := metav1.Condition{
+		Type: infrav1.FooClusterIdentityReadyCondition, Status: metav1.ConditionFalse, ObservedGeneration: s.identity.Generation,
+	}
+	var unusable *cloudidentity.SecretError
+	switch fault := cloudfault.Of(s.checked); {
+	case !s.identity.DeletionTimestamp.IsZero():
+		c.Reason, c.Message = infrav1.FooClusterIdentityDeletingReason, "waiting for the FooClusters that use it: "+strings.Join(s.users, ", ")
+	case errors.As(s.checked, &unusable):
+		c.Reason, c.Message = unusable.Reason, unusable.Message
+	case !fault.IsZero():
+		c.Reason, c.Message = fault.Reason, fault.Message
+	default:
+		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterIdentityReadyReason
+	}
+	return c
+}
+
+// apply changes the Secrets, so that clusterctl moves the one in use with the identity, and nobody deletes it too early.
+func (r *reconciler) apply(ctx context.Context, s *state, d decision) error {
+	for i := range d.secrets {
+		wanted := &d.secrets[i]
+		before := secretMetadata()
+		for j := range s.secrets {
+			if s.secrets[j].UID == wanted.UID {
+				before = &s.secrets[j]
+			}
+		}
+		err := r.client.Patch(ctx, wanted, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("changing the owner and the finalizer of Secret %s: %w", client.ObjectKeyFromObject(before), err)
+		}
+	}
+	if d.release {
+		r.checker.Forget(s.identity.Name)
+		controllerutil.RemoveFinalizer(s.identity, infrav1.FooClusterIdentityFinalizer)
+	}
+	return nil
+}
+
+// setStatus sets the whole status.
+func setStatus(s *state, d decision) {
+	s.identity.Status.ObservedGeneration = s.identity.Generation
+	conditions.Set(s.identity, d.ready)
+}

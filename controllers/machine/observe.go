@@ -1,0 +1,137 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machine
+
+import (
+	"context"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/labels"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+)
+
+// state is what was observed before the decision.
+type state struct {
+	fooMachine *infrav1.FooMachine
+	// machine is nil for a FooMachine of a pool before Cluster API made its Machine, and after the Machine is gone.
+	machine *clusterv1.Machine
+	// cluster is nil only while the FooMachine is deleted after its Cluster is gone.
+	cluster *clusterv1.Cluster
+
+	knowledge
+}
+
+// knowledge is what is known of the instance. At most one of the fields is set.
+type knowledge struct {
+	instance *cloud.Instance
+	// lost says that the cloud no longer has the instance of the provider ID.
+	lost bool
+	// fault is why the cloud could not be asked, or refused an order.
+	fault cloudfault.Fault
+}
+
+func (s *state) owner() ownertags.Owner {
+	return ownertags.Owner{Kind: ownertags.KindMachine, Key: client.ObjectKeyFromObject(s.fooMachine)}
+}
+
+// clusterKey names the Cluster also when it is gone.
+func (s *state) clusterKey() client.ObjectKey {
+	if s.machine != nil {
+		return client.ObjectKey{Namespace: s.machine.Namespace, Name: s.machine.Spec.ClusterName}
+	}
+	return cloudidentity.ClusterOf(s.fooMachine)
+}
+
+func (s *state) deleting() bool { return !s.fooMachine.DeletionTimestamp.IsZero() }
+
+// unwanted reports whether the instance should disappear, though perhaps with its whole pool.
+func (s *state) unwanted() bool {
+	return s.deleting() || s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero() ||
+		(s.machine != nil && !s.machine.DeletionTimestamp.IsZero())
+}
+
+func (s *state) ofPool() bool { return labels.IsMachinePoolOwned(s.fooMachine) }
+
+// owners reads the Machine and the Cluster. It returns no state for a FooMachine that lacks one that it needs, for which
+// there is nothing to do yet.
+func (r *reconciler) owners(ctx context.Context, fooMachine *infrav1.FooMachine) (*state, error) {
+	s := &state{fooMachine: fooMachine}
+	var err error
+	s.machine, err = util.GetOwnerMachine(ctx, r.client, fooMachine.ObjectMeta)
+	if client.IgnoreNotFound(err) != nil {
+		return nil, err
+	}
+	if s.machine == nil && !s.ofPool() && !s.deleting() {
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a Machine the owner", "FooMachine", klog.KObj(fooMachine))
+		return nil, nil
+	}
+	if key := s.clusterKey(); key.Name != "" {
+		s.cluster, err = util.GetClusterByName(ctx, r.client, key.Namespace, key.Name)
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+	}
+	if s.cluster == nil && !s.deleting() {
+		ctrl.LoggerFrom(ctx).Info("Waiting for the Cluster that the label names",
+			"FooMachine", klog.KObj(fooMachine), "label", clusterv1.ClusterNameLabel)
+		return nil, nil
+	}
+	return s, nil
+}
+
+// observe asks the cloud for the instance: by its ID where that is known. Without one, only a deletion needs to look,
+// by name, since an order whose answer was lost may have left an instance.
+func observe(ctx context.Context, c cloud.Instances, s *state) {
+	id, err := cloud.InstanceID(s.fooMachine.Spec.ProviderID)
+	switch {
+	case err == nil:
+		s.knowledge = byID(ctx, c, id)
+	case s.deleting():
+		s.knowledge = byName(ctx, c, s.owner().CloudName())
+	case s.fooMachine.Spec.ProviderID != "":
+		s.fault = cloudfault.Of(err)
+	}
+}
+
+func byName(ctx context.Context, c cloud.Instances, name string) knowledge {
+	instances, err := c.ListInstances(ctx, cloud.InstanceFilter{Name: name})
+	if err != nil || len(instances) == 0 {
+		return knowledge{fault: cloudfault.Of(err)}
+	}
+	return knowledge{instance: &instances[0]}
+}
+
+func byID(ctx context.Context, c cloud.Instances, id string) knowledge {
+	instance, err := c.GetInstance(ctx, id)
+	if cloud.IsNotFound(err) {
+		return knowledge{lost: true}
+	}
+	if err != nil {
+		return knowledge{fault: cloudfault.Of(err)}
+	}
+	return knowledge{instance: &instance}
+}
