@@ -113,7 +113,7 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
-	secrets, err := manager.CachedSecretClient(mgr)
+	secrets, err := manager.CachedSecretClient(mgr, opts)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
+	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -65,7 +66,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
-	secrets, err := manager.CachedSecretClient(mgr)
+	secrets, err := manager.CachedSecretClient(mgr, &options.Options{})
 	Expect(err).NotTo(HaveOccurred())
 	running, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)

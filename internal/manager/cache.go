@@ -20,6 +20,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -31,20 +32,39 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
-// cacheOptions keep no Secret in memory but those that belong to a Cluster, and no ConfigMap but those that hold a hook's job.
+// cacheOptions keep the metadata of all Secrets in memory, since nothing says beforehand which of them a user names, but the data
+// of none, and no ConfigMap but those that hold a hook's job.
 func cacheOptions(opts *options.Options) cache.Options {
 	result := cache.Options{
-		SyncPeriod:       &opts.SyncPeriod,
-		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: having(clusterv1.ClusterNameLabel)}},
+		SyncPeriod:        &opts.SyncPeriod,
+		DefaultTransform:  cache.TransformStripManagedFields(),
+		DefaultNamespaces: namespaces(opts),
+		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: withoutData}},
 	}
 	if opts.Runs(options.RuntimeExtension) {
 		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(work.HookLabel)}
 	}
-	if opts.Namespace != "" {
-		result.DefaultNamespaces = map[string]cache.Config{opts.Namespace: {}}
-	}
 	return result
+}
+
+func namespaces(opts *options.Options) map[string]cache.Config {
+	if opts.Namespace == "" {
+		return nil
+	}
+	return map[string]cache.Config{opts.Namespace: {}}
+}
+
+// withoutData removes what may hold a Secret's data: kubectl leaves a copy of it in an annotation. Watches ask for metadata
+// only; a Secret that is read as a whole would look empty rather than stay in memory.
+func withoutData(object any) (any, error) {
+	if secret, ok := object.(*corev1.Secret); ok {
+		secret.Data = nil
+	}
+	if metadata, err := meta.Accessor(object); err == nil {
+		metadata.SetAnnotations(nil)
+		metadata.SetManagedFields(nil)
+	}
+	return object, nil
 }
 
 // having selects what has a label.
@@ -62,14 +82,26 @@ func clientOptions() client.Options {
 	}}
 }
 
-// CachedSecretClient returns a client that reads the Secrets of Clusters from the cache.
-func CachedSecretClient(mgr ctrl.Manager) (client.Client, error) {
-	secrets, err := client.New(mgr.GetConfig(), client.Options{
+// CachedSecretClient returns a client that reads the Secrets of Clusters, such as their kubeconfigs, from a cache of its own.
+// It finds no other Secret.
+func CachedSecretClient(mgr ctrl.Manager, opts *options.Options) (client.Client, error) {
+	secrets, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-		Cache: &client.CacheOptions{Reader: mgr.GetCache()},
+		DefaultTransform: cache.TransformStripManagedFields(), DefaultNamespaces: namespaces(opts),
+		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Label: having(clusterv1.ClusterNameLabel)}},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cache of secrets: %w", err)
+	}
+	if err := mgr.Add(secrets); err != nil {
+		return nil, fmt.Errorf("cache of secrets: %w", err)
+	}
+	reading, err := client.New(mgr.GetConfig(), client.Options{
+		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
+		Cache: &client.CacheOptions{Reader: secrets},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("client for secrets: %w", err)
 	}
-	return secrets, nil
+	return reading, nil
 }
