@@ -299,7 +299,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		target.run(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("moves a live cluster, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+	It("moves a live cluster with its MachineHealthCheck, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+		c.healthChecked(ctx, impatient)
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")

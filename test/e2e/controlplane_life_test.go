@@ -26,6 +26,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -101,6 +102,34 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 			c.settled(ctx, 3, version)
 		})
 	}, NodeTimeout(3*clusterUp))
+
+	It("keeps its Machines when it has lost its status, cannot reach its API, and is told that all are unhealthy", func(ctx SpecContext) {
+		c.healthChecked(ctx)
+		before := c.controlPlaneMachines(Default, ctx)
+		restore := c.cutOff()
+		c.loseStatus(ctx, c.controlPlane(Default, ctx))
+		c.askForRemediation(ctx)
+		c.keepsMachines(ctx, before, 15*time.Second)
+		c.withdrawRemediation(ctx)
+		restore()
+		c.initializedAgain(ctx)
+		c.settled(ctx, 3, version)
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(uidsOf(before)), "Machines were replaced though nothing was wrong with them")
+		keys.expectAll(ctx)
+	}, NodeTimeout(2*rolledOut))
+
+	It("keeps its Machines when no object has a status after a restore and its API cannot be reached", Label("slow"), func(ctx SpecContext) {
+		c.healthChecked(ctx, impatient)
+		before := c.controlPlaneMachines(Default, ctx)
+		restore := c.cutOff()
+		c.loseAllStatus(ctx)
+		c.keepsMachines(ctx, before, 2*shortestNodeStartup)
+		restore()
+		c.initializedAgain(ctx)
+		c.settled(ctx, 3, version)
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(uidsOf(before)), "Machines were replaced though nothing was wrong with them")
+		keys.expectAll(ctx)
+	}, NodeTimeout(2*rolledOut))
 
 	It("replaces a Machine whose instance has stopped", Label("contract:control-plane.machines"), func(ctx SpecContext) {
 		c.healthChecked(ctx)

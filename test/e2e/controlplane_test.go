@@ -231,7 +231,7 @@ func (c *cluster) withoutDNSPods(ctx context.Context) {
 
 // healthChecked lets Cluster API find the Machines of the control plane whose instances are not what they should be, from
 // now on to the end of the story.
-func (c *cluster) healthChecked(ctx context.Context) {
+func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.MachineHealthCheckChecks)) {
 	GinkgoHelper()
 	check := &clusterv1.MachineHealthCheck{
 		ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name},
@@ -246,9 +246,21 @@ func (c *cluster) healthChecked(ctx context.Context) {
 			},
 		},
 	}
+	for _, change := range changes {
+		change(&check.Spec.Checks)
+	}
 	Expect(c.Create(ctx, check)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(c.Delete(ctx, check)).To(Succeed())
 		Eventually(ctx, c.gone(check)).Should(BeTrue(), "the MachineHealthCheck is not gone")
 	}, NodeTimeout(soon))
+}
+
+// shortestNodeStartup is the least that Cluster API allows a MachineHealthCheck to wait for a Machine's Node.
+const shortestNodeStartup = 30 * time.Second
+
+// impatient has a MachineHealthCheck wait no longer for Nodes than it must. Only where no Machine joins meanwhile: on a busy
+// machine that can take as long.
+func impatient(checks *clusterv1.MachineHealthCheckChecks) {
+	checks.NodeStartupTimeoutSeconds = ptr.To(int32(shortestNodeStartup.Seconds()))
 }

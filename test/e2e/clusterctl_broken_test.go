@@ -1,0 +1,71 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"slices"
+	"strings"
+	"syscall"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// A move takes no status with it, and makes all Machines within a second, so that nothing tells which was the first. The target's
+// managers must find out all the same that the control plane is initialized, whichever Machine it is that does not work.
+var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("clusterctl", "slow"), func() {
+	It("is moved with a Machine that is broken, which is replaced at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+		key := client.ObjectKey{Namespace: "fleet", Name: "limping"}
+		source, target := newSource(ctx), newTarget(ctx)
+		ctl := newClusterctl(source.management)
+		ctl.init(ctx, source, nextRelease)
+		ctl.init(ctx, target, nextRelease)
+		source.kubectl(ctx, "create", "namespace", key.Namespace)
+		c := source.newCluster(ctx, key, shape{controlPlanes: 3, version: currentVersion})
+		c.available(ctx)
+		nodes := c.settled(ctx, 3, currentVersion)
+		c.withoutDNSPods(ctx)
+		keys := c.newLedger(ctx)
+		keys.during(ctx, func() {
+			// The first by name is the first in any order that has nothing else to go by.
+			machines := c.controlPlaneMachines(Default, ctx)
+			first := slices.MinFunc(machines, func(a, b clusterv1.Machine) int { return strings.Compare(a.Name, b.Name) })
+			broken := nodes[slices.Index(providerIDsOf(nodes), first.Spec.ProviderID)]
+			id := c.instanceOf(ctx, broken)
+
+			c.kubectl(ctx, "--namespace="+key.Namespace, "annotate", "machine", "--all", clusterv1.MachineSkipRemediationAnnotation+"=")
+			c.healthChecked(ctx, impatient)
+			Expect(syscall.Kill(instanceInit(c.state, id), syscall.SIGKILL)).To(Succeed())
+			ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
+			// The cloud is still the one that the source has started.
+			moved := *source.management
+			moved.Client, moved.kubeconfig = target.Client, target.kubeconfig
+			c.management = &moved
+			c.kubectl(ctx, "--namespace="+key.Namespace, "annotate", "machine", "--all", clusterv1.MachineSkipRemediationAnnotation+"-")
+
+			c.initializedAgain(ctx)
+			c.expectReplaced(ctx, 3, currentVersion, []string{broken.Spec.ProviderID})
+		})
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+		c.kubectl(ctx, "--namespace="+key.Namespace, "delete", "cluster", key.Name, "--timeout=2m")
+		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
+	}, NodeTimeout(2*rolledOut+4*clusterUp))
+})

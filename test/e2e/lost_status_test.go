@@ -1,0 +1,124 @@
+//go:build e2e
+
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package e2e
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+)
+
+// cutOff makes the workload cluster's API unreachable, as a network failure does: the load balancer takes connections and says
+// nothing. The returned function ends that.
+func (c *cluster) cutOff() func() {
+	GinkgoHelper()
+	var stopped []int
+	for _, pid := range pids() {
+		if strings.Contains(procFile(pid, "cmdline"), filepath.Join(c.state, "cloud", "load-balancers")) {
+			stopped = append(stopped, pid)
+			Expect(syscall.Kill(pid, syscall.SIGSTOP)).To(Succeed())
+		}
+	}
+	Expect(stopped).To(HaveLen(1), "load balancers of the only cluster")
+	restore := func() { Expect(syscall.Kill(stopped[0], syscall.SIGCONT)).To(Succeed()) }
+	DeferCleanup(restore)
+	return restore
+}
+
+// loseStatus empties the status of objects, as a backup tool does that restores only the rest.
+func (c *cluster) loseStatus(ctx context.Context, objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		Expect(c.Status().Patch(ctx, object, client.RawPatch("application/json-patch+json", []byte(`[{"op":"remove","path":"/status"}]`)))).To(Succeed())
+	}
+}
+
+// loseAllStatus empties the status of the control plane, of its Machines and of the Cluster, while no controller remembers them.
+func (c *cluster) loseAllStatus(ctx context.Context) {
+	GinkgoHelper()
+	c.expectRestart(ctx, "core", c.kill("core"))
+	c.expectRestart(ctx, "manager", c.kill("manager"))
+	c.loseStatus(ctx, c.controlPlane(Default, ctx))
+	for _, machine := range c.controlPlaneMachines(Default, ctx) {
+		c.loseStatus(ctx, &machine)
+	}
+	c.loseStatus(ctx, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name}})
+}
+
+// askForRemediation tells Cluster API that all Machines of the control plane are unhealthy, and waits until a MachineHealthCheck
+// has marked them.
+func (c *cluster) askForRemediation(ctx context.Context) {
+	GinkgoHelper()
+	for _, machine := range c.controlPlaneMachines(Default, ctx) {
+		c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", machine.Name, clusterv1.RemediateMachineAnnotation+"=")
+	}
+	Eventually(func(g Gomega) {
+		for _, machine := range c.controlPlaneMachines(g, ctx) {
+			expectCondition(g, machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse)
+		}
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck marks not all Machines")
+}
+
+// withdrawRemediation takes back what askForRemediation has asked for.
+func (c *cluster) withdrawRemediation(ctx context.Context) {
+	GinkgoHelper()
+	for _, machine := range c.controlPlaneMachines(Default, ctx) {
+		c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", machine.Name, clusterv1.RemediateMachineAnnotation+"-")
+	}
+	Eventually(func(g Gomega) {
+		for _, machine := range c.controlPlaneMachines(g, ctx) {
+			g.Expect(meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition)).To(BeNil())
+		}
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not take its marks back")
+}
+
+// keepsMachines expects, for a while, that no Machine of the control plane is deleted.
+func (c *cluster) keepsMachines(ctx context.Context, machines []clusterv1.Machine, while time.Duration) {
+	GinkgoHelper()
+	Consistently(func(g Gomega) {
+		now := c.controlPlaneMachines(g, ctx)
+		g.Expect(uidsOf(now)).To(Equal(uidsOf(machines)))
+		for _, machine := range now {
+			g.Expect(machine.DeletionTimestamp).To(BeNil(), "Machine %s is being deleted: %s", machine.Name, c.controlPlaneSays(g, ctx, controlplanev1.RemediatingCondition))
+		}
+	}).WithContext(ctx).WithTimeout(while).WithPolling(interval).Should(Succeed())
+}
+
+// initializedAgain waits until the control plane says that it is initialized.
+func (c *cluster) initializedAgain(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(ptr.Deref(c.controlPlane(g, ctx).Status.Initialization.ControlPlaneInitialized, false)).To(BeTrue())
+		var now clusterv1.Cluster
+		g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
+		expectCondition(g, now.Status.Conditions, clusterv1.ClusterControlPlaneInitializedCondition, metav1.ConditionTrue)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+}
