@@ -58,11 +58,23 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("grows to 3 and 5 and shrinks to 3, in balance and without a gap in service", Label(
+	It("waits calmly while an admission policy rejects its Machines, and then grows to 3 without a gap in service", Label(
+		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
+	), func(ctx SpecContext) {
+		allow := c.rejectMachines(ctx)
+		c.scaleControlPlane(ctx, 3)
+		c.calm(ctx, 1)
+		expectNoGap(keys.during(ctx, func() {
+			allow()
+			c.settled(ctx, 3, version)
+		}))
+	}, NodeTimeout(2*rolledOut))
+
+	It("grows to 5 and shrinks to 3, in balance and without a gap in service", Label(
 		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
 	), func(ctx SpecContext) {
 		expectNoGap(keys.during(ctx, func() {
-			for _, replicas := range []int{3, 5, 3} {
+			for _, replicas := range []int{5, 3} {
 				c.scaleControlPlane(ctx, replicas)
 				c.settled(ctx, replicas, version)
 			}

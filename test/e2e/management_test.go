@@ -50,16 +50,25 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// cloudConfig has one instance type that no tenant can afford, so that the quota is exceeded without filling the machine.
-const cloudConfig = `
+// suiteQuota is how many CPUs the stories may use.
+const suiteQuota = 200
+
+// writeCloudConfig writes the cloud's configuration. It has an instance type that no tenant can afford, so that the quota is
+// exceeded without filling the machine.
+func writeCloudConfig(cpus int) string {
+	GinkgoHelper()
+	path := filepath.Join(suiteDir, "cloud.yaml")
+	Expect(os.WriteFile(path, fmt.Appendf(nil, `
 instanceTypes:
 - {name: small, cpus: 2, memory: 2Gi}
 - {name: medium, cpus: 2, memory: 4Gi}
 - {name: giant, cpus: 1000, memory: 2Gi}
 tenants:
 - name: default
-  quota: {cpus: 200}
-`
+  quota: {cpus: %d}
+`, cpus), 0o600)).To(Succeed())
+	return path
+}
 
 // management is a management cluster with the Foo cloud and all controllers, started by quickstart.
 type management struct {
@@ -85,10 +94,8 @@ func sharedManagement(ctx context.Context) *management {
 
 func startManagement(ctx context.Context) *management {
 	GinkgoHelper()
-	config := filepath.Join(suiteDir, "cloud.yaml")
-	Expect(os.WriteFile(config, []byte(cloudConfig), 0o600)).To(Succeed())
 	m := &management{state: filepath.Join(suiteDir, "state"), bridge: suiteBridge}
-	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--extension", "--cloud-config="+config)
+	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--extension", "--cloud-config="+writeCloudConfig(suiteQuota))
 	DeferCleanup(func() { // a start that fails half-way
 		if shared == nil {
 			m.program.interrupt(ctx)
@@ -271,7 +278,7 @@ type named struct {
 	Name string `json:"name"`
 }
 
-// quota is what `foocloud quota` says.
+// quota is what `foocloud quota` says is used.
 type quota struct {
 	Used struct {
 		Instances     int `json:"instances"`

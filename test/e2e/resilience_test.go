@@ -101,10 +101,10 @@ func (c *cluster) waitForMachines(ctx context.Context, count int32) {
 }
 
 // expectRestart waits until a program that was killed runs again. What dies again and again is started ever later.
-func (c *cluster) expectRestart(ctx context.Context, program string, killed int) {
+func (m *management) expectRestart(ctx context.Context, program string, killed int) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		pid := c.pid(g, program)
+		pid := m.pid(g, program)
 		g.Expect(pid).NotTo(Equal(killed))
 		g.Expect(syscall.Kill(pid, 0)).To(Succeed())
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "%s is not started again", program)
