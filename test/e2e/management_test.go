@@ -203,13 +203,25 @@ func (m *management) kubectl(ctx context.Context, args ...string) string {
 // apply does what a user does with a template: kubectl apply.
 func (m *management) apply(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
+	m.pipe(ctx, objects, "apply")
+}
+
+// deleteAtOnce deletes objects one after the other, without waiting for any of them to be gone.
+func (m *management) deleteAtOnce(ctx context.Context, objects []*unstructured.Unstructured) {
+	GinkgoHelper()
+	m.pipe(ctx, objects, "delete", "--wait=false")
+}
+
+// pipe gives objects to a kubectl command.
+func (m *management) pipe(ctx context.Context, objects []*unstructured.Unstructured, args ...string) {
+	GinkgoHelper()
 	list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": "v1", "kind": "List"}}
 	for _, object := range objects {
 		list.Items = append(list.Items, *object)
 	}
 	content, err := list.MarshalJSON()
 	Expect(err).NotTo(HaveOccurred())
-	cmd := command(ctx, kubectl(), "--kubeconfig="+m.kubeconfig, "apply", "--filename=-")
+	cmd := command(ctx, kubectl(), append(args, "--kubeconfig="+m.kubeconfig, "--filename=-")...)
 	cmd.Stdin = bytes.NewReader(content)
 	output(cmd)
 }
