@@ -22,6 +22,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"syscall"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -84,6 +85,29 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 		Expect(c.strikes(ctx, "lost")).To(Equal(1))
 	}, NodeTimeout(2*clusterUp))
+
+	It("repairs a pool that is sized elsewhere while its rollout is paused", func(ctx SpecContext) {
+		c.sizedElsewhere(ctx)
+		kept, broken := c.rolloutPaused(ctx, workers)
+		Expect(syscall.Kill(instanceInit(c.state, broken.ID), syscall.SIGKILL)).To(Succeed())
+		c.expectRepaired(ctx, workers, kept, broken)
+		c.rolloutResumed(ctx)
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(2*clusterUp))
+
+	It("drains what the cloud takes back from a pool that is sized elsewhere while its rollout is paused", Label("slow"), func(ctx SpecContext) {
+		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
+		c.rolledOut(ctx, workers)
+		c.sizedElsewhere(ctx)
+		kept, reclaimed := c.rolloutPaused(ctx, workers)
+		if c.reclaim(ctx).ID == kept.ID {
+			kept, reclaimed = reclaimed, kept
+		}
+		c.expectRepaired(ctx, workers, kept, reclaimed)
+		c.rolloutResumed(ctx)
+		c.patchPoolTemplate(ctx, `{"interruptible":false}`)
+		c.rolledOut(ctx, workers)
+	}, NodeTimeout(4*clusterUp))
 
 	It("stalls when nothing boots, says so, and goes on", Label("slow"), func(ctx SpecContext) {
 		c.fault(ctx, "broken", "--kind=BootFailure", "--pool="+c.poolName())
@@ -154,16 +178,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		for _, node := range workersOf(c.nodesReady(ctx, 1, workers)) {
 			Expect(node.Labels).To(HaveKey(clusterv1.InterruptibleLabel))
 		}
-		before := c.poolInstances(ctx)
-		c.fault(ctx, "spot", "--kind=SpotReclaim", "--pool="+c.poolName(), "--notice=60s", "--count=1")
-		began := time.Now()
-		Eventually(func(g Gomega) {
-			now := c.poolInstances(ctx)
-			g.Expect(slices.ContainsFunc(before, func(old instance) bool {
-				return !slices.ContainsFunc(now, func(i instance) bool { return i.ID == old.ID })
-			})).To(BeTrue(), "all instances are still there")
-		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-		Expect(time.Since(began)).To(BeNumerically("<", 50*time.Second), "it goes by its Machine, not by the cloud")
+		c.reclaim(ctx)
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
@@ -228,6 +243,74 @@ func (c *cluster) faults(ctx context.Context, args ...string) {
 	cmd := command(ctx, "foocloud", append([]string{"faults"}, args...)...)
 	cmd.Env = append(cmd.Env, c.cloudEnv()...)
 	output(cmd)
+}
+
+// reclaim has the cloud take an interruptible instance of the pool back, and returns it once it is gone, which must be before
+// the cloud would have ended it.
+func (c *cluster) reclaim(ctx context.Context) instance {
+	GinkgoHelper()
+	before := c.poolInstances(ctx)
+	c.fault(ctx, "spot", "--kind=SpotReclaim", "--pool="+c.poolName(), "--notice=60s", "--count=1")
+	began := time.Now()
+	index := -1
+	Eventually(func(g Gomega) {
+		now := c.poolInstances(ctx)
+		index = slices.IndexFunc(before, func(old instance) bool {
+			return !slices.ContainsFunc(now, func(i instance) bool { return i.ID == old.ID })
+		})
+		g.Expect(index).To(BeNumerically(">=", 0), "all instances are still there")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+	Expect(time.Since(began)).To(BeNumerically("<", 50*time.Second), "it is deleted with its Machine, not by the cloud")
+	return before[index]
+}
+
+// sizedElsewhere lets the MachinePool follow the size that the pool has in the cloud, until the rollout is resumed.
+func (c *cluster) sizedElsewhere(ctx context.Context) {
+	GinkgoHelper()
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machinepool", c.key.Name+"-workers", clusterv1.ReplicasManagedByAnnotation+"=cloud")
+}
+
+// rolloutPaused pauses the rollout, makes all instances outdated, and returns two of them.
+func (c *cluster) rolloutPaused(ctx context.Context, workers int) (one, another instance) {
+	GinkgoHelper()
+	c.pauseRollout(ctx, true)
+	c.rollOut(ctx)
+	message := c.poolSays(ctx, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionFalse, infrav1.FooMachinePoolRolloutPausedReason)
+	Expect(message).To(HavePrefix("%d ", workers))
+	instances := c.poolInstances(ctx)
+	Expect(instances).To(HaveLen(workers))
+	return instances[0], instances[1]
+}
+
+// rolloutResumed ends what sizedElsewhere and rolloutPaused have begun.
+func (c *cluster) rolloutResumed(ctx context.Context) {
+	GinkgoHelper()
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machinepool", c.key.Name+"-workers", clusterv1.ReplicasManagedByAnnotation+"-")
+	c.pauseRollout(ctx, false)
+}
+
+func (c *cluster) pauseRollout(ctx context.Context, paused bool) {
+	GinkgoHelper()
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "foomachinepool", c.key.Name+"-workers", "--type=merge",
+		fmt.Sprintf(`--patch={"spec":{"strategy":{"rolloutPaused":%t}}}`, paused))
+}
+
+// expectRepaired waits until the pool has another instance instead of one that does not work, and all others as before.
+func (c *cluster) expectRepaired(ctx context.Context, workers int, kept, broken instance) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		instances := c.poolInstances(ctx)
+		g.Expect(instances).To(HaveLen(workers))
+		g.Expect(instances).To(ContainElement(HaveField("ID", kept.ID)), "an instance that works was replaced though the rollout is paused")
+		g.Expect(instances).NotTo(ContainElement(HaveField("ID", broken.ID)), "the instance is not replaced")
+		var nodes corev1.NodeList
+		g.Expect(c.workload.List(ctx, &nodes)).To(Succeed())
+		g.Expect(providerIDsOf(nodes.Items)).NotTo(ContainElement(broken.ProviderID), "the Node of the instance is still there")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+	nodes := workersOf(c.nodesReady(ctx, 1, workers))
+	Expect(providerIDsOf(nodes)).To(ContainElement(kept.ProviderID))
+	c.poolHas(ctx, nodes)
+	c.machinePoolWants(ctx, int32(workers))
 }
 
 // strikes returns how often a rule has struck.
