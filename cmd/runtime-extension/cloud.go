@@ -43,6 +43,6 @@ func newClouds(live client.Client, opts *options.Options) (cloudidentity.Clouds,
 			})
 		},
 		// Nothing here waits for what happens in a cloud.
-		Follow: func(cloudevents.Watcher) func() { return func() {} },
+		Follow: func(cloudevents.Watcher, cloudevents.Scope) func() { return func() {} },
 	}), nil
 }
