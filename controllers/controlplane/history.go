@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	// unseenGrace is how long what was last known of a workload cluster is shown while it can not be reached.
+	// unseenGrace is how long what was last known of a workload cluster is shown while it cannot be reached.
 	unseenGrace = 5 * time.Minute
 	// historyKnown bounds for how many control planes something is remembered. One that is forgotten is as one that is seen
 	// for the first time.
@@ -93,7 +93,7 @@ func (h *history) last(owner types.UID, now time.Time, failure error) time.Time 
 	return now
 }
 
-// stillShown says whether what was known before is shown though the workload cluster can not be observed now.
+// stillShown says whether what was known before is shown though the workload cluster cannot be observed now.
 func (s *scope) stillShown() bool {
 	return s.observation == nil && !s.lastSeen.IsZero() && s.now.Sub(s.lastSeen) < unseenGrace
 }

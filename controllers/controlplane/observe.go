@@ -180,7 +180,7 @@ func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
 	object, err := external.GetObjectFromContractVersionedRef(ctx, r.infraReader, reference, s.controlPlane.Namespace)
 	if err != nil {
 		// A template that is missing or not understood must not keep anything else from being looked at.
-		s.templateProblem = fmt.Sprintf("spec.machineTemplate.spec.infrastructureRef: %s %s can not be read: %v",
+		s.templateProblem = fmt.Sprintf("spec.machineTemplate.spec.infrastructureRef: %s %s cannot be read: %v",
 			reference.Kind, reference.Name, err)
 		return nil
 	}
@@ -266,7 +266,7 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 }
 
 // errUnobservable says that the workload cluster was not even tried to be looked at.
-var errUnobservable = errors.New("the workload cluster can not be looked at")
+var errUnobservable = errors.New("the workload cluster cannot be looked at")
 
 // kubeconfigUnusable says whether there is no kubeconfig, or none for this cluster.
 func (s *scope) kubeconfigUnusable() bool {
@@ -274,7 +274,7 @@ func (s *scope) kubeconfigUnusable() bool {
 	return kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
 }
 
-// unobservable says why the workload cluster can not be looked at; empty if it can. Once it is initialized only a kubeconfig
+// unobservable says why the workload cluster cannot be looked at; empty if it can. Once it is initialized only a kubeconfig
 // that is known not to be its own keeps from it, and the end of its Machines.
 func (s *scope) unobservable() string {
 	kubeconfig := s.foundation.kubeconfig

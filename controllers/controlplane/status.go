@@ -125,7 +125,7 @@ func planStatus(result outcome) controlplanev1.FooControlPlanePlanStatus {
 	}
 }
 
-// etcdStatus is the arithmetic of the state that the decision was made from. While etcd can not be asked, what was last
+// etcdStatus is the arithmetic of the state that the decision was made from. While etcd cannot be asked, what was last
 // known stays for as long as the conditions show it.
 func (s *scope) etcdStatus(seen plan.State) controlplanev1.FooControlPlaneEtcdStatus {
 	if !seen.EtcdManaged {

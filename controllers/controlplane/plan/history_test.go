@@ -20,8 +20,10 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"reflect"
 	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 )
@@ -182,12 +184,20 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 		w.surge = rapid.IntRange(0, 1).Draw(t, "surge")
 		w.domains = rapid.SampledFrom([][]string{nil, {"a", "b", "c"}}).Draw(t, "domains")
 		crash := never
+		var before State
+		var last Decision
 		step := func() Decision {
 			s := w.state()
 			next := Decide(s)
 			if again := Decide(s); again.Action != next.Action || again.Message != next.Message {
 				t.Fatalf("the same state gives two decisions: %+v and %+v", next, again)
 			}
+			timeless := s
+			timeless.Now = time.Time{}
+			if next.Action == last.Action && next.Reason == last.Reason && next.Message != last.Message && reflect.DeepEqual(timeless, before) {
+				t.Fatalf("it says the same in other words, which costs a write: %+v after %+v", next, last)
+			}
+			before, last = timeless, next
 			if !w.stale(next) {
 				if problem := w.failing(next); problem != "" {
 					t.Fatalf("%s: %+v in %+v", problem, next, s)

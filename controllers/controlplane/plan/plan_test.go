@@ -359,3 +359,73 @@ func TestStable(t *testing.T) {
 		})
 	}
 }
+
+func TestLeadershipGoesToAMemberThatStays(t *testing.T) {
+	created := func(index, minutes int) func(*State) {
+		return func(s *State) { s.Machines[index].Created = time.Unix(0, 0).Add(time.Duration(minutes) * time.Minute) }
+	}
+	// The first of five is being deleted, and leads.
+	going := func(s *State) { s.Machines[0].Deleting, s.Machines[0].AtHook = true, true }
+	old := func(indexes ...int) func(*State) {
+		return func(s *State) {
+			for _, index := range indexes {
+				s.Machines[index].Outdated = []Difference{{Field: "spec.version", Text: "version", Asked: true}}
+			}
+		}
+	}
+	ages := func(s *State) {
+		for index := range s.Machines {
+			created(index, index)(s)
+		}
+	}
+	tests := map[string]struct {
+		state State
+		want  string
+	}{
+		"the newest":                    {with(settled("a", "b", "c", "d", "e"), going, ages), "e"},
+		"one that is up to date":        {with(settled("a", "b", "c", "d", "e"), going, ages, old(1, 3, 4)), "c"},
+		"one that is not being deleted": {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Deleting = true }), "d"},
+		"one that is healthy":           {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Unhealthy = []string{"broken"} }), "d"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			next := Decide(test.state)
+			g.Expect(next.Action).To(Equal(ActionRelease), next.Message)
+			g.Expect(next.Etcd.MoveLeader).To(BeTrue())
+			g.Expect(next.Etcd.Via.Name).To(Equal(test.want))
+		})
+	}
+}
+
+func TestWhatTheUserWantsRemediatedGoesFirst(t *testing.T) {
+	g := NewWithT(t)
+	s := settled("a", "b", "c", "d", "e")
+	s.Machines[1].Remediate, s.Machines[1].Unhealthy, s.Etcd.Members[1].Problem = true, []string{"etcd: failed"}, "no answer"
+	s.Machines[3].Remediate = true
+	g.Expect(Decide(s).Machine).To(Equal("b"), "it lacks most")
+	s.Machines[3].RemediationAsked = true
+	next := Decide(s)
+	g.Expect(next).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "d")))
+	g.Expect(next.Unhealthy).To(HaveKeyWithValue("d", HaveField("Reason", controlplanev1.MachineRemediationMachineDeletingReason)))
+	g.Expect(next.Unhealthy).To(HaveKeyWithValue("b", HaveField("Message", ContainSubstring("waits for something else first"))))
+}
+
+func TestAdoption(t *testing.T) {
+	g := NewWithT(t)
+	s := with(settled(), func(s *State) { s.Adoptable = []string{"x", "y"} })
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionAdopt), HaveField("Message", "adopting Machines x, y")))
+	s.Foreign = []string{"z"}
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionWait), HaveField("Reason", ReasonForeignMachines)), "all or none")
+	s.Deleting = true
+	g.Expect(Decide(s).Action).To(Equal(ActionFinish))
+}
+
+func TestEvidence(t *testing.T) {
+	g := NewWithT(t)
+	g.Expect(Evidence{}.Initialized()).To(BeFalse())
+	g.Expect(Evidence{Machines: 1}.Initialized()).To(BeFalse())
+	for _, evidence := range []Evidence{{Status: true}, {Cluster: true}, {Machines: 2}, {Marked: true}, {Joining: true}, {Node: true}} {
+		g.Expect(evidence.Initialized()).To(BeTrue(), "%+v", evidence)
+	}
+}
