@@ -136,6 +136,8 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 		ClusterCache:     clusters,
 		WatchFilterValue: opts.WatchFilter,
 		Concurrency:      opts.Concurrency(options.FooControlPlane),
+		EtcdTimeout:      opts.EtcdCallTimeout,
+		UnseenGrace:      opts.RemoteConditionsGracePeriod,
 	})
 }
 

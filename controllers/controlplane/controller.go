@@ -83,6 +83,7 @@ type Reconciler struct {
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
 	watchFilter  string
+	unseenGrace  time.Duration
 
 	controller controller.Controller
 	tracker    external.ObjectTracker

@@ -17,6 +17,7 @@ limitations under the License.
 package controlplane
 
 import (
+	"cmp"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -26,7 +27,7 @@ import (
 )
 
 const (
-	// unseenGrace is how long what was last known of a workload cluster is shown while it cannot be reached.
+	// unseenGrace is how long what was last known of a workload cluster is shown by default while it cannot be reached.
 	unseenGrace = 5 * time.Minute
 	// historyKnown bounds for how many control planes something is remembered. One that is forgotten is as one that is seen
 	// for the first time.
@@ -95,5 +96,5 @@ func (h *history) last(owner types.UID, now time.Time, failure error) time.Time 
 
 // stillShown says whether what was known before is shown though the workload cluster cannot be observed now.
 func (s *scope) stillShown() bool {
-	return s.observation == nil && !s.lastSeen.IsZero() && s.now.Sub(s.lastSeen) < unseenGrace
+	return s.observation == nil && !s.lastSeen.IsZero() && s.now.Sub(s.lastSeen) < cmp.Or(s.unseenGrace, unseenGrace)
 }

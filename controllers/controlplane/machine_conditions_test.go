@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
@@ -82,6 +83,15 @@ func TestNodeCondition(t *testing.T) {
 				HaveField("Message", "Node n does not have the "+test.want)))
 		})
 	}
+}
+
+func TestWhatWasKnownIsShownForTheGrace(t *testing.T) {
+	g := NewWithT(t)
+	s := &scope{now: time.Now()}
+	s.lastSeen = s.now.Add(-6 * time.Minute)
+	g.Expect(s.stillShown()).To(BeFalse(), "five minutes by default")
+	s.unseenGrace = 7 * time.Minute
+	g.Expect(s.stillShown()).To(BeTrue())
 }
 
 // A Machine whose machine runs another kubelet than it should is not up to date, and no reason to replace it.

@@ -45,7 +45,9 @@ import (
 
 // scope is everything that one reconcile observes. It is filled before the state is made of it, and only read afterwards.
 type scope struct {
-	now          time.Time
+	now time.Time
+	// unseenGrace is how long what was last known is shown; zero is the default.
+	unseenGrace  time.Duration
 	controlPlane *controlplanev1.FooControlPlane
 	cluster      *clusterv1.Cluster
 
@@ -137,6 +139,7 @@ func (s *scope) machineCollection() collections.Machines {
 func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.FooControlPlane, cluster *clusterv1.Cluster) (*scope, error) {
 	s := &scope{
 		now:          r.clock.Now(),
+		unseenGrace:  r.unseenGrace,
 		controlPlane: controlPlane,
 		cluster:      cluster,
 		foundation: foundation{

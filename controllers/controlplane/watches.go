@@ -58,6 +58,11 @@ type Options struct {
 	SecretClient client.Client
 	// Workload reaches workload clusters; by default by the ClusterCache and the kubeconfig secrets.
 	Workload workload.Access
+	// EtcdTimeout bounds all that is asked of one etcd member at once; the default is 5 s.
+	EtcdTimeout time.Duration
+	// UnseenGrace is how long conditions keep showing what was last known of a workload cluster that cannot be reached; the
+	// default is five minutes.
+	UnseenGrace time.Duration
 	// Concurrency is how many FooControlPlanes are reconciled at once; the default is 10.
 	Concurrency int
 }
@@ -75,7 +80,7 @@ func (o Options) withDefaults(live client.Reader) (Options, error) {
 		o.Concurrency = defaultConcurrency
 	}
 	if o.Workload == nil {
-		connections, err := workload.NewConnections(o.ClusterCache, o.SecretClient, live)
+		connections, err := workload.NewConnections(o.ClusterCache, o.SecretClient, live, o.EtcdTimeout)
 		if err != nil {
 			return o, err
 		}
@@ -110,6 +115,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
 		watchFilter:  options.WatchFilterValue,
+		unseenGrace:  options.UnseenGrace,
 	}
 	r.byCluster = handler.EnqueueRequestsFromMapFunc(r.ofSameCluster)
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)

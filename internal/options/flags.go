@@ -104,6 +104,10 @@ func (o *Options) addLimits(fs *pflag.FlagSet) {
 	fs.IntVar(&o.KubeAPIBurst, "kube-api-burst", 200, "Maximum requests in one burst to the management cluster.")
 	fs.Float32Var(&o.ClusterCacheQPS, "clustercache-client-qps", 20, "Maximum requests per second to each workload cluster.")
 	fs.IntVar(&o.ClusterCacheBurst, "clustercache-client-burst", 30, "Maximum requests in one burst to each workload cluster.")
+	fs.DurationVar(&o.RemoteConditionsGracePeriod, "remote-conditions-grace-period", 5*time.Minute,
+		"How long conditions keep showing what was last known of a workload cluster that cannot be reached.")
+	fs.DurationVar(&o.EtcdCallTimeout, "etcd-call-timeout-duration", 5*time.Second,
+		"Maximum time for all that is asked of one etcd member at once, including the connection.")
 }
 
 func (o *Options) addServers(fs *pflag.FlagSet) {

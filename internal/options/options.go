@@ -90,6 +90,10 @@ type Options struct {
 	// ClusterCacheQPS and ClusterCacheBurst limit the requests to each workload cluster, per second.
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
+	// EtcdCallTimeout bounds all that is asked of one etcd member at once.
+	EtcdCallTimeout time.Duration
+	// RemoteConditionsGracePeriod is how long conditions keep showing what was last known of a workload cluster.
+	RemoteConditionsGracePeriod time.Duration
 	// WebhookPort is the port of the webhooks that convert and admit Foo's kinds; with zero there are none.
 	WebhookPort int
 	// WebhookCertDir holds the certificate and the key of the webhooks, in files of these names.

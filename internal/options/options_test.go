@@ -64,6 +64,9 @@ func TestValidate(t *testing.T) {
 		{name: "no requests", args: withCloud("--kube-api-qps=0"), want: "--kube-api-qps is 0, want more than 0"},
 		{name: "no burst", args: withCloud("--kube-api-burst=-1"), want: "--kube-api-burst is -1, want at least 1"},
 		{name: "no period", args: withCloud("--sync-period=0"), want: "--sync-period is 0s, want more than 0s"},
+		{name: "no time for etcd", args: withCloud("--etcd-call-timeout-duration=0s"), want: "--etcd-call-timeout-duration is 0s, want more than 0s"},
+		{name: "no grace", args: withCloud("--remote-conditions-grace-period=-1s"), want: "--remote-conditions-grace-period is -1s, want more than 0s"},
+		{name: "a time for the etcd of others", args: withCloud("--providers=infrastructure", "--etcd-call-timeout-duration=9s"), want: "--etcd-call-timeout-duration is set, but --providers has no control-plane"},
 		{name: "no webhooks", args: withCloud("--webhook-port=0")},
 		{name: "no port", args: withCloud("--webhook-port=65536"), want: "--webhook-port is 65536, want 0 to 65535"},
 		{name: "one port for two", args: withCloud("--health-addr=:9443"), want: "--webhook-port and --health-addr both have port 9443"},
@@ -153,6 +156,7 @@ func TestFlagsAreThoseOfClusterAPI(t *testing.T) {
 	for name, byDefault := range map[string]string{
 		"namespace": "", "watch-filter": "", "sync-period": "10m0s", "kube-api-qps": "100", "kube-api-burst": "200",
 		"clustercache-concurrency": "100", "clustercache-client-qps": "20", "clustercache-client-burst": "30",
+		"remote-conditions-grace-period": "5m0s", "etcd-call-timeout-duration": "5s",
 		"leader-elect": "false", "leader-elect-lease-duration": "1m0s", "leader-elect-renew-deadline": "40s", "leader-elect-retry-period": "5s",
 		"profiler-address": "", "contention-profiling": "false", "skip-crd-migration-phases": "[]",
 		"webhook-port": "9443", "webhook-cert-dir": "/tmp/k8s-webhook-server/serving-certs/", "webhook-cert-name": "tls.crt", "webhook-key-name": "tls.key",

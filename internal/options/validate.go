@@ -52,7 +52,7 @@ func (o *Options) validateProviders() error {
 		}
 	}
 	of := map[Provider][]string{
-		ControlPlane:     {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst"},
+		ControlPlane:     {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst", "etcd-call-timeout-duration", "remote-conditions-grace-period"},
 		RuntimeExtension: {"runtime-extension-client-ca-name", "runtime-extension-snapshot-room"},
 	}
 	for _, provider := range Providers {
@@ -131,8 +131,10 @@ func (o *Options) validateNumbers() error {
 			return fmt.Errorf("--%s is %g, want more than 0", name, value)
 		}
 	}
-	if o.SyncPeriod <= 0 {
-		return fmt.Errorf("--sync-period is %s, want more than 0s", o.SyncPeriod)
+	for _, name := range []string{"sync-period", "etcd-call-timeout-duration", "remote-conditions-grace-period"} {
+		if value, err := o.flags.GetDuration(name); err != nil || value <= 0 {
+			return fmt.Errorf("--%s is %s, want more than 0s", name, value)
+		}
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package workload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ const (
 	// initializedTimeout is how long one look for an API server that may not serve yet takes at most. A load balancer
 	// that holds early connections answers within it the moment the API server is up.
 	initializedTimeout = 2 * time.Second
-	// observeTimeout bounds one observation.
+	// observeTimeout bounds one observation, unless etcd alone may take half of it.
 	observeTimeout = 10 * time.Second
 )
 
@@ -77,20 +78,22 @@ type Connections struct {
 var _ Access = &Connections{}
 
 // NewConnections returns access by way of a ClusterCache and, where it is not connected, of the kubeconfig secrets.
-// A secret is looked for in cached first, which may hold only those of Cluster API, and then in live.
-func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader) (*Connections, error) {
+// A secret is looked for in cached first, which may hold only those of Cluster API, and then in live. The timeout bounds
+// all that is asked of one etcd member at once; zero is 5 s.
+func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader, timeout time.Duration) (*Connections, error) {
 	clients, err := newDirect(secretReader{cached: cached, live: live})
 	if err != nil {
 		return nil, err
 	}
 	c := &Connections{Clusters: &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)}, cache: cache}
+	c.etcd.timeout = cmp.Or(timeout, etcdTimeout)
 	wake := func(cluster client.ObjectKey) {
 		if wake := c.wake.Load(); wake != nil {
 			(*wake)(cluster)
 		}
 	}
 	c.initialized = newLooks[bool](initializedTimeout, clock.RealClock{}, wake)
-	c.observed = newLooks[Observation](observeTimeout, clock.RealClock{}, wake)
+	c.observed = newLooks[Observation](max(observeTimeout, 2*c.etcd.timeout), clock.RealClock{}, wake)
 	return c, nil
 }
 

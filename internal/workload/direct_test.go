@@ -70,7 +70,7 @@ func TestInitialized(t *testing.T) {
 
 	// The secret carries no label of Cluster API, so the cache does not have it.
 	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
-	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live)
+	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
 	g.Expect(err).NotTo(HaveOccurred())
 
 	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse())

@@ -33,7 +33,7 @@ import (
 
 const (
 	etcdPort = 2379
-	// etcdTimeout bounds all that is asked of one member at once.
+	// etcdTimeout bounds by default all that is asked of one member at once, including the connection.
 	etcdTimeout = 5 * time.Second
 )
 
@@ -61,9 +61,9 @@ func (c *Connections) RemoveEtcdMember(ctx context.Context, cluster client.Objec
 	return nil
 }
 
-// withEtcd runs do with a client of the etcd member on a node, for at most etcdTimeout.
+// withEtcd runs do with a client of the etcd member on a node, for at most the timeout of etcd.
 func (c *Connections) withEtcd(ctx context.Context, cluster client.ObjectKey, node string, do func(context.Context, *clientv3.Client) error) error {
-	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
 	way, err := c.wayToEtcd(ctx, cluster)
 	if err != nil {

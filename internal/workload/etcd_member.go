@@ -89,7 +89,7 @@ func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*e
 	if !slices.ContainsFunc(nodes, runsEtcd) {
 		return nil, EtcdState{}, fmt.Errorf("no control plane node has a pod of etcd in namespace %s: %w", metav1.NamespaceSystem, ErrEtcdUnmanaged)
 	}
-	ctx, cancel = context.WithTimeout(ctx, etcdTimeout)
+	ctx, cancel = context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
 	return way, way.observe(ctx, nodes), nil
 }

@@ -49,7 +49,7 @@ type answer struct {
 
 // observeEtcd asks all members at once, for each may see the cluster another way.
 func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey, nodes []Node) EtcdState {
-	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
+	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
 	way, err := c.wayToEtcd(ctx, cluster)
 	if err != nil {

@@ -47,13 +47,15 @@ const (
 type etcdWays struct {
 	// idle is how long the connection to a member is kept after it was used.
 	idle time.Duration
+	// timeout bounds all that is asked of one member at once.
+	timeout time.Duration
 
 	mu   sync.Mutex
 	ways map[client.ObjectKey]*etcdWay
 }
 
 func newEtcdWays(idle time.Duration) *etcdWays {
-	return &etcdWays{idle: idle, ways: map[client.ObjectKey]*etcdWay{}}
+	return &etcdWays{idle: idle, timeout: etcdTimeout, ways: map[client.ObjectKey]*etcdWay{}}
 }
 
 // etcdWay is how the members of one cluster are reached.

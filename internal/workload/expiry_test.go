@@ -82,7 +82,7 @@ func TestShownExpiry(t *testing.T) {
 			secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.ClusterCA, map[string][]byte{
 				secret.TLSCrtDataName: authority.KeyPair.Cert,
 			})).Build()
-			connections, err := NewConnections(nil, secrets, secrets)
+			connections, err := NewConnections(nil, secrets, secrets, 0)
 			g.Expect(err).NotTo(HaveOccurred())
 			trusted, err := connections.clusterAuthority(context.Background(), testCluster)
 			g.Expect(err).NotTo(HaveOccurred())

@@ -78,7 +78,7 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 		kubeconfigSecret(hangs[i], address)
 	}
 	reader := secrets.Build()
-	connections, err := NewConnections(clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), fine), reader, reader)
+	connections, err := NewConnections(clustercache.NewFakeClusterCache(fake.NewClientBuilder().Build(), fine), reader, reader, 0)
 	g.Expect(err).NotTo(HaveOccurred())
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[ctrl.Request]())
 	t.Cleanup(queue.ShutDown)
