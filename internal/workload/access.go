@@ -49,21 +49,21 @@ type Access interface {
 	Source(to handler.EventHandler) source.Source
 	// MoveEtcdLeader hands the leadership of etcd from one member to another.
 	MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error
-	// RemoveEtcdMember removes one member from etcd, by way of another one.
+	// RemoveEtcdMember asks one member of etcd to remove another one.
 	RemoveEtcdMember(ctx context.Context, cluster client.ObjectKey, member, via Member) error
-	// PrepareUpgrade brings what kubeadm keeps in the cluster in step with the spec, before the first machine of a new
-	// version or configuration joins: the version, the images, the feature gates and the components' settings in the
-	// ConfigMap kubeadm-config, and the cluster role bindings that newer kubeadm versions rely on. It writes only what differs.
+	// PrepareUpgrade applies the spec to what kubeadm stores in the cluster, before the first machine of a new version or
+	// configuration joins: the version, the images, the feature gates and the components' settings in the ConfigMap
+	// kubeadm-config, and the cluster role bindings that newer kubeadm versions rely on. It writes only what differs.
 	PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error
-	// UpdateAddons brings kube-proxy and CoreDNS in step with the control plane, in that order, once all machines have its
-	// version. What is not installed is left out. It writes only what differs.
+	// UpdateAddons updates kube-proxy and then CoreDNS to the version of the control plane, once all machines have it. Add-ons
+	// that are not installed are skipped. It writes only what differs.
 	UpdateAddons(ctx context.Context, addons Addons) error
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
-	// Watch has the handler called when a control plane node or static pod changes. Calling it again for the same
+	// Watch calls the handler when a control plane node or static pod changes. Calling it again for the same
 	// cluster does nothing while the first watch runs. It returns ErrNotConnected if there is no connection to watch on.
 	Watch(ctx context.Context, watch Watch) error
-	// Forget drops what is kept for a cluster that is gone.
+	// Forget drops what is kept for a cluster that no longer exists.
 	Forget(cluster client.ObjectKey)
 }
 
@@ -85,7 +85,7 @@ const (
 	EtcdExternal EtcdMode = "External"
 )
 
-// Watch says who wants to know of changes.
+// Watch says who is told of changes.
 type Watch struct {
 	// Cluster is the key of the Cluster.
 	Cluster client.ObjectKey
@@ -95,15 +95,15 @@ type Watch struct {
 	Handler handler.EventHandler
 }
 
-// Addons says how the add-ons that kubeadm installs have to be.
+// Addons is the wanted state of the add-ons that kubeadm installs.
 type Addons struct {
 	// Cluster is the key of the Cluster.
 	Cluster client.ObjectKey
 	// Version of the control plane, for example v1.36.3.
 	Version string
-	// Config names the image repository, and the CoreDNS image wanted. Without a CoreDNS tag its version stays.
+	// Config names the image repository and the wanted CoreDNS image. Without a tag, the version of CoreDNS stays.
 	Config bootstrapv1.ClusterConfiguration
-	// Skip names the add-ons that are not to be touched.
+	// Skip names the add-ons to leave alone.
 	Skip []Addon
 }
 
@@ -117,12 +117,12 @@ const (
 	CoreDNS Addon = "coredns"
 )
 
-// APIServerEndpoint is one API server among those of a cluster.
+// APIServerEndpoint is one of the API servers of a cluster.
 type APIServerEndpoint struct {
 	// Cluster is the key of the Cluster.
 	Cluster client.ObjectKey
-	// Node that it runs on.
+	// Node on which it runs.
 	Node string
-	// Port that it serves on; zero is 6443.
+	// Port on which it serves; zero is 6443.
 	Port int32
 }

@@ -34,15 +34,15 @@ const (
 	clusterBurst = 40
 )
 
-// Clusters reaches workload clusters by their kubeconfig secrets alone, for those who have no ClusterCache. A connection is
-// kept for each cluster until its secret changes or is gone. It is safe for concurrent use.
+// Clusters reaches workload clusters by their kubeconfig secrets alone, for programs without a ClusterCache. A connection is
+// kept for each cluster until its secret changes or is deleted. It is safe for concurrent use.
 type Clusters struct {
 	direct *direct
-	etcd   *etcdWays
+	etcd   *etcdClients
 }
 
-// NewClusters returns access to workload clusters. A secret is looked for in cached first, which may hold only those of
-// Cluster API, and then in live.
+// NewClusters returns access to workload clusters. Secrets are read from cached first, which may hold only the secrets with
+// Cluster API's label, and then from live.
 func NewClusters(cached, live client.Reader) (*Clusters, error) {
 	clients, err := newDirect(secretReader{cached: cached, live: live})
 	if err != nil {
@@ -53,13 +53,13 @@ func NewClusters(cached, live client.Reader) (*Clusters, error) {
 	clients.newLimiter = func() flowcontrol.RateLimiter {
 		return flowcontrol.NewTokenBucketRateLimiter(clusterQPS, clusterBurst)
 	}
-	return &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)}, nil
+	return &Clusters{direct: clients, etcd: newEtcdClients(etcdIdle)}, nil
 }
 
-// Client returns a client of a workload cluster that asks the API server each time. It knows the kinds of client-go, and
-// others as unstructured objects, which it discovers at their first use. A request takes at most 10 seconds, apart from the
-// wait for its turn: 20 requests a second are sent to a cluster, and up to 40 at once. A missing kubeconfig secret is
-// NotFound; whether the API server answers shows only when it is asked.
+// Client returns a client of a workload cluster that does not cache. It knows the kinds of client-go, and discovers other
+// kinds, as unstructured objects, at their first use. A request takes at most 10 seconds, and may have to wait before: 20
+// requests a second are sent to a cluster, and up to 40 at once. A missing kubeconfig secret is NotFound. The API server is
+// not asked yet.
 func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
@@ -68,7 +68,7 @@ func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client
 	return connection.client, nil
 }
 
-// Config returns how to reach the API server of a workload cluster, for what is no object. A request takes at most 10 seconds.
+// Config returns how to reach the API server of a workload cluster, for requests that are not about objects. A request takes at most 10 seconds.
 func (c *Clusters) Config(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Clusters) Config(ctx context.Context, cluster client.ObjectKey) (*rest.
 	return rest.CopyConfig(connection.config), nil
 }
 
-// Forget drops what is kept for a cluster that is gone.
+// Forget drops what is kept for a cluster that no longer exists.
 func (c *Clusters) Forget(cluster client.ObjectKey) {
 	c.direct.forget(cluster)
 	c.etcd.forget(cluster)

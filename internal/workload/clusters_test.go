@@ -153,7 +153,7 @@ func TestChooseMember(t *testing.T) {
 			g.Expect(ok).To(Equal(test.want != ""))
 			g.Expect(chosen.Name).To(Equal(test.want))
 			if !ok {
-				g.Expect(test.state.complaint()).NotTo(BeEmpty())
+				g.Expect(test.state.problems()).NotTo(BeEmpty())
 			}
 		})
 	}

@@ -55,8 +55,8 @@ const (
 // controlPlanePods is the label that kubeadm puts on its static pods.
 func controlPlanePods() labels.Set { return labels.Set{"tier": "control-plane"} }
 
-// CacheByObject returns what a ClusterCache that Connections uses needs to keep of pods, namely the control plane's
-// static pods and no others. Whoever sets up the ClusterCache puts it into its cache options.
+// CacheByObject returns the cache options of a ClusterCache that Connections uses: of all pods, it needs only the control
+// plane's static pods.
 func CacheByObject() map[client.Object]ctrlcache.ByObject {
 	return map[client.Object]ctrlcache.ByObject{
 		&corev1.Pod{}: {
@@ -77,15 +77,15 @@ type Connections struct {
 
 var _ Access = &Connections{}
 
-// NewConnections returns access by way of a ClusterCache and, where it is not connected, of the kubeconfig secrets.
-// A secret is looked for in cached first, which may hold only those of Cluster API, and then in live. The timeout bounds
-// all that is asked of one etcd member at once; zero is 5 s.
+// NewConnections returns access through a ClusterCache and, where it is not connected, through the kubeconfig secrets.
+// Secrets are read from cached first, which may hold only the secrets with Cluster API's label, and then from live. The
+// timeout bounds everything that one etcd member is asked at once; zero is 5 s.
 func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader, timeout time.Duration) (*Connections, error) {
 	clients, err := newDirect(secretReader{cached: cached, live: live})
 	if err != nil {
 		return nil, err
 	}
-	c := &Connections{Clusters: &Clusters{direct: clients, etcd: newEtcdWays(etcdIdle)}, cache: cache}
+	c := &Connections{Clusters: &Clusters{direct: clients, etcd: newEtcdClients(etcdIdle)}, cache: cache}
 	c.etcd.timeout = cmp.Or(timeout, etcdTimeout)
 	wake := func(cluster client.ObjectKey) {
 		if wake := c.wake.Load(); wake != nil {
@@ -118,7 +118,7 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey)
 			return false, err
 		}
 		key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
-		// Whatever goes wrong here, be it no route, no answer or no such ConfigMap, is what a starting cluster looks like.
+		// No route, no answer, no such ConfigMap: this is what a starting cluster looks like.
 		return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
 	})
 }
@@ -139,7 +139,7 @@ func (c *Connections) observe(ctx context.Context, query Query) (Observation, er
 	}
 	observation := Observation{Nodes: nodes}
 	if query.Etcd == EtcdExternal {
-		// What informers remember is no sign of life, and with etcd nobody else is asked.
+		// What informers remember is no sign of life, and no etcd is asked that would be one.
 		return observation, c.answers(ctx, query.Cluster)
 	}
 	if len(nodes) > 0 {

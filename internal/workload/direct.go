@@ -37,10 +37,10 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// requestTimeout bounds one request to a workload cluster, so that a cluster that does not answer holds up nobody else's.
+// requestTimeout bounds one request to a workload cluster.
 const requestTimeout = 10 * time.Second
 
-// secretReader finds the secrets of a cluster, those that a user made without Cluster API's label included.
+// secretReader finds the secrets of a cluster, also those that a user made without Cluster API's label.
 type secretReader struct {
 	cached client.Reader
 	live   client.Reader
@@ -57,13 +57,13 @@ func (r secretReader) get(ctx context.Context, cluster client.ObjectKey, purpose
 	return found, nil
 }
 
-// direct makes clients from kubeconfig secrets and keeps them until the secret changes or is gone.
+// direct makes clients from kubeconfig secrets and keeps them until the secret changes or is deleted.
 type direct struct {
 	secrets secretReader
 	scheme  *runtime.Scheme
-	// newMapper returns what knows the kinds of the cluster that is connected to.
+	// newMapper returns a mapper of the kinds of a cluster.
 	newMapper func(*rest.Config, *http.Client) (meta.RESTMapper, error)
-	// newLimiter returns what limits the requests to one cluster, and nil for no limit.
+	// newLimiter returns a limiter of the requests to one cluster; nil is no limit.
 	newLimiter func() flowcontrol.RateLimiter
 
 	mu      sync.Mutex
@@ -95,7 +95,7 @@ func newDirect(secrets secretReader) (*direct, error) {
 	}, nil
 }
 
-// knownKinds knows the few kinds that are used, which saves the discovery of the API at each first use of a client.
+// knownKinds maps the few kinds that are used, which saves each new client the discovery of the API.
 func knownKinds() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)

@@ -14,22 +14,23 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package workload reaches the API server and the etcd of workload clusters, through the kubeconfig secret of Cluster API.
+// Package workload reaches the API servers and the etcd of workload clusters with the kubeconfig secrets of Cluster API.
 //
-// Cluster API's ClusterCache makes one attempt to connect once the infrastructure stands and tries again only 30 seconds
-// later, which is longer than a cluster needs to come up. So before the ClusterCache is connected, a direct client
-// answers: it is made from the kubeconfig secret, costs one connection, and discovers nothing. Reads that repeat, of nodes
-// and static pods, come from the ClusterCache's informers as soon as it is connected, and only then can changes be watched.
+// Cluster API's ClusterCache makes one attempt to connect once the infrastructure is provisioned and tries again only 30
+// seconds later, which is longer than a cluster needs to come up. So until the ClusterCache is connected, a direct client is
+// used: it is made from the kubeconfig secret, costs one connection, and discovers nothing. Once it is connected, nodes and
+// static pods are read from its informers, and only then can changes be watched.
 //
-// Those who run no ClusterCache have Clusters, which make direct clients only, of any kind, and limit how much they ask.
+// Programs without a ClusterCache use Clusters, which makes direct clients only, for objects of any kind, and limits their
+// requests.
 //
-// etcd is reached by port-forward through the API server, so nothing but the API server's endpoint has to be reachable. All
-// members are asked, since one that is cut off still answers, and what it says is of the past.
+// etcd is reached by port-forward through the API server, so only the API server's endpoint has to be reachable. All members
+// are asked, because a member that is cut off still answers, with what was true in the past.
 //
-// A cluster that does not answer costs time, so those that have been slow share a few places, and never hold up the others.
+// A cluster that does not answer is looked at in the background, so it never holds up the others.
 //
-// What kubeadm keeps in the cluster is written by the code of Cluster API's kubeadm control plane.
+// What kubeadm stores in the cluster is written with the code of Cluster API's kubeadm control plane.
 //
-// Limits: only what a kubeadm control plane shows is read: its nodes, its static pods, its stacked etcd. External etcd is
-// not read, and what is wrong with it holds up nothing.
+// Limits: only what a kubeadm control plane has is read: its nodes, its static pods, its stacked etcd. External etcd is not
+// read, and its problems hold up nothing.
 package workload

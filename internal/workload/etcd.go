@@ -37,7 +37,7 @@ const (
 	etcdTimeout = 5 * time.Second
 )
 
-// MoveEtcdLeader implements Access. Only the leader can hand over, so it is the one that is asked.
+// MoveEtcdLeader implements Access. Only the leader can hand over, so the leader is asked.
 func (c *Connections) MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error {
 	err := c.withEtcd(ctx, cluster, from.Name, func(ctx context.Context, etcd *clientv3.Client) error {
 		_, err := etcd.MoveLeader(ctx, to.ID)
@@ -65,11 +65,11 @@ func (c *Connections) RemoveEtcdMember(ctx context.Context, cluster client.Objec
 func (c *Connections) withEtcd(ctx context.Context, cluster client.ObjectKey, node string, do func(context.Context, *clientv3.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
-	way, err := c.wayToEtcd(ctx, cluster)
+	members, err := c.etcdOf(ctx, cluster)
 	if err != nil {
 		return err
 	}
-	return way.with(ctx, node, do)
+	return members.with(ctx, node, do)
 }
 
 func signClient(authorityPEM, keyPEM []byte) (tls.Certificate, error) {

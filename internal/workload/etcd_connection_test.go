@@ -38,7 +38,7 @@ func TestAMemberIsAskedOnOneConnection(t *testing.T) {
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
 	var connections atomic.Int32
-	way := testWay(t, g, newEtcdWays(time.Hour), "node", func(accepted net.Conn) {
+	members := testEtcd(t, g, newEtcdClients(time.Hour), "node", func(accepted net.Conn) {
 		connections.Add(1)
 		etcd, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", server.URL.Host)
 		if err != nil {
@@ -54,7 +54,7 @@ func TestAMemberIsAskedOnOneConnection(t *testing.T) {
 	})
 
 	for range 3 {
-		said := way.ask(context.Background(), "node")
+		said := members.ask(context.Background(), "node")
 		g.Expect(said.err).NotTo(HaveOccurred())
 		g.Expect(said.leader).To(Equal(said.memberID))
 		g.Expect(said.members).To(HaveLen(1))

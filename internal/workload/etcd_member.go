@@ -31,14 +31,14 @@ import (
 )
 
 var (
-	// ErrEtcdUnmanaged says that etcd does not run on the control plane's nodes, or that its authority's key, which signs
-	// client certificates, is not in the management cluster: it is run by the user, and can not be reached.
+	// ErrEtcdUnmanaged says that the user runs etcd, so it cannot be reached: it does not run on the control plane's nodes, or
+	// the key of its authority, which signs client certificates, is not in the management cluster.
 	ErrEtcdUnmanaged = errors.New("etcd is not run by the control plane")
-	// ErrNoHealthyMember says that etcd has no member that could be asked.
+	// ErrNoHealthyMember says that no member of etcd can be asked.
 	ErrNoHealthyMember = errors.New("etcd has no healthy member")
 )
 
-// EtcdMember is a member of etcd, a client of it, and what etcd says of itself.
+// EtcdMember is a member of etcd, a client of it, and what etcd says about itself.
 type EtcdMember struct {
 	// Client of this member alone.
 	Client *clientv3.Client
@@ -52,25 +52,25 @@ type EtcdMember struct {
 // a choice. Choosing it takes no longer than an observation; do runs for as long as it needs or the context allows, with the
 // client for itself. It returns the error of do as it is, or ErrEtcdUnmanaged or ErrNoHealthyMember.
 func (c *Clusters) WithHealthyEtcdMember(ctx context.Context, cluster client.ObjectKey, do func(context.Context, EtcdMember) error) error {
-	way, state, err := c.chooseFrom(ctx, cluster)
+	members, state, err := c.chooseFrom(ctx, cluster)
 	if err != nil {
 		return err
 	}
 	chosen, ok := state.choose()
 	if !ok {
-		return fmt.Errorf("%w: %s", ErrNoHealthyMember, state.complaint())
+		return fmt.Errorf("%w: %s", ErrNoHealthyMember, state.problems())
 	}
-	return way.with(ctx, chosen.Name, func(ctx context.Context, etcd *clientv3.Client) error {
+	return members.with(ctx, chosen.Name, func(ctx context.Context, etcd *clientv3.Client) error {
 		return do(ctx, EtcdMember{Client: etcd, Member: chosen, State: state})
 	})
 }
 
-// chooseFrom returns the way to etcd and what etcd says of itself.
-func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*etcdWay, EtcdState, error) {
+// chooseFrom returns the clients of etcd, and what etcd says about itself.
+func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*etcdCluster, EtcdState, error) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
-	// The secrets come first: who has no key for etcd need not bother the cluster.
-	way, err := c.wayToEtcd(ctx, cluster)
+	// The secrets come first: without a key for etcd there is no need to ask the cluster.
+	members, err := c.etcdOf(ctx, cluster)
 	if err != nil {
 		return nil, EtcdState{}, err
 	}
@@ -91,14 +91,12 @@ func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*e
 	}
 	ctx, cancel = context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
-	return way, way.observe(ctx, nodes), nil
+	return members, members.observe(ctx, nodes), nil
 }
 
-// choose returns the member that has the least to do of those that nothing is wrong with.
+// choose returns a member without a problem that is not the leader if possible, since the leader has the most to do.
 func (s EtcdState) choose() (Member, bool) {
-	fit := slices.DeleteFunc(slices.Clone(s.Members), func(member Member) bool {
-		return member.complaint() != ""
-	})
+	fit := slices.DeleteFunc(slices.Clone(s.Members), func(member Member) bool { return member.problem() != "" })
 	if len(fit) == 0 {
 		return Member{}, false
 	}
@@ -115,20 +113,20 @@ func (s EtcdState) leads(member Member) int {
 	return 0
 }
 
-// complaint says what keeps each member from being asked.
-func (s EtcdState) complaint() string {
+// problems says what keeps each member from being asked.
+func (s EtcdState) problems() string {
 	if s.Problem != "" {
 		return s.Problem
 	}
-	complaints := make([]string, 0, len(s.Members))
+	problems := make([]string, 0, len(s.Members))
 	for _, member := range s.Members {
-		complaints = append(complaints, cmp.Or(member.Name, "a member without a name")+": "+member.complaint())
+		problems = append(problems, cmp.Or(member.Name, "a member without a name")+": "+member.problem())
 	}
-	return cmp.Or(strings.Join(complaints, "; "), "it has no members")
+	return cmp.Or(strings.Join(problems, "; "), "it has no members")
 }
 
-// complaint says what keeps a member from being asked; it is empty if nothing does.
-func (m Member) complaint() string {
+// problem says what keeps a member from being asked; empty if nothing does.
+func (m Member) problem() string {
 	corrupt := etcdserverpb.AlarmType_CORRUPT.String()
 	switch {
 	case m.Name == "":

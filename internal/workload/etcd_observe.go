@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errLearner is the answer of a learner: it may be asked for nothing but its status.
+// errLearner is the answer of a learner, which answers no question but the one for its status.
 var errLearner = errors.New("it is a learner, which does not know the members for sure")
 
 // answer is what one member says.
@@ -47,35 +47,35 @@ type answer struct {
 	err       error
 }
 
-// observeEtcd asks all members at once, for each may see the cluster another way.
+// observeEtcd asks all members at once, because each may have a different view of the cluster.
 func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey, nodes []Node) EtcdState {
 	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
-	way, err := c.wayToEtcd(ctx, cluster)
+	members, err := c.etcdOf(ctx, cluster)
 	if err != nil {
 		return EtcdState{Problem: err.Error()}
 	}
-	return way.observe(ctx, nodes)
+	return members.observe(ctx, nodes)
 }
 
-func (w *etcdWay) observe(ctx context.Context, nodes []Node) EtcdState {
+func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
 	answers := make([]answer, len(nodes))
 	var asked sync.WaitGroup
 	for i, node := range nodes {
-		// A member that is not there yet would cost the wait for a timeout, and can say nothing.
+		// A member that does not run yet would only cost the wait for a timeout.
 		if state := node.Pods[Etcd].State; state != PodRunning {
 			answers[i] = answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)}
 			continue
 		}
-		asked.Go(func() { answers[i] = w.ask(ctx, node.Name) })
+		asked.Go(func() { answers[i] = e.ask(ctx, node.Name) })
 	}
 	asked.Wait()
 	return newEtcdState(answers)
 }
 
-func (w *etcdWay) ask(ctx context.Context, node string) answer {
+func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 	result := answer{node: node}
-	err := w.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
+	err := e.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
 		status, err := maintenance(etcd).Status(ctx, etcd.Endpoints()[0])
 		if err != nil {
 			return fmt.Errorf("asking for its status: %w", err)
@@ -93,7 +93,7 @@ func (w *etcdWay) ask(ctx context.Context, node string) answer {
 		}
 		result.members = members.Members
 		if result.leader == 0 {
-			// Without a leader it would wait for an answer in vain.
+			// Without a leader it does not answer.
 			return nil
 		}
 		alarms, err := etcd.AlarmList(ctx)
@@ -110,13 +110,13 @@ func (w *etcdWay) ask(ctx context.Context, node string) answer {
 	return result
 }
 
-// maintenance asks on the connection that the client has. On its own, the client makes a new one for each status.
+// maintenance uses the connection of the client, which itself would make a new one for each status.
 func maintenance(etcd *clientv3.Client) clientv3.Maintenance {
 	return clientv3.NewMaintenanceFromMaintenanceClient(etcdserverpb.NewMaintenanceClient(etcd.ActiveConnection()), etcd)
 }
 
-// newEtcdState brings together what the members say. The view that most of those with a leader share counts; a member that
-// sees it another way has a problem.
+// newEtcdState brings together what the members say. The view that most members with a leader share counts; a member with a
+// different view has a problem.
 func newEtcdState(answers []answer) EtcdState {
 	view, ok := prevailing(answers)
 	if !ok {
@@ -129,7 +129,7 @@ func newEtcdState(answers []answer) EtcdState {
 	state := EtcdState{Leader: view.leader, Members: make([]Member, 0, len(view.members))}
 	for _, member := range view.members {
 		converted := Member{ID: member.GetID(), Name: member.GetName(), Learner: member.GetIsLearner(), Alarms: alarmsOf(member.GetID(), answers)}
-		// A member without a name has not started, and nothing can be asked of it.
+		// A member without a name has not started, so it cannot be asked.
 		if converted.Name != "" {
 			converted.Problem, converted.DatabaseSize = account(converted, view, answers)
 		}
@@ -139,7 +139,7 @@ func newEtcdState(answers []answer) EtcdState {
 	return state
 }
 
-// prevailing returns an answer that says what most say.
+// prevailing returns an answer with the view that most members share.
 func prevailing(answers []answer) (answer, bool) {
 	var best answer
 	var votes int
@@ -154,7 +154,7 @@ func prevailing(answers []answer) (answer, bool) {
 			}
 		}
 		if candidate.leader != 0 {
-			// One with a leader is part of a majority of etcd's own.
+			// A member that sees a leader is part of etcd's majority.
 			number += 2 * len(answers)
 		}
 		if number > votes {
@@ -177,7 +177,7 @@ func identities(members []*etcdserverpb.Member) map[uint64]string {
 	return result
 }
 
-// alarmsOf returns the alarms of a member, whichever member tells of them.
+// alarmsOf returns the alarms of a member, whichever member reports them.
 func alarmsOf(member uint64, answers []answer) []string {
 	raised := map[string]bool{}
 	for _, answer := range answers {
@@ -193,7 +193,7 @@ func alarmsOf(member uint64, answers []answer) []string {
 	return slices.Sorted(maps.Keys(raised))
 }
 
-// account returns what is wrong with a member by its own account, and the size of its database.
+// account returns what is wrong with a member, and the size of its database.
 func account(member Member, view answer, answers []answer) (string, int64) {
 	index := slices.IndexFunc(answers, func(answer answer) bool { return answer.node == member.Name })
 	if index < 0 {
@@ -202,7 +202,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 	own := answers[index]
 	switch {
 	case own.err != nil:
-		return "it can not be asked: " + own.err.Error(), 0
+		return "it cannot be asked: " + own.err.Error(), 0
 	case own.clusterID != view.clusterID:
 		return "it belongs to another etcd cluster", own.size
 	case own.memberID != 0 && own.memberID != member.ID: // the certificate names one that does not say its ID
@@ -217,7 +217,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 	return "", own.size
 }
 
-// complaints leaves out what is told of as an alarm already.
+// complaints leaves out what is reported as an alarm already.
 func complaints(reported []string) []string {
 	return slices.DeleteFunc(slices.Clone(reported), func(text string) bool {
 		return text == "" || strings.Contains(text, "alarm:") || strings.Contains(text, "memberID:")

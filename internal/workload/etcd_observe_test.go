@@ -57,7 +57,7 @@ func TestNewEtcdState(t *testing.T) {
 				answers[0] = answer{node: "a", err: errors.New("no route")}
 				return answers
 			},
-			problems: map[string]string{"a": "it can not be asked: no route"}, leader: 1,
+			problems: map[string]string{"a": "it cannot be asked: no route"}, leader: 1,
 		},
 		"one is cut off, and comes first": {
 			change:   func(answers []answer) []answer { answers[0].leader = 0; return answers },

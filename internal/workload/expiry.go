@@ -66,7 +66,7 @@ func (c *Connections) certificateExpiry(ctx context.Context, endpoint APIServerE
 	return shownExpiry(ctx, raw, authority)
 }
 
-// shownExpiry reads the expiry of the certificate that is shown on a connection, which it closes.
+// shownExpiry reads when the certificate that is shown on a connection expires, and closes the connection.
 func shownExpiry(ctx context.Context, raw net.Conn, authority *x509.CertPool) (time.Time, error) {
 	secured, err := secure(ctx, raw, verifiedTLS(authority))
 	var invalid x509.CertificateInvalidError

@@ -50,7 +50,7 @@ type PodState string
 const (
 	// PodMissing means that the API server knows no such pod.
 	PodMissing PodState = "DoesNotExist"
-	// PodProvisioning means that the pod is on its way.
+	// PodProvisioning means that the pod is starting.
 	PodProvisioning PodState = "Provisioning"
 	// PodRunning means that the pod runs and is ready.
 	PodRunning PodState = "Running"
@@ -100,7 +100,7 @@ type Member struct {
 	DatabaseSize int64
 }
 
-// EtcdState is what etcd says of itself.
+// EtcdState is what etcd says about itself.
 type EtcdState struct {
 	// Members sorted by name. It is nil if etcd could not be asked.
 	Members []Member

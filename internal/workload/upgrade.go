@@ -30,11 +30,11 @@ import (
 	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg"
 )
 
-// writeTimeout bounds all writes of one upgrade step, so that a cluster that does not answer holds up nobody else's.
+// writeTimeout bounds all writes of one upgrade step.
 const writeTimeout = 15 * time.Second
 
-// PrepareUpgrade implements Access. What it changes is what Cluster API's own kubeadm control plane changes, by its code,
-// so that machines join both kinds of control plane alike.
+// PrepareUpgrade implements Access with the code of Cluster API's own kubeadm control plane, so that machines join both kinds
+// of control plane alike.
 func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error {
 	err := c.withKubeadm(ctx, cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
 		if err := kubeadm.EnsureKubeadmPermissions(ctx, version); err != nil {
@@ -82,12 +82,12 @@ func (c *Connections) UpdateAddons(ctx context.Context, addons Addons) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("bringing add-ons of the workload cluster in step: %w", err)
+		return fmt.Errorf("updating the add-ons of the workload cluster: %w", err)
 	}
 	return nil
 }
 
-// asKubeadmControlPlane says the same in the type that Cluster API's code reads.
+// asKubeadmControlPlane converts the add-ons to the type that Cluster API's code reads.
 func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPlane {
 	result := &kubeadmcontrolplanev1.KubeadmControlPlane{}
 	result.Annotations = map[string]string{}
@@ -102,8 +102,8 @@ func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPla
 	return result
 }
 
-// withKubeadm runs do with Cluster API's code for clusters that kubeadm made. It reads from the API server itself, since
-// what it decides to write must not rest on what a cache remembers.
+// withKubeadm runs do with Cluster API's code for clusters that kubeadm made. That reads from the API server, because what is
+// written must not depend on a stale cache.
 func (c *Connections) withKubeadm(ctx context.Context, cluster client.ObjectKey, do func(context.Context, *pkg.Workload) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

@@ -37,29 +37,29 @@ import (
 
 const (
 	// etcdIdle is how long the connection to a member is kept after it was used. Reconciles come in bursts, and a
-	// connection costs three TLS handshakes; a cluster at rest is to have none.
+	// connection costs three TLS handshakes; a cluster in which nothing changes needs none.
 	etcdIdle = time.Minute
-	// etcdCertificateAge is after what time a client certificate is made anew, long before it expires.
+	// etcdCertificateAge is when a client certificate is replaced, long before it expires.
 	etcdCertificateAge = 24 * time.Hour
 )
 
-// etcdWays are the ways to the etcds of all clusters, each kept until a secret that it was made from changes.
-type etcdWays struct {
+// etcdClients are the clients of the etcds of all clusters, each kept until a secret that it was made from changes.
+type etcdClients struct {
 	// idle is how long the connection to a member is kept after it was used.
 	idle time.Duration
 	// timeout bounds all that is asked of one member at once.
 	timeout time.Duration
 
-	mu   sync.Mutex
-	ways map[client.ObjectKey]*etcdWay
+	mu       sync.Mutex
+	clusters map[client.ObjectKey]*etcdCluster
 }
 
-func newEtcdWays(idle time.Duration) *etcdWays {
-	return &etcdWays{idle: idle, timeout: etcdTimeout, ways: map[client.ObjectKey]*etcdWay{}}
+func newEtcdClients(idle time.Duration) *etcdClients {
+	return &etcdClients{idle: idle, timeout: etcdTimeout, clusters: map[client.ObjectKey]*etcdCluster{}}
 }
 
-// etcdWay is how the members of one cluster are reached.
-type etcdWay struct {
+// etcdCluster has the clients of the members of one cluster.
+type etcdCluster struct {
 	// madeFrom are the resource versions of the secrets.
 	madeFrom string
 	made     time.Time
@@ -70,16 +70,16 @@ type etcdWay struct {
 	idle        time.Duration
 
 	mu      sync.Mutex
-	members map[string]*etcdMember
+	members map[string]*keptClient
 }
 
-// etcdMember is a client of one member. The timer closes it when it has not been used for a while, and runs only then.
-type etcdMember struct {
+// keptClient is a client of one member. The timer closes it when it has not been used for a while, and runs only then.
+type keptClient struct {
 	client *clientv3.Client
 	idle   *time.Timer
 }
 
-func (c *Clusters) wayToEtcd(ctx context.Context, cluster client.ObjectKey) (*etcdWay, error) {
+func (c *Clusters) etcdOf(ctx context.Context, cluster client.ObjectKey) (*etcdCluster, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -91,12 +91,12 @@ func (c *Clusters) wayToEtcd(ctx context.Context, cluster client.ObjectKey) (*et
 	return c.etcd.get(cluster, connection, authority)
 }
 
-// get returns the way to a cluster's etcd, which is made if there is none from the same secrets.
-func (w *etcdWays) get(cluster client.ObjectKey, connection connection, authority *corev1.Secret) (*etcdWay, error) {
+// get returns the clients of a cluster's etcd, which it makes if there are none from the same secrets.
+func (e *etcdClients) get(cluster client.ObjectKey, connection connection, authority *corev1.Secret) (*etcdCluster, error) {
 	madeFrom := connection.resourceVersion + "/" + authority.ResourceVersion
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if known, ok := w.ways[cluster]; ok {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known, ok := e.clusters[cluster]; ok {
 		if known.madeFrom == madeFrom && time.Since(known.made) < etcdCertificateAge {
 			return known, nil
 		}
@@ -109,90 +109,90 @@ func (w *etcdWays) get(cluster client.ObjectKey, connection connection, authorit
 	if err != nil {
 		return nil, fmt.Errorf("secret %s: %w", authority.Name, err)
 	}
-	way := &etcdWay{
-		madeFrom: madeFrom, made: time.Now(), idle: w.idle, forward: portForward(connection.config),
-		authority: x509.NewCertPool(), certificate: certificate, members: map[string]*etcdMember{},
+	made := &etcdCluster{
+		madeFrom: madeFrom, made: time.Now(), idle: e.idle, forward: portForward(connection.config),
+		authority: x509.NewCertPool(), certificate: certificate, members: map[string]*keptClient{},
 	}
-	way.authority.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName])
-	w.ways[cluster] = way
-	return way, nil
+	made.authority.AppendCertsFromPEM(authority.Data[secret.TLSCrtDataName])
+	e.clusters[cluster] = made
+	return made, nil
 }
 
-func (w *etcdWays) forget(cluster client.ObjectKey) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if known, ok := w.ways[cluster]; ok {
+func (e *etcdClients) forget(cluster client.ObjectKey) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if known, ok := e.clusters[cluster]; ok {
 		known.close()
-		delete(w.ways, cluster)
+		delete(e.clusters, cluster)
 	}
 }
 
-// with runs do with a client of the member on a node. After an error the next one starts with a connection of its own.
-func (w *etcdWay) with(ctx context.Context, node string, do func(context.Context, *clientv3.Client) error) error {
-	member, err := w.take(ctx, node)
+// with runs do with a client of the member on a node. After an error, the next call makes a new connection.
+func (e *etcdCluster) with(ctx context.Context, node string, do func(context.Context, *clientv3.Client) error) error {
+	member, err := e.take(ctx, node)
 	if err != nil {
 		return err
 	}
 	if err := do(ctx, member.client); err != nil {
-		// What went wrong is what counts, not how the rest of the connection ends.
+		// The error that counts is the first.
 		_ = member.client.Close()
 		return err
 	}
-	w.putBack(node, member)
+	e.putBack(node, member)
 	return nil
 }
 
 // take returns a client that nobody else uses.
-func (w *etcdWay) take(ctx context.Context, node string) (*etcdMember, error) {
-	w.mu.Lock()
-	kept, ok := w.members[node]
-	delete(w.members, node)
-	w.mu.Unlock()
+func (e *etcdCluster) take(ctx context.Context, node string) (*keptClient, error) {
+	e.mu.Lock()
+	kept, ok := e.members[node]
+	delete(e.members, node)
+	e.mu.Unlock()
 	if ok && kept.idle.Stop() {
 		return kept, nil
 	}
-	made, err := w.connect(ctx, node)
+	made, err := e.connect(ctx, node)
 	if err != nil {
 		return nil, err
 	}
-	return &etcdMember{client: made}, nil
+	return &keptClient{client: made}, nil
 }
 
-// putBack keeps a client for the next one who needs it, for a while.
-func (w *etcdWay) putBack(node string, member *etcdMember) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if _, taken := w.members[node]; taken || w.members == nil {
+// putBack keeps a client for the next caller, for a while.
+func (e *etcdCluster) putBack(node string, member *keptClient) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, taken := e.members[node]; taken || e.members == nil {
 		_ = member.client.Close()
 		return
 	}
-	member.idle = time.AfterFunc(w.idle, func() {
-		w.mu.Lock()
-		if w.members[node] == member {
-			delete(w.members, node)
+	member.idle = time.AfterFunc(e.idle, func() {
+		e.mu.Lock()
+		if e.members[node] == member {
+			delete(e.members, node)
 		}
-		w.mu.Unlock()
+		e.mu.Unlock()
 		_ = member.client.Close()
 	})
-	w.members[node] = member
+	e.members[node] = member
 }
 
-// close ends what is kept, and has nothing kept any more.
-func (w *etcdWay) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, member := range w.members {
+// close closes the clients, and keeps none from now on.
+func (e *etcdCluster) close() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, member := range e.members {
 		if member.idle.Stop() {
 			_ = member.client.Close()
 		}
 	}
-	w.members = nil
+	e.members = nil
 }
 
 // connect makes a client of the member on a node. gRPC would try to connect until time is up and not say why it failed, so
 // the first connection is made before.
-func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, error) {
-	first, err := w.dial(ctx, node)
+func (e *etcdCluster) connect(ctx context.Context, node string) (*clientv3.Client, error) {
+	first, err := e.dial(ctx, node)
 	if err != nil {
 		return nil, err
 	}
@@ -209,7 +209,7 @@ func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, e
 			case connection := <-ready:
 				return connection, nil
 			default:
-				return w.dial(ctx, node)
+				return e.dial(ctx, node)
 			}
 		})},
 	})
@@ -228,14 +228,14 @@ func (w *etcdWay) connect(ctx context.Context, node string) (*clientv3.Client, e
 
 // dial connects to the member on a node. The serving certificate proves which member answers, whichever way the connection
 // went: kubeadm makes it for the name of the node, and others for the name of the pod.
-func (w *etcdWay) dial(ctx context.Context, node string) (net.Conn, error) {
+func (e *etcdCluster) dial(ctx context.Context, node string) (net.Conn, error) {
 	pod := staticPodName(Etcd, node)
-	raw, err := w.forward(ctx, pod, etcdPort)
+	raw, err := e.forward(ctx, pod, etcdPort)
 	if err != nil {
 		return nil, err
 	}
-	config := verifiedTLS(w.authority, node, pod)
+	config := verifiedTLS(e.authority, node, pod)
 	config.ServerName, config.NextProtos = pod, []string{"h2"}
-	config.Certificates = []tls.Certificate{w.certificate}
+	config.Certificates = []tls.Certificate{e.certificate}
 	return secure(ctx, raw, config)
 }

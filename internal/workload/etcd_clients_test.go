@@ -71,14 +71,14 @@ func discard(connection net.Conn) {
 	_ = connection.Close()
 }
 
-func TestWaysAreKeptUntilASecretChanges(t *testing.T) {
+func TestClientsAreKeptUntilASecretChanges(t *testing.T) {
 	g := NewWithT(t)
-	ways := newEtcdWays(time.Hour)
+	clients := newEtcdClients(time.Hour)
 	authority := testEtcdCA(newAuthority(g))
-	get := func(kubeconfigVersion string) *etcdWay {
-		way, err := ways.get(testCluster, connection{config: &rest.Config{}, resourceVersion: kubeconfigVersion}, authority)
+	get := func(kubeconfigVersion string) *etcdCluster {
+		members, err := clients.get(testCluster, connection{config: &rest.Config{}, resourceVersion: kubeconfigVersion}, authority)
 		g.Expect(err).NotTo(HaveOccurred())
-		return way
+		return members
 	}
 	first := get("1")
 	g.Expect(get("1")).To(BeIdenticalTo(first))
@@ -87,13 +87,13 @@ func TestWaysAreKeptUntilASecretChanges(t *testing.T) {
 	authority.ResourceVersion = "another"
 	third := get("2")
 	g.Expect(third).NotTo(BeIdenticalTo(second), "the authority has changed")
-	ways.forget(testCluster)
+	clients.forget(testCluster)
 	g.Expect(get("2")).NotTo(BeIdenticalTo(third), "the cluster was forgotten")
 }
 
 // useEtcd returns the client that the next call gets, and has the call end with an error, or without one.
-func useEtcd(g Gomega, way *etcdWay, result error) (used *clientv3.Client) {
-	err := way.with(context.Background(), "node", func(_ context.Context, etcd *clientv3.Client) error {
+func useEtcd(g Gomega, members *etcdCluster, result error) (used *clientv3.Client) {
+	err := members.with(context.Background(), "node", func(_ context.Context, etcd *clientv3.Client) error {
 		used = etcd
 		return result
 	})
@@ -105,40 +105,40 @@ func useEtcd(g Gomega, way *etcdWay, result error) (used *clientv3.Client) {
 	return used
 }
 
-// testWay returns the way to an etcd that shows a certificate for a name on its connections.
-func testWay(t *testing.T, g Gomega, ways *etcdWays, name string, serve func(net.Conn)) *etcdWay {
+// testEtcd returns the clients of an etcd that shows a certificate for a name on its connections.
+func testEtcd(t *testing.T, g Gomega, clients *etcdClients, name string, serve func(net.Conn)) *etcdCluster {
 	authority := newAuthority(g)
-	way, err := ways.get(testCluster, connection{config: &rest.Config{}}, testEtcdCA(authority))
+	members, err := clients.get(testCluster, connection{config: &rest.Config{}}, testEtcdCA(authority))
 	g.Expect(err).NotTo(HaveOccurred())
-	way.forward = serveTLS(t, g, authority, serving(g, authority, name, time.Now().Add(time.Hour)), serve)
-	t.Cleanup(way.close)
-	return way
+	members.forward = serveTLS(t, g, authority, serving(g, authority, name, time.Now().Add(time.Hour)), serve)
+	t.Cleanup(members.close)
+	return members
 }
 
 func TestMembersAreKept(t *testing.T) {
 	g := NewWithT(t)
-	ways := newEtcdWays(time.Hour)
-	way := testWay(t, g, ways, "node", discard)
-	first := useEtcd(g, way, nil)
-	g.Expect(useEtcd(g, way, nil)).To(BeIdenticalTo(first), "it is kept")
+	clients := newEtcdClients(time.Hour)
+	members := testEtcd(t, g, clients, "node", discard)
+	first := useEtcd(g, members, nil)
+	g.Expect(useEtcd(g, members, nil)).To(BeIdenticalTo(first), "it is kept")
 
-	g.Expect(useEtcd(g, way, errors.New("connection reset"))).To(BeIdenticalTo(first))
+	g.Expect(useEtcd(g, members, errors.New("connection reset"))).To(BeIdenticalTo(first))
 	g.Expect(first.Ctx().Err()).To(HaveOccurred(), "it is closed after an error")
-	second := useEtcd(g, way, nil)
+	second := useEtcd(g, members, nil)
 	g.Expect(second).NotTo(BeIdenticalTo(first))
 
-	ways.forget(testCluster)
+	clients.forget(testCluster)
 	g.Expect(second.Ctx().Err()).To(HaveOccurred(), "it is closed with the cluster")
-	last := useEtcd(g, way, nil)
+	last := useEtcd(g, members, nil)
 	g.Expect(last.Ctx().Err()).To(HaveOccurred(), "nothing is kept of what was closed")
 }
 
 func TestMembersAreKeptForAWhile(t *testing.T) {
 	g := NewWithT(t)
-	way := testWay(t, g, newEtcdWays(10*time.Millisecond), "node", discard)
-	used := useEtcd(g, way, nil)
+	members := testEtcd(t, g, newEtcdClients(10*time.Millisecond), "node", discard)
+	used := useEtcd(g, members, nil)
 	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "it is closed when nobody uses it")
-	g.Expect(useEtcd(g, way, nil)).NotTo(BeIdenticalTo(used))
+	g.Expect(useEtcd(g, members, nil)).NotTo(BeIdenticalTo(used))
 }
 
 func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
@@ -154,16 +154,16 @@ func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			way := testWay(t, g, newEtcdWays(time.Hour), test.shown, discard)
+			members := testEtcd(t, g, newEtcdClients(time.Hour), test.shown, discard)
 			if test.other {
 				other := newAuthority(g)
-				way.forward = serveTLS(t, g, other, serving(g, other, test.shown, time.Now().Add(time.Hour)), discard)
+				members.forward = serveTLS(t, g, other, serving(g, other, test.shown, time.Now().Add(time.Hour)), discard)
 			}
 			if test.want == "" {
-				g.Expect(useEtcd(g, way, nil).Endpoints()).To(Equal([]string{"http://etcd-node"}))
+				g.Expect(useEtcd(g, members, nil).Endpoints()).To(Equal([]string{"http://etcd-node"}))
 				return
 			}
-			state := way.observe(context.Background(), []Node{{Name: "node", Pods: map[Component]Pod{Etcd: {State: PodRunning}}}})
+			state := members.observe(context.Background(), []Node{{Name: "node", Pods: map[Component]Pod{Etcd: {State: PodRunning}}}})
 			g.Expect(state.Problem).To(And(HavePrefix("etcd on node node: "+test.want), Not(ContainSubstring("deadline"))))
 		})
 	}
@@ -171,8 +171,8 @@ func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
 
 func TestAMemberThatCannotBeReachedSaysWhy(t *testing.T) {
 	g := NewWithT(t)
-	way := testWay(t, g, newEtcdWays(time.Hour), "node", discard)
-	way.forward = func(context.Context, string, int) (net.Conn, error) { return nil, errors.New("no such pod") }
-	said := way.ask(context.Background(), "node")
+	members := testEtcd(t, g, newEtcdClients(time.Hour), "node", discard)
+	members.forward = func(context.Context, string, int) (net.Conn, error) { return nil, errors.New("no such pod") }
+	said := members.ask(context.Background(), "node")
 	g.Expect(said.err).To(MatchError("no such pod"))
 }
