@@ -166,6 +166,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, helper *patch.Helper,
 	errs := []error{result.failure, r.patch(ctx, helper, s.controlPlane, result.failure)}
 	if result.next.Action != plan.ActionFinish {
 		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s),
+			r.try(s, "steer", func() error { return r.steerPods(ctx, s) }),
 			r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }))
 	}
 	err := errors.Join(errs...)

@@ -161,6 +161,17 @@ func (f *fakeWorkload) UpdateAddons(_ context.Context, addons workload.Addons) e
 	return err
 }
 
+func (f *fakeWorkload) AvoidNode(_ context.Context, key client.ObjectKey, node string, avoid bool) error {
+	f.change(key, func(cluster *fakeCluster) {
+		for i := range cluster.observation.Nodes {
+			if seen := &cluster.observation.Nodes[i]; seen.Name == node {
+				seen.Avoided = avoid
+			}
+		}
+	})
+	return nil
+}
+
 func (f *fakeWorkload) CertificateExpiry(_ context.Context, endpoint workload.APIServerEndpoint) (time.Time, error) {
 	expiry := fakeExpiry
 	f.change(endpoint.Cluster, func(cluster *fakeCluster) {

@@ -58,6 +58,9 @@ type Access interface {
 	// UpdateAddons updates kube-proxy and then CoreDNS to the version of the control plane, once all machines have it. Add-ons
 	// that are not installed are skipped. It writes only what differs.
 	UpdateAddons(ctx context.Context, addons Addons) error
+	// AvoidNode has the scheduler prefer other nodes to this one, or no longer. Pods that run stay, and pods that can run
+	// nowhere else still come.
+	AvoidNode(ctx context.Context, cluster client.ObjectKey, node string, avoid bool) error
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch calls the handler when a control plane node or static pod changes. Calling it again for the same

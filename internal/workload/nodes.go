@@ -79,6 +79,7 @@ func newNode(node *corev1.Node, pods map[string]*corev1.Pod, mode EtcdMode) Node
 		Ready:      nodeReady(node) == corev1.ConditionTrue,
 		Unlabelled: !labelled(node),
 		Untainted:  untainted(node),
+		Avoided:    slices.ContainsFunc(node.Spec.Taints, isAvoidTaint),
 		Created:    node.CreationTimestamp.Time,
 		Pods:       map[Component]Pod{},
 	}

@@ -78,6 +78,8 @@ type Node struct {
 	Ready bool
 	// Unlabelled and Untainted say that the node has lost, or never had, the label and the taint that kubeadm gives it.
 	Unlabelled, Untainted bool
+	// Avoided says that pods are to run elsewhere if they can.
+	Avoided bool
 	// Created is when the node registered.
 	Created time.Time
 	// Pods by component.

@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// avoidTaintKey differs from the taint that Cluster API gives the nodes of outdated MachineSets, because Cluster API removes
+// that one from all other nodes.
+const avoidTaintKey = "controlplane.cluster.x-k8s.io/outdated"
+
+func isAvoidTaint(taint corev1.Taint) bool { return taint.Key == avoidTaintKey }
+
+// AvoidNode implements Access.
+func (c *Connections) AvoidNode(ctx context.Context, cluster client.ObjectKey, name string, avoid bool) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return avoidNode(ctx, connection.client, name, avoid)
+}
+
+func avoidNode(ctx context.Context, c client.Client, name string, avoid bool) error {
+	node := &corev1.Node{}
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if slices.ContainsFunc(node.Spec.Taints, isAvoidTaint) == avoid {
+		return nil
+	}
+	before := node.DeepCopy()
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isAvoidTaint)
+	if avoid {
+		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule})
+	}
+	// The patch replaces all taints, so it must fail if others have changed meanwhile.
+	if err := c.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("changing the taints of node %s: %w", name, err)
+	}
+	return nil
+}

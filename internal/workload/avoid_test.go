@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func TestAvoidNode(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	other := corev1.Taint{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{other}}}
+	c := fake.NewClientBuilder().WithObjects(node).Build()
+	read := func() Node {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(node), node)).To(Succeed())
+		return newNode(node, nil, EtcdStacked)
+	}
+	g.Expect(read().Avoided).To(BeFalse())
+
+	g.Expect(avoidNode(ctx, c, "a", true)).To(Succeed())
+	g.Expect(read().Avoided).To(BeTrue())
+	g.Expect(node.Spec.Taints).To(ConsistOf(other, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}))
+	written := node.ResourceVersion
+	g.Expect(avoidNode(ctx, c, "a", true)).To(Succeed())
+	g.Expect(read().Avoided).To(BeTrue())
+	g.Expect(node.ResourceVersion).To(Equal(written), "nothing is written that does not differ")
+
+	g.Expect(avoidNode(ctx, c, "a", false)).To(Succeed())
+	g.Expect(read().Avoided).To(BeFalse())
+	g.Expect(node.Spec.Taints).To(ConsistOf(other))
+	g.Expect(avoidNode(ctx, c, "gone", true)).To(Succeed(), "a node that is gone needs nothing")
+}
