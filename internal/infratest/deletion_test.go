@@ -309,7 +309,7 @@ var _ = Describe("All of a cluster's objects", func() {
 		Entry("with an identity, history 5", true, uint64(5)),
 	)
 
-	It("wait for machines that are still there, and say for which", func(ctx SpecContext) {
+	It("are not taken from machines that are still there: the FooCluster waits, and says for which", func(ctx SpecContext) {
 		w := newWorld(ctx, false)
 		w.delete(ctx, w.fooCluster)
 		Eventually(func(g Gomega) string {
@@ -318,6 +318,7 @@ var _ = Describe("All of a cluster's objects", func() {
 		}).Should(And(HavePrefix("waiting for FooMachine m1, FooMachine m2, "), HaveSuffix(" and others to be deleted")))
 		Expect(w.left(ctx)).To(HaveLen(5), "nothing is taken from a cluster that is in use")
 		w.delete(ctx, w.cluster)
+		w.delete(ctx, infratest.NewSecret(w.namespace, "data", ""))
 		w.beGone(ctx)
 	})
 

@@ -93,6 +93,7 @@ var _ = DescribeTable("objects with the label of the filter, and no others, are 
 		Expect(err).NotTo(HaveOccurred())
 		owner := infratest.NewCluster(namespace, "one")
 		Expect(suite.Client.Create(ctx, owner)).To(Succeed())
+		createFooCluster(ctx, owner, owner.Name, nil)
 		mine := create(ctx, owner, "mine", map[string]string{clusterv1.WatchLabel: filter})
 		other := create(ctx, owner, "other", map[string]string{clusterv1.WatchLabel: "another"})
 		finalizers := func(g Gomega, object client.Object) []string {
