@@ -18,6 +18,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,8 @@ const (
 	endpointEnv = envPrefix + "ENDPOINT"
 	fileEnv     = envPrefix + "TOKEN_FILE"
 	caFileEnv   = envPrefix + "CA_FILE"
+	// caEnv is what the manifests of the infrastructure provider take.
+	caEnv = envPrefix + "CA_B64"
 
 	defaultStateDir = "/var/lib/foocloud"
 
@@ -55,7 +58,7 @@ func (c *connection) addFlags(command *cobra.Command) {
 		"unix:///path or https://address:port of the cloud; also "+endpointEnv)
 	flags.StringVar(&c.options.TokenFile, "token-file", env(fileEnv, daemon.TokenFile(defaultStateDir)),
 		"file with the tenant's token; also "+fileEnv)
-	flags.StringVar(&c.options.CAFile, "ca-file", os.Getenv(caFileEnv), "certificates to verify an https endpoint with; also "+caFileEnv)
+	flags.StringVar(&c.options.CAFile, "ca-file", os.Getenv(caFileEnv), "certificates to verify an https endpoint with; also "+caFileEnv+", or "+caEnv+" with the certificates themselves, base64-encoded")
 }
 
 func env(name, otherwise string) string {
@@ -65,7 +68,16 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
-func (c *connection) client() (*client.Client, error) { return client.NewClient(c.options) }
+func (c *connection) client() (*client.Client, error) {
+	if c.options.CAFile == "" {
+		certificates, err := base64.StdEncoding.DecodeString(os.Getenv(caEnv))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", caEnv, err)
+		}
+		c.options.CA = certificates
+	}
+	return client.NewClient(c.options)
+}
 
 // table is what a command shows.
 type table struct {

@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"encoding/base64"
+	"encoding/pem"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	"github.com/spf13/cobra"
+)
+
+// The variables that are exported for clusterctl also lead foocloud to the cloud, with its certificate.
+func TestClientTrustsTheCertificateOfTheEnvironment(t *testing.T) {
+	g := NewWithT(t)
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte("{}"))
+	}))
+	t.Cleanup(server.Close)
+	token := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(token, []byte("secret"), 0o600)).To(Succeed())
+	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	images := func() error {
+		c := &connection{}
+		c.addFlags(&cobra.Command{})
+		foocloud, err := c.client()
+		if err != nil {
+			return err
+		}
+		_, err = foocloud.Images(t.Context())
+		return err
+	}
+	t.Setenv(endpointEnv, server.URL)
+	t.Setenv(fileEnv, token)
+	g.Expect(images()).To(MatchError(ContainSubstring("certificate")))
+	t.Setenv(caEnv, base64.StdEncoding.EncodeToString(certificate))
+	g.Expect(images()).To(Succeed())
+	t.Setenv(caEnv, "no base64")
+	g.Expect(images()).To(MatchError(ContainSubstring(caEnv)))
+}
