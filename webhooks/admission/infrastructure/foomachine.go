@@ -20,8 +20,10 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
 )
 
@@ -30,7 +32,8 @@ import (
 func machineRules() admission.Rules[*infrav1.FooMachine] {
 	return admission.Rules[*infrav1.FooMachine]{
 		Kind: kind("FooMachine"), Resource: "foomachines",
-		Change: changeMachine,
+		Validate: func(machine *infrav1.FooMachine) field.ErrorList { return validateName(machine, cloud.MaxHostname) },
+		Change:   changeMachine,
 	}
 }
 
@@ -39,4 +42,12 @@ func changeMachine(_ context.Context, before, after *infrav1.FooMachine) field.E
 	spec := field.NewPath("spec")
 	problems := admission.SetOnce(spec.Child("providerID"), before.Spec.ProviderID, after.Spec.ProviderID)
 	return append(problems, admission.ChangeOnly(spec, &before.Spec, &after.Spec, "providerID")...)
+}
+
+// validateName wants a name that can be, or begin, the host name of an instance: the cloud would refuse a longer one for ever.
+func validateName(object client.Object, limit int) field.ErrorList {
+	if len(object.GetName()) <= limit {
+		return nil
+	}
+	return field.ErrorList{field.TooLong(field.NewPath("metadata", "name"), object.GetName(), limit)}
 }

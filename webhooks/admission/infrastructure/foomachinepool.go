@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/machinepoolrules"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
 )
@@ -33,7 +34,7 @@ func poolRules() admission.Rules[*infrav1.FooMachinePool] {
 	return admission.Rules[*infrav1.FooMachinePool]{
 		Kind: kind("FooMachinePool"), Resource: "foomachinepools",
 		Validate: func(pool *infrav1.FooMachinePool) field.ErrorList {
-			problems := machinepoolrules.Validate(&pool.Spec, spec)
+			problems := append(validateName(pool, cloud.MaxHostnamePrefix), machinepoolrules.Validate(&pool.Spec, spec)...)
 			return append(problems, validateProviderIDs(spec.Child("providerIDList"), pool.Spec.ProviderIDList)...)
 		},
 		Unwise: func(pool *infrav1.FooMachinePool) field.ErrorList { return machinepoolrules.Unwise(&pool.Spec, spec) },

@@ -28,12 +28,10 @@ import (
 )
 
 const (
-	maxName           = 253
-	maxPoolName       = 247
-	maxHostname       = 63
-	maxHostnamePrefix = 57
-	maxPoolSize       = 10000
-	maxUserData       = 1 << 20
+	maxName     = 253
+	maxPoolName = 247
+	maxPoolSize = 10000
+	maxUserData = 1 << 20
 )
 
 func validateName(field, name string, limit int) error {
@@ -65,7 +63,7 @@ func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 	if err := validateName("name", spec.Name, maxName); err != nil {
 		return err
 	}
-	if err := validateName("hostname", spec.Hostname, maxHostname); err != nil {
+	if err := validateName("hostname", spec.Hostname, cloud.MaxHostname); err != nil {
 		return err
 	}
 	if spec.Zone != "" {
@@ -89,7 +87,7 @@ func (e *Engine) validatePool(spec cloud.PoolSpec) error {
 	if err := validateName("name", spec.Name, maxPoolName); err != nil {
 		return err
 	}
-	if err := validateName("hostnamePrefix", spec.HostnamePrefix, maxHostnamePrefix); err != nil {
+	if err := validateName("hostnamePrefix", spec.HostnamePrefix, cloud.MaxHostnamePrefix); err != nil {
 		return err
 	}
 	if err := validateSize(spec.Size); err != nil {

@@ -1,0 +1,48 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package infrastructure
+
+import (
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+)
+
+// A name becomes a host name. What is there already can still be changed and deleted.
+func TestNamesFitIntoHostNames(t *testing.T) {
+	g := NewWithT(t)
+	for length, want := range map[int]bool{57: true, 58: false} {
+		pool := &infrav1.FooMachinePool{}
+		pool.Name = strings.Repeat("p", length)
+		_, err := poolRules().ValidateCreate(t.Context(), pool)
+		g.Expect(err == nil).To(Equal(want), "pool of %d: %v", length, err)
+		_, err = poolRules().ValidateUpdate(t.Context(), pool, pool)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	for length, want := range map[int]bool{63: true, 64: false} {
+		machine := &infrav1.FooMachine{}
+		machine.Name = strings.Repeat("m", length)
+		_, err := machineRules().ValidateCreate(t.Context(), machine)
+		g.Expect(err == nil).To(Equal(want), "machine of %d: %v", length, err)
+		if err != nil {
+			g.Expect(err).To(MatchError(ContainSubstring("metadata.name: Too long: may not be more than 63 bytes")))
+		}
+	}
+}
