@@ -18,6 +18,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -116,7 +117,7 @@ func stateText(r rule, met bool) string {
 	case r.excluded != "":
 		return "not needed: " + r.excluded
 	case met:
-		return "met"
+		return cmp.Or(r.met, "met")
 	default:
 		return missing
 	}

@@ -36,6 +36,8 @@ type rule struct {
 	title string
 	// excluded says why Foo has no need of the rule. Empty where Foo has.
 	excluded string
+	// met says how Foo meets the rule, where "met" says too little.
+	met string
 }
 
 // Folders of documents in the book.
@@ -49,6 +51,9 @@ const explains = "it explains, and rules nothing"
 
 // endpointByInfrastructure is why control plane and infrastructure need not both provide an endpoint.
 const endpointByInfrastructure = "the infrastructure provides the endpoint: FooCluster, or that of another provider"
+
+// neverTerminal is how the rules about terminal failures are met.
+const neverTerminal = "not set: no failure is terminal, and the fields are deprecated"
 
 var contracts = []contract{
 	{name: "control-plane", document: contractsFolder + "control-plane.md", rules: []rule{
@@ -64,7 +69,7 @@ var contracts = []contract{
 		{name: "initialization-completed", title: "ControlPlane: initialization completed"},
 		{name: "in-place-updates", title: "ControlPlane: in-place updates"},
 		{name: "conditions", title: "ControlPlane: conditions"},
-		{name: "terminal-failures", title: "ControlPlane: terminal failures"},
+		{name: "terminal-failures", title: "ControlPlane: terminal failures", met: neverTerminal},
 		{name: "template", title: "ControlPlaneTemplate, ControlPlaneTemplateList resource definition"},
 		{name: "kubeconfig", title: "Cluster kubeconfig management"},
 		{name: "certificates", title: "Cluster certificate management"},
@@ -84,7 +89,7 @@ var contracts = []contract{
 		{name: "failure-domains", title: "InfraCluster: failure domains"},
 		{name: "initialization-completed", title: "InfraCluster: initialization completed"},
 		{name: "conditions", title: "InfraCluster: conditions"},
-		{name: "terminal-failures", title: "InfraCluster: terminal failures"},
+		{name: "terminal-failures", title: "InfraCluster: terminal failures", met: neverTerminal},
 		{name: "template", title: "InfraClusterTemplate, InfraClusterTemplateList resource definition"},
 		{name: "externally-managed", title: "Externally managed infrastructure"},
 		{name: "multi-tenancy", title: "Multi tenancy"},
@@ -101,7 +106,7 @@ var contracts = []contract{
 		{name: "addresses", title: "InfraMachine: addresses"},
 		{name: "initialization-completed", title: "InfraMachine: initialization completed"},
 		{name: "conditions", title: "InfraMachine: conditions"},
-		{name: "terminal-failures", title: "InfraMachine: terminal failures"},
+		{name: "terminal-failures", title: "InfraMachine: terminal failures", met: neverTerminal},
 		{name: "in-place-changes", title: "InfraMachine: support for in-place changes"},
 		{name: "template", title: "InfraMachineTemplate, InfraMachineTemplateList resource definition"},
 		{name: "template-ssa-dry-run", title: "InfraMachineTemplate: support for SSA dry run"},
@@ -123,7 +128,7 @@ var contracts = []contract{
 		{name: "pausing", title: "InfraMachinePool: pausing"},
 		{name: "conditions", title: "InfraMachinePool: conditions"},
 		{name: "replicas", title: "InfraMachinePool: replicas"},
-		{name: "terminal-failures", title: "InfraMachinePool: terminal failures"},
+		{name: "terminal-failures", title: "InfraMachinePool: terminal failures", met: neverTerminal},
 		{name: "template", title: "InfraMachinePoolTemplate, InfraMachineTemplatePoolList resource definition"},
 		{name: "template-ssa-dry-run", title: "InfraMachinePoolTemplate: support for SSA dry run"},
 		{name: "multi-tenancy", title: "Multi tenancy"},
