@@ -27,7 +27,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -87,7 +86,8 @@ func (c *cluster) askForRemediation(ctx context.Context) {
 	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck marks not all Machines")
 }
 
-// withdrawRemediation takes back what askForRemediation has asked for.
+// withdrawRemediation takes back what askForRemediation has asked for, and waits until the MachineHealthCheck finds all Machines
+// healthy again.
 func (c *cluster) withdrawRemediation(ctx context.Context) {
 	GinkgoHelper()
 	for _, machine := range c.controlPlaneMachines(Default, ctx) {
@@ -95,9 +95,9 @@ func (c *cluster) withdrawRemediation(ctx context.Context) {
 	}
 	Eventually(func(g Gomega) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
-			g.Expect(meta.FindStatusCondition(machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition)).To(BeNil())
+			expectCondition(g, machine.Status.Conditions, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue)
 		}
-	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not take its marks back")
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not take back what it has found")
 }
 
 // keepsMachines expects, for a while, that no Machine of the control plane is deleted.
