@@ -57,7 +57,7 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if p.ensure != nil {
 		errs = append(errs, r.ensurePool(ctx, s, p))
 	}
-	victims := p.goNow(s)
+	victims := p.allowed(s)
 	if err := r.remember(ctx, s, p.memory.with(victims, s.revision, s.now)); err != nil {
 		return kerrors.NewAggregate(append(errs, err))
 	}
@@ -95,28 +95,34 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 
 // order changes the template of the pool and then its size. Where the pool was changed since it was read, all is decided again.
 func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
-	seen := cloud.Pool{}
-	if s.cloudPool != nil {
-		seen = *s.cloudPool
-	}
 	var err error
-	if !seen.SameTemplate(spec) {
-		seen, err = s.cloud.EnsurePool(ctx, spec, seen.Version)
+	if s.cloudPool == nil || !s.cloudPool.SameTemplate(spec) {
+		err = s.ordered(s.cloud.EnsurePool(ctx, spec, s.seenVersion()))
 	}
-	if err == nil {
-		s.cloudPool = &seen
-	}
-	if err == nil && seen.Size != spec.Size {
-		seen, err = s.cloud.ScalePool(ctx, spec.Name, spec.Size, seen.Version)
+	if err == nil && s.cloudPool.Size != spec.Size {
+		err = s.ordered(s.cloud.ScalePool(ctx, spec.Name, spec.Size, s.seenVersion()))
 	}
 	if cloud.IsConflict(err) {
 		s.conflict, s.wait.retry = true, rereadAfter
 		return
 	}
 	s.fault = cloudfault.Of(err)
+}
+
+// ordered takes the answer to an order. A refusal leaves the pool as it was.
+func (s *scope) ordered(answer cloud.Pool, err error) error {
 	if err == nil {
-		s.cloudPool = &seen
+		s.cloudPool = &answer
 	}
+	return err
+}
+
+// seenVersion is the version of the pool that was read; empty for none.
+func (s *scope) seenVersion() string {
+	if s.cloudPool == nil {
+		return ""
+	}
+	return s.cloudPool.Version
 }
 
 // propagate is the only way by which the controller changes a Machine, or a FooMachine that is there.

@@ -154,11 +154,6 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if rest := r.pace.rest(req.NamespacedName, r.clock.Now()); rest > 0 {
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
-	return r.look(ctx, req)
-}
-
-// look is one look at a pool, at a time when it may be looked at.
-func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	pool, err := r.get(ctx, req.NamespacedName)
 	if err != nil || pool == nil {
 		return ctrl.Result{}, err
@@ -180,19 +175,18 @@ func (r *reconciler) look(ctx context.Context, req ctrl.Request) (ctrl.Result, e
 	if changed { // what was read is old now, and a change of the status wakes nobody
 		return ctrl.Result{RequeueAfter: rereadAfter}, nil
 	}
-	return r.lookAt(ctx, s)
-}
-
-// lookAt brings a pool closer to what is asked for, and writes what was seen and decided. Only a pool with which all went well rests
-// afterwards.
-func (r *reconciler) lookAt(ctx context.Context, s *scope) (ctrl.Result, error) {
-	pool := s.pool
 	before := pool.DeepCopy()
 	s.written = pool.DeepCopy()
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
 	if err := r.reconcile(ctx, s); err != nil {
 		return ctrl.Result{}, err
 	}
+	return r.report(ctx, s, before)
+}
+
+// report writes what was observed and decided, and then tells of it. Only a pool with which all went well rests afterwards.
+func (r *reconciler) report(ctx context.Context, s *scope, before *infrav1.FooMachinePool) (ctrl.Result, error) {
+	pool := s.pool
 	setSpec(s)
 	setStatus(s)
 	result, cloudErr := s.result()

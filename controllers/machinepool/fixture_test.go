@@ -20,11 +20,13 @@ package machinepool
 
 import (
 	"context"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -146,7 +148,11 @@ func (s *story) step(g Gomega) {
 	}
 	s.fewest, s.most = min(s.fewest, available), max(s.most, len(instances))
 	ended := false
-	for _, fooMachine := range s.fooMachines(g) {
+	fooMachines := s.fooMachines(g)
+	for _, m := range machines {
+		s.missFooMachine(g, &m, fooMachines)
+	}
+	for _, fooMachine := range fooMachines {
 		machine, ok := machines[fooMachine.Name]
 		instance, there := instances[fooMachine.Name]
 		switch {
@@ -160,6 +166,22 @@ func (s *story) step(g Gomega) {
 			g.Expect(suite.SetMachineAvailable(s.ctx, &machine, metav1.ConditionTrue)).To(Succeed())
 		}
 	}
+}
+
+// missFooMachine reports a FooMachine that is gone as Cluster API does: the reason depends on whether it had seen it provisioned.
+func (s *story) missFooMachine(g Gomega, machine *clusterv1.Machine, fooMachines []infrav1.FooMachine) {
+	if !machine.DeletionTimestamp.IsZero() || slices.ContainsFunc(fooMachines, func(f infrav1.FooMachine) bool { return f.Name == machine.Name }) {
+		return
+	}
+	reason := clusterv1.MachineInfrastructureDoesNotExistReason
+	if ptr.Deref(machine.Status.Initialization.InfrastructureProvisioned, false) {
+		reason = clusterv1.MachineInfrastructureDeletedReason
+	}
+	before := machine.DeepCopy()
+	conditions.Set(machine, metav1.Condition{
+		Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: reason,
+	})
+	g.Expect(suite.Client.Status().Patch(s.ctx, machine, client.MergeFrom(before))).To(Succeed())
 }
 
 // end drains a Machine, and does what the controllers of Machine and FooMachine then do.

@@ -62,10 +62,10 @@ func (p plan) shrinks() bool {
 	return slices.ContainsFunc(p.victims, func(v victim) bool { return v.why == causeScaleDown })
 }
 
-// goNow returns the victims that go once the cloud has answered the order. Where it refused that, none goes: an order that can not be
+// allowed returns the victims that go once the cloud has answered the order. Where it refused that, none goes: an order that can not be
 // carried out must not touch what is there. But where it refused only that the pool grows, what has to be replaced anyway goes, or
 // a pool that has all that the cloud gives it could never be repaired.
-func (p plan) goNow(s *scope) []victim {
+func (p plan) allowed(s *scope) []victim {
 	switch {
 	case s.conflict:
 		return nil

@@ -275,3 +275,15 @@ func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
 	w.reconciles()
 	w.Expect(w.instances()).To(HaveLen(3))
 }
+
+// An order that is refused for want of room must not stop the repair, which makes room.
+func TestRepairWithoutRoomForOneMore(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	stopped := w.instances()[0]
+	w.cloud.Fail(fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1})
+	w.Expect(w.cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
+	w.reconciles()
+	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
+	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
+}
