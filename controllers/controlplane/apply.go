@@ -53,10 +53,8 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) er
 	switch next.Action {
 	case plan.ActionAdopt:
 		return r.adopt(ctx, s)
-	case plan.ActionInitialize:
-		return r.createMachine(ctx, s, roleInit, next)
-	case plan.ActionCreate:
-		return r.createMachine(ctx, s, roleJoin, next)
+	case plan.ActionInitialize, plan.ActionCreate:
+		return r.createMachine(ctx, s, next)
 	case plan.ActionDelete, plan.ActionRemediate:
 		return r.deleteMachine(ctx, s, next)
 	case plan.ActionRemoveMember:
@@ -73,7 +71,11 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) er
 }
 
 // createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine, which ties them together.
-func (r *Reconciler) createMachine(ctx context.Context, s *scope, as role, next plan.Decision) error {
+func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Decision) error {
+	as := roleJoin
+	if next.Action == plan.ActionInitialize {
+		as = roleInit
+	}
 	if _, err := r.checkFresh(ctx, s); err != nil {
 		return err
 	}

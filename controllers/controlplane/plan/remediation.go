@@ -27,7 +27,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// remediation is what is known of one, in the form in which annotations hold it.
+// Remediation is the record of one, in the form in which annotations hold it.
 type Remediation struct {
 	// Machine that was remediated.
 	Machine string `json:"machine"`
