@@ -178,8 +178,8 @@ func (b *budget) scaleDown() {
 	marked, others := split(slices.Concat(b.candidates, b.broken), func(c candidate) bool {
 		return b.rollsOut() && c.marked() && !c.state.outdated()
 	})
-	b.take(marked, b.live-b.replicas, causeScaleDown)
-	b.take(others, b.live-allowed, causeScaleDown)
+	b.take(victims(marked, b.zones, len(marked), compare), b.live-b.replicas, causeScaleDown)
+	b.take(victims(others, b.zones, len(others), compare), b.live-allowed, causeScaleDown)
 }
 
 // rollOut removes outdated members, as many as members of the current revision have become available in their place.
@@ -188,19 +188,27 @@ func (b *budget) rollOut() {
 		return
 	}
 	outdated, _ := split(b.candidates, func(c candidate) bool { return c.state.outdated() })
-	b.take(outdated, b.outdated+b.ready-b.minAvailable(), causeRollout)
+	// The zone with the most to replace and the least replaced comes first: the cloud makes the next instance where it leaves a gap.
+	zones := map[string]int{}
+	for zone, live := range b.zones {
+		zones[zone] = -live
+	}
+	for _, c := range outdated {
+		zones[c.zone()] += 2
+	}
+	b.take(victims(outdated, zones, len(outdated), compare), b.outdated+b.ready-b.minAvailable(), causeRollout)
 }
 
 // rollsOut reports whether there are outdated members to replace.
 func (b *budget) rollsOut() bool { return b.rollout == rolloutRuns && b.outdated > 0 }
 
-// take removes up to count of the members, and none that works where that leaves too few.
+// take removes the first of the members, up to count, and none that works where that leaves too few.
 func (b *budget) take(from []candidate, count int, why cause) {
 	if count <= 0 {
 		return
 	}
 	gone := map[string]bool{}
-	for _, c := range victims(from, b.zones, len(from), compare) {
+	for _, c := range from {
 		if len(gone) == count {
 			break
 		}

@@ -287,3 +287,31 @@ func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
 }
+
+// A rollout must not move the pool into one zone: the cloud makes each instance where there are the fewest, of whatever revision.
+func TestARolloutStaysSpread(t *testing.T) {
+	w := newWorld(t, 4, infrav1.FooMachinePoolStrategy{})
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.FailureDomains = []string{"zone-b", "zone-a"} })
+	w.settles()
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Template.Spec.Version = "v1.35.4" })
+	for range 5 {
+		w.settles()
+		for _, name := range w.deleting() {
+			machine := w.machine(name)
+			machine.Finalizers = nil
+			w.Expect(w.kube.Update(w.ctx, machine)).To(Succeed())
+			for _, instance := range w.instances() {
+				if instance.Hostname == name {
+					w.Expect(w.cloud.DeleteInstance(w.ctx, instance.ID)).To(Succeed())
+				}
+			}
+			w.end(name)
+		}
+	}
+	zones := map[string]int{}
+	for _, instance := range w.instances() {
+		w.Expect(instance.KubernetesVersion).To(Equal("v1.35.4"))
+		zones[instance.Zone]++
+	}
+	w.Expect(zones).To(Equal(map[string]int{"zone-a": 2, "zone-b": 2}))
+}
