@@ -22,6 +22,7 @@ package report
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -106,5 +107,9 @@ func IgnoreGone(err error, object client.Object) error {
 	if object.GetDeletionTimestamp().IsZero() || len(object.GetFinalizers()) > 0 {
 		return err
 	}
-	return kerrors.FilterOut(err, apierrors.IsNotFound)
+	var joined kerrors.Aggregate
+	if errors.As(err, &joined) && kerrors.FilterOut(joined, apierrors.IsNotFound) == nil {
+		return nil
+	}
+	return client.IgnoreNotFound(err)
 }
