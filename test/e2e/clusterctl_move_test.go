@@ -89,11 +89,13 @@ func (c *clusterctl) killMove(ctx context.Context, from, to *pods, moved *cluste
 	Expect(cmd.ProcessState.ExitCode()).To(Equal(-1), "the move has ended by itself: %s", move.said.Contents())
 }
 
+// refusal is what the API server says when it refuses something for a story.
+const refusal = "not while the story goes on"
+
 // refuse has the API server refuse an operation on a kind until the returned function is called. Try is such an operation,
 // which shows when it does.
 func (m *management) refuse(ctx context.Context, operation admissionregistrationv1.OperationType, resource schema.GroupResource, try func() error) func() {
 	GinkgoHelper()
-	const message = "not while the story goes on"
 	meta := metav1.ObjectMeta{Name: "refuse-" + resource.Resource}
 	policy := &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
@@ -102,7 +104,7 @@ func (m *management) refuse(ctx context.Context, operation admissionregistration
 				Rule:       admissionregistrationv1.Rule{APIGroups: []string{resource.Group}, APIVersions: []string{"*"}, Resources: []string{resource.Resource}},
 			},
 		}}},
-		Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: message}},
+		Validations: []admissionregistrationv1.Validation{{Expression: "false", Message: refusal}},
 	}}
 	binding := &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: meta, Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{
 		PolicyName: policy.Name, ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny},
@@ -110,12 +112,12 @@ func (m *management) refuse(ctx context.Context, operation admissionregistration
 	Expect(m.Create(ctx, policy)).To(Succeed())
 	Expect(m.Create(ctx, binding)).To(Succeed())
 	answer := func() string { return fmt.Sprint(try()) }
-	Eventually(answer).WithContext(ctx).Should(ContainSubstring(message), "the API server does not refuse it")
+	Eventually(answer).WithContext(ctx).Should(ContainSubstring(refusal), "the API server does not refuse it")
 	return func() {
 		GinkgoHelper()
 		Expect(m.Delete(ctx, binding)).To(Succeed())
 		Expect(m.Delete(ctx, policy)).To(Succeed())
-		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(message), "the API server goes on to refuse it")
+		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(refusal), "the API server goes on to refuse it")
 	}
 }
 

@@ -63,6 +63,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 	), func(ctx SpecContext) {
 		allow := c.rejectMachines(ctx)
 		c.scaleControlPlane(ctx, 3)
+		c.rejected(ctx)
 		c.calm(ctx, 1)
 		expectNoGap(keys.during(ctx, func() {
 			allow()

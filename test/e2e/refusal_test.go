@@ -71,6 +71,7 @@ var _ = Describe("A control plane that cannot grow for ten minutes", Ordered, La
 	It("waits calmly while an admission policy rejects its Machines, and then grows", func(ctx SpecContext) {
 		allow := c.rejectMachines(ctx)
 		c.scaleControlPlane(ctx, 3)
+		c.rejected(ctx)
 		c.calm(ctx, lasting)
 		allow()
 		c.settled(ctx, 3, currentVersion)
@@ -100,6 +101,12 @@ func (c *cluster) rejectMachines(ctx context.Context) func() {
 	}}
 	machines := schema.GroupResource{Group: clusterv1.GroupVersion.Group, Resource: "machines"}
 	return c.refuse(ctx, admissionregistrationv1.Create, machines, func() error { return c.Create(ctx, probe.DeepCopy(), client.DryRunAll) })
+}
+
+// rejected waits until the control plane says in an event that a Machine was rejected.
+func (c *cluster) rejected(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(c.warnings(c.controlPlane(Default, ctx))).WithContext(ctx).Should(ContainElement(ContainSubstring(refusal)))
 }
 
 // exhaustQuota lowers the quota to what is used, until the returned function is called.
@@ -141,8 +148,7 @@ func (c *cluster) outOfQuota(ctx context.Context) {
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cloud does not refuse an instance")
 }
 
-// calm expects, for some minutes, that the control plane says in an event what is wrong, and that in none of the minutes the
-// manager makes more requests, or emits more events, than it may.
+// calm expects, for some minutes, that in none of them the manager makes more requests, or emits more events, than it may.
 func (c *cluster) calm(ctx context.Context, minutes int) {
 	GinkgoHelper()
 	reader := c.newMetricsReader(ctx)
