@@ -197,22 +197,30 @@ func stalledCondition(s *scope) metav1.Condition {
 	if provisioned := provisionedCondition(s); slices.Contains(refusals, provisioned.Reason) {
 		return condition(kind, metav1.ConditionTrue, provisioned.Reason, provisioned.Message)
 	}
+	if reason, message := s.stalledBy(); reason != "" {
+		return condition(kind, metav1.ConditionTrue, reason, message)
+	}
+	return notStalled
+}
+
+// stalledBy says which members hold the pool up, if any do.
+func (s *scope) stalledBy() (reason, message string) {
 	rollsOut := s.census.count(state.outdated) > 0 && s.rules.rollout != rolloutPaused
 	unavailable, stuck := s.census[stateUnavailable], s.census[stateStuck]
 	switch {
 	case int(s.memory.Failures.Count) >= s.rules.maxFailed && (rollsOut || s.unfinished()):
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s))
+		return infrav1.FooMachinePoolNodesDoNotJoinReason, failuresMessage(s)
 	case rollsOut && len(unavailable) > 0:
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolNodesNotAvailableReason,
-			fmt.Sprintf("%d instances of the current revision have joined and their Machines are not available", len(unavailable))+
-				named(describe(unavailable, func(candidate) string { return "" })))
+		return infrav1.FooMachinePoolNodesNotAvailableReason,
+			fmt.Sprintf("%d instances of the current revision have joined and their Machines are not available", len(unavailable)) +
+				named(describe(unavailable, func(candidate) string { return "" }))
 	case len(stuck) > 0:
 		since := func(c candidate) string { return " since " + c.leavingSince().UTC().Format(time.RFC3339) }
-		return condition(kind, metav1.ConditionTrue, infrav1.FooMachinePoolMachineDeletionStuckReason,
-			fmt.Sprintf("%d Machines have been deleting for more than %s", len(stuck), s.rules.joinTimeout)+
-				named(describe(stuck, since))+"; see the condition Deleting of each Machine")
+		return infrav1.FooMachinePoolMachineDeletionStuckReason,
+			fmt.Sprintf("%d Machines have been deleting for more than %s", len(stuck), s.rules.joinTimeout) +
+				named(describe(stuck, since)) + "; see the condition Deleting of each Machine"
 	default:
-		return notStalled
+		return "", ""
 	}
 }
 

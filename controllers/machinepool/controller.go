@@ -158,22 +158,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || pool == nil {
 		return ctrl.Result{}, err
 	}
-	s, err := r.owners(ctx, pool)
-	if errors.Is(err, errNoOwner) {
-		return ctrl.Result{}, nil
-	}
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
-		return ctrl.Result{}, err
-	}
-	isPaused, changed, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
-	if err != nil || isPaused {
-		return ctrl.Result{}, err
-	}
-	if changed { // what was read is old now, and a change of the status wakes nobody
-		return ctrl.Result{RequeueAfter: rereadAfter}, nil
+	s, result, err := r.gate(ctx, pool)
+	if err != nil || s == nil {
+		return result, err
 	}
 	before := pool.DeepCopy()
 	s.written = pool.DeepCopy()
@@ -182,6 +169,28 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	return r.report(ctx, s, before)
+}
+
+// gate returns no scope where there is nothing to do now: the pool has no owner yet, got its finalizer, or is paused.
+func (r *reconciler) gate(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, ctrl.Result, error) {
+	s, err := r.owners(ctx, pool)
+	if errors.Is(err, errNoOwner) {
+		return nil, ctrl.Result{}, nil
+	}
+	if err != nil {
+		return nil, ctrl.Result{}, err
+	}
+	if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
+		return nil, ctrl.Result{}, err
+	}
+	isPaused, changed, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
+	if err != nil || isPaused {
+		return nil, ctrl.Result{}, err
+	}
+	if changed { // what was read is old now, and a change of the status wakes nobody
+		return nil, ctrl.Result{RequeueAfter: rereadAfter}, nil
+	}
+	return s, ctrl.Result{}, nil
 }
 
 // report writes what was observed and decided, and then tells of it. Only a pool with which all went well rests afterwards.

@@ -124,7 +124,7 @@ func (b *budget) count(c candidate, by int) {
 }
 
 func (b *budget) lookAgain(at time.Time) {
-	if !at.IsZero() && (b.result.next.IsZero() || at.Before(b.result.next)) {
+	if at.After(b.now) && (b.result.next.IsZero() || at.Before(b.result.next)) {
 		b.result.next = at
 	}
 }

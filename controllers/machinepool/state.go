@@ -117,16 +117,10 @@ func (p policy) derive(c *candidate) {
 	outdated := c.instance != nil && p.revision != "" && c.instance.Revision != p.revision
 	c.why, c.problem = p.broken(c.member)
 	c.replaced = c.why != "" || outdated
-	deadline := p.joinDeadline(c.member)
-	if c.joined() {
-		deadline = deadline.Add(p.minReady)
-	}
 	switch {
 	case c.leaving():
-		c.state, c.deadline = stateLeaving, p.stuckAt(c.member)
-		if !c.deadline.IsZero() && !p.now.Before(c.deadline) {
-			c.state, c.deadline = stateStuck, time.Time{}
-		}
+		c.deadline = p.stuckAt(c.member)
+		c.state = map[bool]state{true: stateLeaving, false: stateStuck}[c.deadline.IsZero() || p.now.Before(c.deadline)]
 	case c.instance == nil:
 		c.state = stateLost
 	case c.why == causeReclaim:
@@ -134,32 +128,35 @@ func (p policy) derive(c *candidate) {
 	case c.why != "":
 		c.state = failedOr(stateBroken, outdated, c.member)
 	case c.available():
-		c.state = pick(outdated, stateOutdated, stateReady)
-	case !p.now.Before(deadline) && !c.joined():
+		c.state = map[bool]state{true: stateOutdated, false: stateReady}[outdated]
+	default:
+		p.deriveUnavailable(c, outdated)
+	}
+}
+
+// deriveUnavailable sets the state of a member that nothing is wrong with, but that its Machine is not available.
+func (p policy) deriveUnavailable(c *candidate, outdated bool) {
+	deadline := p.joinDeadline(c.member)
+	if c.joined() {
+		deadline = deadline.Add(p.minReady)
+	}
+	late := !p.now.Before(deadline)
+	switch {
+	case late && !c.joined():
 		c.why, c.problem = causeRepair, "has not joined within "+p.joinTimeout.String()+": it "+stateOf(c.member)
 		c.state = failedOr(stateBroken, outdated, c.member)
 	case outdated:
 		c.state, c.deadline = stateOutdatedUnavailable, deadline
-	case !p.now.Before(deadline):
+	case late:
 		c.state = stateUnavailable
 	default:
-		c.state, c.deadline = pick(c.ready(), stateJoining, stateStarting), deadline
-	}
-	if c.deadline.Before(p.now) {
-		c.deadline = time.Time{}
+		c.state, c.deadline = map[bool]state{true: stateJoining, false: stateStarting}[c.ready()], deadline
 	}
 }
 
 // failedOr returns Failed for a member of the current revision that never joined: others of the revision may fail too.
 func failedOr(other state, outdated bool, m member) state {
-	return pick(!outdated && !m.joined(), stateFailed, other)
-}
-
-func pick(first bool, yes, no state) state {
-	if first {
-		return yes
-	}
-	return no
+	return map[bool]state{true: stateFailed, false: other}[!outdated && !m.joined()]
 }
 
 // joinDeadline is when a member that has not joined is given up.
