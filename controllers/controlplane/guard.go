@@ -60,7 +60,8 @@ func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error)
 		return madeFrom{}, err
 	}
 	result := madeFrom{Inputs: inputsVersion + inputs, Confirmed: controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation]}
-	if _, err := semver.ParseTolerant(spec.Version); err != nil {
+	if _, invalid := semver.ParseTolerant(spec.Version); invalid != nil {
+		// The plan says so, and makes nothing.
 		return result, nil
 	}
 	made := []any{spec.Version, spec.MachineTemplate.Spec.InfrastructureRef}

@@ -17,6 +17,7 @@ limitations under the License.
 package controlplane
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -35,7 +36,7 @@ import (
 func TestNodeCondition(t *testing.T) {
 	const label, taint = "label node-role.kubernetes.io/control-plane", "taint node-role.kubernetes.io/control-plane:NoSchedule"
 	own := []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
-	kubeadms := append(own, corev1.Taint{Key: controlPlaneRole, Effect: corev1.TaintEffectNoSchedule})
+	kubeadms := append(slices.Clone(own), corev1.Taint{Key: controlPlaneRole, Effect: corev1.TaintEffectNoSchedule})
 	joining := func(taints *[]corev1.Taint) bootstrapv1.KubeadmConfigSpec {
 		return bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{
 			ControlPlane: &bootstrapv1.JoinControlPlane{}, NodeRegistration: bootstrapv1.NodeRegistrationOptions{Taints: taints},

@@ -119,13 +119,6 @@ func (o *Options) validateNumbers() error {
 			return fmt.Errorf("--%s is %d, want at least 1", name, value)
 		}
 	}
-	for _, provider := range Providers {
-		for _, kind := range reconciled[provider] {
-			if *o.ofKind[kind] < 0 {
-				return fmt.Errorf("--%s is %d, want at least 1, or 0 for what --concurrency says", concurrencyFlag(kind), *o.ofKind[kind])
-			}
-		}
-	}
 	for _, name := range []string{"kube-api-qps", "clustercache-client-qps"} {
 		if value, err := o.flags.GetFloat32(name); err != nil || value <= 0 {
 			return fmt.Errorf("--%s is %g, want more than 0", name, value)
@@ -134,6 +127,17 @@ func (o *Options) validateNumbers() error {
 	for _, name := range []string{"sync-period", "etcd-call-timeout-duration", "remote-conditions-grace-period"} {
 		if value, err := o.flags.GetDuration(name); err != nil || value <= 0 {
 			return fmt.Errorf("--%s is %s, want more than 0s", name, value)
+		}
+	}
+	return o.validateConcurrency()
+}
+
+func (o *Options) validateConcurrency() error {
+	for _, provider := range Providers {
+		for _, kind := range reconciled[provider] {
+			if *o.ofKind[kind] < 0 {
+				return fmt.Errorf("--%s is %d, want at least 1, or 0 for what --concurrency says", concurrencyFlag(kind), *o.ofKind[kind])
+			}
 		}
 	}
 	return nil

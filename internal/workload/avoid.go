@@ -39,22 +39,23 @@ func (c *Connections) AvoidNode(ctx context.Context, cluster client.ObjectKey, n
 	if err != nil {
 		return err
 	}
-	return avoidNode(ctx, connection.client, name, avoid)
+	if avoid {
+		return setAvoidTaint(ctx, connection.client, name, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule})
+	}
+	return setAvoidTaint(ctx, connection.client, name)
 }
 
-func avoidNode(ctx context.Context, c client.Client, name string, avoid bool) error {
+// setAvoidTaint gives a node the wanted taint, or takes it away if none is wanted.
+func setAvoidTaint(ctx context.Context, c client.Client, name string, wanted ...corev1.Taint) error {
 	node := &corev1.Node{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if slices.ContainsFunc(node.Spec.Taints, isAvoidTaint) == avoid {
+	if slices.ContainsFunc(node.Spec.Taints, isAvoidTaint) == (len(wanted) > 0) {
 		return nil
 	}
 	before := node.DeepCopy()
-	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, isAvoidTaint)
-	if avoid {
-		node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule})
-	}
+	node.Spec.Taints = append(slices.DeleteFunc(node.Spec.Taints, isAvoidTaint), wanted...)
 	// The patch replaces all taints, so it must fail if others have changed meanwhile.
 	if err := c.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("changing the taints of node %s: %w", name, err)

@@ -31,6 +31,7 @@ func TestAvoidNode(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	other := corev1.Taint{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}
+	avoided := corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{other}}}
 	c := fake.NewClientBuilder().WithObjects(node).Build()
 	read := func() Node {
@@ -39,16 +40,16 @@ func TestAvoidNode(t *testing.T) {
 	}
 	g.Expect(read().Avoided).To(BeFalse())
 
-	g.Expect(avoidNode(ctx, c, "a", true)).To(Succeed())
+	g.Expect(setAvoidTaint(ctx, c, "a", avoided)).To(Succeed())
 	g.Expect(read().Avoided).To(BeTrue())
-	g.Expect(node.Spec.Taints).To(ConsistOf(other, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}))
+	g.Expect(node.Spec.Taints).To(ConsistOf(other, avoided))
 	written := node.ResourceVersion
-	g.Expect(avoidNode(ctx, c, "a", true)).To(Succeed())
+	g.Expect(setAvoidTaint(ctx, c, "a", avoided)).To(Succeed())
 	g.Expect(read().Avoided).To(BeTrue())
 	g.Expect(node.ResourceVersion).To(Equal(written), "nothing is written that does not differ")
 
-	g.Expect(avoidNode(ctx, c, "a", false)).To(Succeed())
+	g.Expect(setAvoidTaint(ctx, c, "a")).To(Succeed())
 	g.Expect(read().Avoided).To(BeFalse())
 	g.Expect(node.Spec.Taints).To(ConsistOf(other))
-	g.Expect(avoidNode(ctx, c, "gone", true)).To(Succeed(), "a node that is gone needs nothing")
+	g.Expect(setAvoidTaint(ctx, c, "gone", avoided)).To(Succeed(), "a node that is gone needs nothing")
 }

@@ -102,10 +102,10 @@ func (l *looks[T]) join(ctx context.Context, cluster client.ObjectKey, do func(c
 	defer l.mu.Unlock()
 	one, ok := l.current[cluster]
 	if !ok || !one.ended.IsZero() && l.clock.Since(one.ended) > freshFor {
-		one = &look[T]{done: make(chan struct{})}
-		ctx, one.cancel = context.WithTimeout(context.WithoutCancel(ctx), l.limit)
+		looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.limit)
+		one = &look[T]{done: make(chan struct{}), cancel: cancel}
 		l.current[cluster] = one
-		go l.run(ctx, cluster, one, do)
+		go l.run(looking, cluster, one, do)
 	}
 	return one, l.slow[cluster]
 }

@@ -133,6 +133,21 @@ func (o *options) complete(parts []string) error {
 	if unknown := o.parts.Difference(sets.New(allParts...)); unknown.Len() > 0 {
 		return fmt.Errorf("--parts has %s: want some of %s", strings.Join(sets.List(unknown), ","), strings.Join(allParts, ","))
 	}
+	if err := o.checkNumbers(); err != nil {
+		return err
+	}
+	path, err := filepath.Abs(o.binDir)
+	if err != nil {
+		return err
+	}
+	o.binDir = path
+	if _, err := os.Stat(filepath.Join(o.binDir, "quickstart")); err != nil {
+		return fmt.Errorf("--bin-dir %s: %w; build the programs with: make programs", o.binDir, err)
+	}
+	return nil
+}
+
+func (o *options) checkNumbers() error {
 	if len(o.clusters) == 0 || slices.Min(o.clusters) < 1 {
 		return fmt.Errorf("--clusters %v: want numbers, 1 or more, for example 1,2,5,10", o.clusters)
 	}
@@ -147,14 +162,6 @@ func (o *options) complete(parts []string) error {
 	}
 	if o.timeout <= 0 {
 		return fmt.Errorf("--timeout %s: want more than zero, for example 5m", o.timeout)
-	}
-	path, err := filepath.Abs(o.binDir)
-	if err != nil {
-		return err
-	}
-	o.binDir = path
-	if _, err := os.Stat(filepath.Join(o.binDir, "quickstart")); err != nil {
-		return fmt.Errorf("--bin-dir %s: %w; build the programs with: make programs", o.binDir, err)
 	}
 	return nil
 }

@@ -38,8 +38,8 @@ const (
 	// RemediationForAnnotation names, on a Machine, the unhealthy Machine that it replaces.
 	RemediationForAnnotation = "controlplane.cluster.x-k8s.io/remediation-for"
 
-	// InitializedAnnotation, on the Machine that initialized the control plane, proves that it has done so. It remains when
-	// status is lost, as in a restore from a backup.
+	// InitializedAnnotation proves that the Machine that has it initialized the control plane. It remains when the status is
+	// lost, as in a restore from a backup.
 	InitializedAnnotation = "controlplane.cluster.x-k8s.io/initialized"
 
 	// MadeFromAnnotation records on a Machine what it was made from: a hash of spec.version, spec.kubeadmConfigSpec and the

@@ -32,10 +32,7 @@ import (
 func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := c.enter(ctx, CallEnsurePool); err != nil {
-		return cloud.Pool{}, err
-	}
-	if err := c.checkPool(spec); err != nil {
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.checkPool(spec)); err != nil {
 		return cloud.Pool{}, err
 	}
 	p, exists := c.pools[spec.Name]
