@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"slices"
 	"time"
 
@@ -38,17 +39,56 @@ type forwarder func(ctx context.Context, pod string, port int) (net.Conn, error)
 // portForward connects by way of the API server, so nothing else has to be reachable.
 func portForward(config *rest.Config) forwarder {
 	return func(ctx context.Context, pod string, port int) (net.Conn, error) {
+		within := rest.CopyConfig(config)
+		within.Wrap(func(inner http.RoundTripper) http.RoundTripper { return contextTransport{inner, ctx} })
 		dialer, err := proxy.NewDialer(proxy.Proxy{
-			Kind: "pods", Namespace: metav1.NamespaceSystem, KubeConfig: rest.CopyConfig(config), Port: port,
+			Kind: "pods", Namespace: metav1.NamespaceSystem, KubeConfig: within, Port: port,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("preparing the port-forward to pod %s: %w", pod, err)
 		}
-		connection, err := dialer.DialContextWithAddr(ctx, pod)
+		connection, err := inTime(ctx, func() (net.Conn, error) { return dialer.DialContextWithAddr(ctx, pod) })
 		if err != nil {
 			return nil, fmt.Errorf("port-forward to pod %s: %w", pod, err)
 		}
 		return connection, nil
+	}
+}
+
+// contextTransport sends requests with a context, which the dialer of the port-forward leaves out. Otherwise a request to the
+// pod of a machine that is gone would go on until the API server gives up, 30 seconds later.
+type contextTransport struct {
+	http.RoundTripper
+
+	ctx context.Context
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t contextTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	return t.RoundTripper.RoundTrip(request.WithContext(t.ctx))
+}
+
+// inTime returns when the context ends, whatever dial does then. A connection that comes too late is closed.
+func inTime(ctx context.Context, dial func() (net.Conn, error)) (net.Conn, error) {
+	type outcome struct {
+		connection net.Conn
+		err        error
+	}
+	dialed := make(chan outcome, 1)
+	go func() {
+		connection, err := dial()
+		dialed <- outcome{connection, err}
+	}()
+	select {
+	case made := <-dialed:
+		return made.connection, made.err
+	case <-ctx.Done():
+		go func() {
+			if made := <-dialed; made.err == nil {
+				_ = made.connection.Close() // nothing was ever sent on it
+			}
+		}()
+		return nil, ctx.Err()
 	}
 }
 

@@ -1,0 +1,53 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/client-go/rest"
+)
+
+func TestAPortForwardThatGetsNoAnswerEndsWithItsContext(t *testing.T) {
+	g := NewWithT(t)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = listener.Close() })
+	closed := make(chan error, 1)
+	go func() {
+		// As an API server does that waits for the kubelet of a machine that is gone.
+		accepted, err := listener.Accept()
+		if err == nil {
+			_, err = io.Copy(io.Discard, accepted)
+		}
+		closed <- err
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := portForward(&rest.Config{Host: "http://" + listener.Addr().String()})(ctx, "etcd-gone", etcdPort)
+		failed <- err
+	}()
+	g.Eventually(failed).WithTimeout(10*time.Second).Should(Receive(HaveOccurred()), "the call ends")
+	g.Eventually(closed).WithTimeout(10*time.Second).Should(Receive(BeNil()), "the connection is closed")
+}
