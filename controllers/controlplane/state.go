@@ -168,6 +168,7 @@ func (s *scope) machineState(machine *clusterv1.Machine) plan.Machine {
 	return plan.Machine{
 		Name:             machine.Name,
 		Node:             s.nodeName(machine),
+		Unlinked:         !machine.Status.NodeRef.IsDefined(),
 		Created:          machine.CreationTimestamp.Time,
 		FailureDomain:    machine.Spec.FailureDomain,
 		Version:          machine.Spec.Version,

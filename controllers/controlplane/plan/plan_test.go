@@ -429,3 +429,18 @@ func TestEvidence(t *testing.T) {
 		g.Expect(evidence.Initialized()).To(BeTrue(), "%+v", evidence)
 	}
 }
+
+func TestRemediationWaitsForTheLinkToTheNode(t *testing.T) {
+	g := NewWithT(t)
+	s := settled("a", "b", "c")
+	s.Machines[0].Remediate, s.Machines[0].Unlinked = true, true
+	next := Decide(s)
+	g.Expect(next.Action).To(Equal(ActionWait), next.Message)
+	g.Expect(next.Message).To(Equal("Machine a is kept until Cluster API has linked it to its Node a, which is healthy"))
+
+	s.Machines[0].Unhealthy = []string{"its etcd pod does not run"}
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "a Machine that does not work need not be linked")
+
+	s.Machines[0].Unhealthy, s.Machines[0].Unlinked = nil, false
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "it is linked and still found unhealthy")
+}

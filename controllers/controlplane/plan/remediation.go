@@ -140,7 +140,7 @@ func (s State) remediation(machine Machine) Decision {
 	if !s.Initialized {
 		return next
 	}
-	for _, check := range []func(Machine) Decision{s.othersMoving, s.nobodyElse, s.etcdUnfit} {
+	for _, check := range []func(Machine) Decision{unlinked, s.othersMoving, s.nobodyElse, s.etcdUnfit} {
 		if blocked := check(machine); blocked.Action != "" {
 			return blocked
 		}
@@ -151,6 +151,15 @@ func (s State) remediation(machine Machine) Decision {
 	}
 	next.Etcd = change
 	return next
+}
+
+// unlinked keeps a healthy Machine until Cluster API has linked it to its Node, as after its status was lost. A
+// MachineHealthCheck finds it unhealthy for want of a Node until then, and its Node would stay behind if it were deleted.
+func unlinked(machine Machine) Decision {
+	if machine.Unlinked && machine.works() && !machine.RemediationAsked {
+		return deferred(machine, "Machine %s is kept until Cluster API has linked it to its Node %s, which is healthy", machine.Name, machine.Node)
+	}
+	return Decision{}
 }
 
 // othersMoving keeps remediation to one thing at a time. What is stuck does not count, since this remediation may be what
@@ -181,7 +190,7 @@ func (s State) keepsOthersOut(machine Machine) bool {
 // nobodyElse keeps the last Machine that works, without which no replacement could join.
 func (s State) nobodyElse(machine Machine) Decision {
 	if len(s.Machines) == 1 && s.EtcdManaged {
-		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's State would be lost with its etcd member; "+
+		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's state would be lost with its etcd member; "+
 			"repair the machine, or restore the cluster from a backup", machine.Name)
 	}
 	if len(s.Machines) == 1 {

@@ -277,7 +277,7 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"only one":                   {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's State would be lost"},
+		"only one":                   {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
 		"only one, external etcd":    {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
 		"external etcd":              {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
 		"quorum":                     {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},

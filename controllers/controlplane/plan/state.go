@@ -131,6 +131,8 @@ type Machine struct {
 	Name string
 	// Node is the name of its Node, which is also the name of its etcd member; empty until there is one.
 	Node string
+	// Unlinked says that Cluster API has not written the name of its Node into the Machine's status yet.
+	Unlinked bool
 	// Created is when the Machine was created.
 	Created time.Time
 	// FailureDomain that the Machine is in; empty if in none.
