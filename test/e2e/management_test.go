@@ -206,10 +206,10 @@ func (m *management) apply(ctx context.Context, objects []*unstructured.Unstruct
 	m.pipe(ctx, objects, "apply")
 }
 
-// deleteAtOnce deletes objects one after the other, without waiting for any of them to be gone.
+// deleteAtOnce deletes objects one after the other, without waiting for any of them to be gone. Some disappear with others.
 func (m *management) deleteAtOnce(ctx context.Context, objects []*unstructured.Unstructured) {
 	GinkgoHelper()
-	m.pipe(ctx, objects, "delete", "--wait=false")
+	m.pipe(ctx, objects, "delete", "--wait=false", "--ignore-not-found")
 }
 
 // pipe gives objects to a kubectl command.
