@@ -298,6 +298,22 @@ func hooked(machine *clusterv1.Machine) bool {
 	return ok
 }
 
+// hook puts our hook back on a Machine that has lost it, as after a restore. Two of them that are deleted at once would
+// otherwise take two votes out of etcd.
+func (r *Reconciler) hook(ctx context.Context, machine *clusterv1.Machine) error {
+	if hooked(machine) {
+		return nil
+	}
+	before := machine.DeepCopy()
+	annotations.AddAnnotations(machine, map[string]string{controlplanev1.PreTerminateHookCleanupAnnotation: ""})
+	// The lock refuses to hold a Machine that is deleted, and perhaps released, meanwhile.
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); err != nil {
+		return fmt.Errorf("putting the pre-terminate hook back on Machine %s: %w", machine.Name, err)
+	}
+	return nil
+}
+
 func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) error {
 	if !hooked(machine) {
 		return nil

@@ -18,10 +18,12 @@ package controlplane
 
 import (
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -92,4 +94,21 @@ func TestEtcdIsNotChangedByACacheThatIsBehind(t *testing.T) {
 			g.Expect(r.workload.(*fakeWorkload).calls(s.key())).To(HaveLen(min(1, int(next.Etcd.Leaving.ID))))
 		})
 	}
+}
+
+func TestAHookThatIsLostComesBack(t *testing.T) {
+	g := NewWithT(t)
+	kept, going := liveMachine("kept", "c1-cp"), liveMachine("going", "c1-cp")
+	kept.UID, kept.Annotations = "1", nil
+	going.UID, going.Annotations = "2", nil
+	going.DeletionTimestamp, going.Finalizers = &metav1.Time{Time: time.Now()}, []string{clusterv1.MachineFinalizer}
+	r, s := behind(g, []*clusterv1.Machine{kept, going}, kept.DeepCopy(), going.DeepCopy())
+	r.applied = lru.New(10)
+	g.Expect(r.propagate(t.Context(), s)).To(Succeed())
+
+	live := &clusterv1.Machine{}
+	g.Expect(r.client.Get(t.Context(), client.ObjectKeyFromObject(kept), live)).To(Succeed())
+	g.Expect(hooked(live)).To(BeTrue())
+	g.Expect(hooked(kept)).To(BeTrue(), "what follows in the same reconcile knows of it")
+	g.Expect(hooked(going)).To(BeFalse(), "it was released")
 }

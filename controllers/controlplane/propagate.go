@@ -82,6 +82,9 @@ func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *cluster
 	if err := r.applyFields(ctx, machine, settingsManager, settings); err != nil || !machine.DeletionTimestamp.IsZero() {
 		return err
 	}
+	if err := r.hook(ctx, machine); err != nil {
+		return err
+	}
 	metadata := s.metadata()
 	if err := r.applyFields(ctx, machine, metadataManager, metadata); err != nil {
 		return err
