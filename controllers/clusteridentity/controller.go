@@ -70,7 +70,9 @@ type Options struct {
 type reconciler struct {
 	client client.Client
 	// cached reads the metadata of Secrets from the cache; the client would ask the API server.
-	cached   client.Reader
+	cached client.Reader
+	// live reads past the cache.
+	live     client.Reader
 	checker  Checker
 	gate     gate.Gate
 	reporter report.Reporter
@@ -89,7 +91,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	c := mgr.GetClient()
 	r := &reconciler{
-		client: c, cached: mgr.GetCache(), checker: options.Checker,
+		client: c, cached: mgr.GetCache(), live: mgr.GetAPIReader(), checker: options.Checker,
 		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterIdentityFinalizer},
 		reporter: report.Reporter{
 			Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: []string{infrav1.FooClusterIdentityReadyCondition},

@@ -20,10 +20,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
@@ -38,23 +40,25 @@ import (
 // state is what was observed before the decision.
 type state struct {
 	identity *infrav1.FooClusterIdentity
-	// users are the FooClusters that name the identity; only one that is being deleted looks.
+	// users are the FooClusters that name the identity.
 	users []string
 	// checked is what the cloud, or the Secret, said about the credentials.
 	checked error
 	// secrets are the metadata of the Secret that the identity names, if it is usable, and of those that it held before.
 	secrets []metav1.PartialObjectMetadata
+	// identities are all that there are.
+	identities map[types.UID]struct{}
 }
 
 // observe checks the credentials also of an identity that is being deleted: its users need them to delete what they have.
 func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterIdentity) (*state, error) {
-	s := &state{identity: identity, checked: r.checker.Check(ctx, identity)}
-	users, err := cloudidentity.FooClustersOf(ctx, r.client, identity.Name)
-	if err != nil {
-		return nil, err
+	s := &state{identity: identity, checked: r.checker.Check(ctx, identity), identities: map[types.UID]struct{}{}}
+	all := &infrav1.FooClusterIdentityList{}
+	if err := r.client.List(ctx, all); err != nil {
+		return nil, fmt.Errorf("listing FooClusterIdentities: %w", err)
 	}
-	for i := range users {
-		s.users = append(s.users, client.ObjectKeyFromObject(&users[i]).String())
+	for i := range all.Items {
+		s.identities[all.Items[i].UID] = struct{}{}
 	}
 	held := &metav1.PartialObjectMetadataList{}
 	held.SetGroupVersionKind(secretMetadata().GroupVersionKind())
@@ -73,7 +77,26 @@ func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterId
 	if named.UID != "" {
 		s.secrets = append(s.secrets, *named)
 	}
-	return s, nil
+	var err error
+	s.users, err = r.users(ctx, identity, !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero())
+	return s, err
+}
+
+// users names the FooClusters that name an identity. The cache may not show yet what was created just before, and nothing outside the
+// namespace that a manager is restricted to, so only the API server says for sure that there is none.
+func (r *reconciler) users(ctx context.Context, identity *infrav1.FooClusterIdentity, forSure bool) ([]string, error) {
+	fooClusters, err := cloudidentity.FooClustersOf(ctx, r.client, identity.Name)
+	if err == nil && len(fooClusters) == 0 && forSure {
+		fooClusters, err = cloudidentity.FooClustersOf(ctx, r.live, identity.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, 0, len(fooClusters))
+	for i := range fooClusters {
+		names = append(names, client.ObjectKeyFromObject(&fooClusters[i]).String())
+	}
+	return names, nil
 }
 
 // decision is what to do with the Secrets, and what to say.
@@ -97,10 +120,10 @@ func decide(s *state) decision {
 		}
 		switch {
 		case client.ObjectKeyFromObject(&secret) != credentials(s.identity):
-			release(&wanted)
+			s.release(&wanted)
 			wanted.OwnerReferences = util.RemoveOwnerRef(wanted.OwnerReferences, owner)
 		case d.release, errors.As(s.checked, &unusable), !secret.DeletionTimestamp.IsZero() && len(s.users) == 0:
-			release(&wanted)
+			s.release(&wanted)
 		case secret.DeletionTimestamp.IsZero():
 			controllerutil.AddFinalizer(&wanted, infrav1.FooClusterIdentityFinalizer)
 			wanted.OwnerReferences = util.EnsureOwnerRef(wanted.OwnerReferences, owner)
@@ -112,11 +135,18 @@ func decide(s *state) decision {
 	return d
 }
 
-// release removes the finalizer, unless another identity has the same Secret.
-func release(secret *metav1.PartialObjectMetadata) {
-	if len(owners(secret)) < 2 {
-		controllerutil.RemoveFinalizer(secret, infrav1.FooClusterIdentityFinalizer)
+// release gives up a Secret. Where another identity has it too, only this one's name goes, so that the last of them removes the
+// finalizer.
+func (s *state) release(secret *metav1.PartialObjectMetadata) {
+	isOther := func(owner metav1.OwnerReference) bool {
+		_, exists := s.identities[owner.UID]
+		return exists && owner.UID != s.identity.UID
 	}
+	if slices.ContainsFunc(secret.OwnerReferences, isOther) {
+		secret.OwnerReferences = slices.DeleteFunc(secret.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == s.identity.UID })
+		return
+	}
+	controllerutil.RemoveFinalizer(secret, infrav1.FooClusterIdentityFinalizer)
 }
 
 func ready(s *state) metav1.Condition {
