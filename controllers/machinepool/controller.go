@@ -180,8 +180,11 @@ func (r *reconciler) gate(ctx context.Context, pool *infrav1.FooMachinePool) (*s
 	if err != nil {
 		return nil, ctrl.Result{}, err
 	}
-	if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
-		return nil, ctrl.Result{}, err
+	// A FooMachinePool whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
+	if cloudidentity.Usable(s.cloud) {
+		if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
+			return nil, ctrl.Result{}, err
+		}
 	}
 	isPaused, changed, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
 	if err != nil || isPaused {

@@ -34,6 +34,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
 // A pool that somebody else scales must be repaired while its rollout is paused.
@@ -212,6 +213,20 @@ func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
 		}
 	}
 	w.Expect(w.get().Generation).To(BeEquivalentTo(2))
+}
+
+// A pool of a cluster whose identity is misspelt has nothing in the cloud, and so nothing keeps it from being deleted.
+func TestPoolUnderAMisspeltIdentity(t *testing.T) {
+	w := newWorld(t, 1, infrav1.FooMachinePoolStrategy{})
+	w.r.clouds = cloudidentity.NewResolver(cloudidentity.Options{Client: w.kube, Secrets: w.kube, Default: w.cloud})
+	fooCluster := &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "one"}}
+	fooCluster.Spec.IdentityRef.Name = "misspelt"
+	w.Expect(w.kube.Create(w.ctx, fooCluster)).To(Succeed())
+	for range 3 {
+		_ = w.reconcileOnce()
+	}
+	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Message).To(ContainSubstring("misspelt"))
+	w.Expect(w.get().Finalizers).To(BeEmpty())
 }
 
 // A cache may show the FooMachinePool once more after its finalizer was removed.

@@ -29,7 +29,7 @@ var _ cloud.Cloud = refusal{}
 
 // Usable reports whether Clouds found a cloud that can be asked. Where it did not, nothing can have been ordered but what was
 // ordered before.
-func Usable(c cloud.Cloud) bool {
+func Usable(c cloud.Catalog) bool {
 	_, refuses := c.(refusal)
 	return !refuses
 }
