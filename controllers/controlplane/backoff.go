@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"errors"
+	"maps"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -61,6 +62,8 @@ func (b *backoff) run(owner types.UID, effect string, now time.Time, try func() 
 	if value, ok := b.known.Get(owner); ok {
 		attempts, _ = value.(map[string]attempt)
 	}
+	// What was not tried again when it was time is no longer wanted, or failed for a reason of its own.
+	maps.DeleteFunc(attempts, func(_ string, one attempt) bool { return now.Sub(one.until) > maxBackoff })
 	last := attempts[effect]
 	if now.Before(last.until) {
 		return &postponedError{err: last.err, until: last.until}

@@ -1,0 +1,44 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func TestOldFailuresAreForgotten(t *testing.T) {
+	g := NewWithT(t)
+	b, now := newBackoff(), time.Now()
+	failing := func() error { return errors.New("refused") }
+	for range 10 {
+		g.Expect(postponed(b.run("u", "create 1", now, failing))).To(BeZero(), "it is tried")
+		again := postponed(b.run("u", "create 1", now, failing))
+		g.Expect(again).To(BeTemporally(">", now))
+		now = again
+	}
+	now = now.Add(time.Hour)
+	g.Expect(b.run("u", "create 2", now, failing)).To(HaveOccurred())
+	known, _ := b.known.Get(types.UID("u"))
+	g.Expect(known).To(HaveLen(1), "effects of former generations are not kept")
+	g.Expect(b.run("u", "create 1", now, failing)).To(HaveOccurred())
+	g.Expect(postponed(b.run("u", "create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "it starts again")
+}
