@@ -78,17 +78,19 @@ func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterId
 		s.secrets = append(s.secrets, *named)
 	}
 	var err error
-	s.users, err = r.users(ctx, identity, !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero())
+	s.users, err = users(ctx, r.client, identity)
+	// The cache may not show yet what was created just before, and shows nothing outside the namespace that a manager is
+	// restricted to. So the API server is asked before anything is released.
+	deleted := !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero()
+	if err == nil && len(s.users) == 0 && deleted {
+		s.users, err = users(ctx, r.live, identity)
+	}
 	return s, err
 }
 
-// users names the FooClusters that name an identity. The cache may not show yet what was created just before, and nothing outside the
-// namespace that a manager is restricted to, so only the API server says for sure that there is none.
-func (r *reconciler) users(ctx context.Context, identity *infrav1.FooClusterIdentity, forSure bool) ([]string, error) {
-	fooClusters, err := cloudidentity.FooClustersOf(ctx, r.client, identity.Name)
-	if err == nil && len(fooClusters) == 0 && forSure {
-		fooClusters, err = cloudidentity.FooClustersOf(ctx, r.live, identity.Name)
-	}
+// users names the FooClusters that name an identity.
+func users(ctx context.Context, reader client.Reader, identity *infrav1.FooClusterIdentity) ([]string, error) {
+	fooClusters, err := cloudidentity.FooClustersOf(ctx, reader, identity.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,11 @@ type madeFrom struct {
 	Outcome string `json:"-"`
 }
 
+func isVersion(text string) bool {
+	_, err := semver.ParseTolerant(text)
+	return err == nil
+}
+
 // newMadeFrom describes the FooControlPlane as it is now.
 func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error) {
 	spec := controlPlane.Spec
@@ -60,7 +65,7 @@ func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error)
 		return madeFrom{}, err
 	}
 	result := madeFrom{Inputs: inputsVersion + inputs, Confirmed: controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation]}
-	if _, invalid := semver.ParseTolerant(spec.Version); invalid != nil {
+	if !isVersion(spec.Version) {
 		// The plan says so, and makes nothing.
 		return result, nil
 	}

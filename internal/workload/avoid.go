@@ -39,10 +39,8 @@ func (c *Connections) AvoidNode(ctx context.Context, cluster client.ObjectKey, n
 	if err != nil {
 		return err
 	}
-	if avoid {
-		return setAvoidTaint(ctx, connection.client, name, corev1.Taint{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule})
-	}
-	return setAvoidTaint(ctx, connection.client, name)
+	wanted := map[bool][]corev1.Taint{true: {{Key: avoidTaintKey, Effect: corev1.TaintEffectPreferNoSchedule}}}
+	return setAvoidTaint(ctx, connection.client, name, wanted[avoid]...)
 }
 
 // setAvoidTaint gives a node the wanted taint, or takes it away if none is wanted.

@@ -37,6 +37,9 @@ const (
 // why there is none, is there when the caller is woken.
 var ErrPending = errors.New("the workload cluster has not answered yet")
 
+// errNoAnswer is why a look ends at its deadline.
+var errNoAnswer = errors.New("the workload cluster did not answer in time")
+
 // looks run in the background, at most one at each cluster at a time, each with its own deadline. Callers wait only for
 // clusters that answered soon the last time, and not for long, so clusters that do not answer never hold up the others.
 type looks[T any] struct {
@@ -102,7 +105,7 @@ func (l *looks[T]) join(ctx context.Context, cluster client.ObjectKey, do func(c
 	defer l.mu.Unlock()
 	one, ok := l.current[cluster]
 	if !ok || !one.ended.IsZero() && l.clock.Since(one.ended) > freshFor {
-		looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.limit)
+		looking, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), l.limit, errNoAnswer)
 		one = &look[T]{done: make(chan struct{}), cancel: cancel}
 		l.current[cluster] = one
 		go l.run(looking, cluster, one, do)
