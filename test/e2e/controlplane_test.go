@@ -250,6 +250,10 @@ func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.
 		change(&check.Spec.Checks)
 	}
 	Expect(c.Create(ctx, check)).To(Succeed())
+	Eventually(func(g Gomega) {
+		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(check), check)).To(Succeed())
+		g.Expect(check.OwnerReferences).NotTo(BeEmpty(), "a move takes only what belongs to the Cluster")
+	}).WithContext(ctx).Should(Succeed(), "Cluster API does not look at the MachineHealthCheck")
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(c.Delete(ctx, check)).To(Succeed())
 		Eventually(ctx, c.gone(check)).Should(BeTrue(), "the MachineHealthCheck is not gone")
