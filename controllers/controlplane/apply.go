@@ -76,7 +76,7 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	if next.Action == plan.ActionInitialize {
 		as = roleInit
 	}
-	if _, err := r.checkFresh(ctx, s); err != nil {
+	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
 	}
 	if err := r.deleteLeftovers(ctx, s); err != nil {
@@ -182,22 +182,25 @@ func (r *Reconciler) liveMachines(ctx context.Context, s *scope) (collections.Ma
 
 // checkFresh returns the Machines as the API server itself has them, or errStale if they are not those that were observed.
 // A Machine that the cache does not show yet would otherwise be created a second time, or its etcd member be taken for
-// nobody's, and one that is on its way out already be counted on.
-func (r *Reconciler) checkFresh(ctx context.Context, s *scope) (collections.Machines, error) {
+// nobody's, and one that is on its way out already be counted on. The Machine that the decision is about must be just as
+// it was observed: it may have come up, joined or recovered since.
+func (r *Reconciler) checkFresh(ctx context.Context, s *scope, next plan.Decision) error {
 	live, err := r.liveMachines(ctx, s)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	observed := s.machineCollection()
 	if len(live) != len(observed) || len(live.Difference(observed)) > 0 {
-		return nil, errStale
+		return errStale
 	}
 	for name, machine := range live {
-		if machine.DeletionTimestamp.IsZero() != observed[name].DeletionTimestamp.IsZero() || hooked(machine) != hooked(observed[name]) {
-			return nil, errStale
+		seen := observed[name]
+		if machine.DeletionTimestamp.IsZero() != seen.DeletionTimestamp.IsZero() || hooked(machine) != hooked(seen) ||
+			name == next.Machine && machine.ResourceVersion != seen.ResourceVersion {
+			return errStale
 		}
 	}
-	return live, nil
+	return nil
 }
 
 func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) error {
@@ -213,17 +216,12 @@ func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) err
 // deleteMachine deletes one Machine, after etcd is led by another one. A remediation is taken down first: what is deleted
 // and then forgotten would be tried without end.
 func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Decision) error {
-	live, err := r.checkFresh(ctx, s)
-	if err != nil {
+	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
 	}
 	machine, ok := s.machineCollection()[next.Machine]
 	if !ok {
 		return fmt.Errorf("deleting: there is no Machine %q", next.Machine)
-	}
-	// It may have come up or recovered since.
-	if live[machine.Name].ResourceVersion != machine.ResourceVersion {
-		return errStale
 	}
 	if err := r.moveLeader(ctx, s, next); err != nil {
 		return err
@@ -267,7 +265,7 @@ func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next plan.Decisio
 
 // removeMember takes a member out of etcd, after another one leads.
 func (r *Reconciler) removeMember(ctx context.Context, s *scope, next plan.Decision) error {
-	if _, err := r.checkFresh(ctx, s); err != nil {
+	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
 	}
 	if next.Etcd.Leaving.ID == 0 {

@@ -268,10 +268,11 @@ func (w *world) report(s State) {
 	}
 }
 
-// stale says whether the API server itself has other Machines than the cache, or another one that is to be deleted.
+// stale says whether the API server itself has other Machines than the cache, or sees the one that the decision is about
+// differently.
 func (w *world) stale(next Decision) bool {
 	same := func(a, b *worldMachine) bool {
-		if next.Machine == a.name && (next.Action == ActionDelete || next.Action == ActionRemediate) {
+		if next.Machine == a.name {
 			return a.object() == b.object()
 		}
 		return a.name == b.name && a.deleting == b.deleting && a.hooked == b.hooked
