@@ -78,14 +78,19 @@ func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterId
 		s.secrets = append(s.secrets, *named)
 	}
 	var err error
-	s.users, err = users(ctx, r.client, identity)
-	// The cache may not show yet what was created just before, and shows nothing outside the namespace that a manager is
-	// restricted to. So the API server is asked before anything is released.
-	deleted := !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero()
-	if err == nil && len(s.users) == 0 && deleted {
-		s.users, err = users(ctx, r.live, identity)
-	}
+	s.users, err = r.usersBeforeRelease(ctx, identity, named)
 	return s, err
+}
+
+// usersBeforeRelease asks the API server itself before anything is released: the cache may not show yet what was created
+// just before, and shows nothing outside the namespace that a manager is restricted to.
+func (r *reconciler) usersBeforeRelease(ctx context.Context, identity *infrav1.FooClusterIdentity, named *metav1.PartialObjectMetadata) ([]string, error) {
+	found, err := users(ctx, r.client, identity)
+	deleted := !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero()
+	if err == nil && len(found) == 0 && deleted {
+		return users(ctx, r.live, identity)
+	}
+	return found, err
 }
 
 // users names the FooClusters that name an identity.
