@@ -49,7 +49,7 @@ import (
 
 const (
 	// awaitedInterval is how soon an API server is looked for again while the first Machine starts. There is nothing to
-	// watch before it answers. A Machine that takes longer than awaitedSoon is looked for ever more rarely, so that those
+	// watch before it answers. A Machine that takes longer than awaitedSoon is looked for less and less often, so that those
 	// that never answer do not keep the workers from other control planes.
 	awaitedInterval    = 300 * time.Millisecond
 	awaitedSoon        = 30 * time.Second

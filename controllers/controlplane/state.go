@@ -153,7 +153,7 @@ func (s *scope) remediationInProgress() *plan.Remediation {
 	return record
 }
 
-// parseRemediation returns nil for what is not there or can not be read: then counting starts again.
+// parseRemediation returns nil for what is not there or cannot be read: counting then starts again.
 func parseRemediation(value string) *plan.Remediation {
 	record := &plan.Remediation{}
 	if err := json.Unmarshal([]byte(value), record); err != nil || record.Machine == "" {
