@@ -118,8 +118,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		)).
 		Watches(&infrav1.FooClusterIdentity{}, handler.EnqueueRequestsFromMapFunc(cloudidentity.ToObjects(c, &infrav1.FooClusterList{})),
 			builder.WithPredicates(cloudidentity.Changed())).
-		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.Deleted())).
-		Watches(&infrav1.FooMachinePool{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.Deleted())).
+		Watches(&infrav1.FooMachine{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.CreatedOrDeleted())).
+		Watches(&infrav1.FooMachinePool{}, handler.EnqueueRequestsFromMapFunc(r.userToFooCluster), builder.WithPredicates(gate.CreatedOrDeleted())).
 		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.kubeconfigToFooCluster)).
 		WatchesRawSource(options.Events.Source(requestsFor, cloudevents.ListAll(r.client, &infrav1.FooClusterList{}))).
 		WithOptions(options.Controller).
@@ -141,11 +141,11 @@ func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.O
 	return []reconcile.Request{{NamespacedName: key}}
 }
 
-// userToFooCluster maps what is gone from a cluster to the FooCluster that may have waited for it.
+// userToFooCluster maps what is new in a cluster, or gone from it, to its FooCluster if that waits for machines to go.
 func (r *reconciler) userToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
 	all := &infrav1.FooClusterList{}
 	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace())); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "FooClusters that wait for their machines are not told that one is gone")
+		ctrl.LoggerFrom(ctx).Error(err, "FooClusters that wait for their machines are not told of a change")
 		return nil
 	}
 	var requests []reconcile.Request

@@ -106,7 +106,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&infrav1.FooClusterIdentity{}, builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), gate.BesidesStatus())).
 		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.secretToIdentities)).
-		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(gate.Deleted())).
+		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(gate.CreatedOrDeleted())).
 		WithOptions(options.Controller).
 		Complete(r)
 }

@@ -132,7 +132,8 @@ func TestComponentsInstall(t *testing.T) {
 		allowed                        bool
 	}{
 		{"foo-elsewhere:control-plane-foo-manager", "patch", controlPlanes, "foocontrolplanes", true},
-		{"foo-elsewhere:control-plane-foo-manager", "patch", infrastructure, "foomachinepools", false},
+		{"foo-elsewhere:control-plane-foo-manager", "create", infrastructure, "machinesofanotherprovider", true},
+		{"foo-elsewhere:control-plane-foo-manager", "update", infrastructure, "foomachinepools", false},
 		{"foo-elsewhere:infrastructure-foo-manager", "patch", infrastructure, "foomachinepools", true},
 		{"foo-elsewhere:infrastructure-foo-manager", "patch", controlPlanes, "foocontrolplanes", false},
 		{"capi-kubeadm-bootstrap-system:capi-kubeadm-bootstrap-manager", "watch", controlPlanes, "foocontrolplanes", true},

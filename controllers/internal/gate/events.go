@@ -44,10 +44,9 @@ func differ(before, after client.Object) bool {
 		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
 }
 
-// Deleted passes only the events of objects that are gone.
-func Deleted() predicate.Funcs {
+// CreatedOrDeleted passes the events of objects that are new or gone, for a controller that counts them.
+func CreatedOrDeleted() predicate.Funcs {
 	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
