@@ -18,15 +18,11 @@ package machinepool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -36,10 +32,6 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
-	"sigs.k8s.io/cluster-api/util/finalizers"
-	"sigs.k8s.io/cluster-api/util/labels"
-	"sigs.k8s.io/cluster-api/util/patch"
-	"sigs.k8s.io/cluster-api/util/paused"
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -53,7 +45,7 @@ import (
 
 const controllerName = "foomachinepool"
 
-// rereadAfter is when to go on after a write of the status.
+// rereadAfter is when to look again at a pool that somebody else just changed in the cloud.
 const rereadAfter = 10 * time.Millisecond
 
 // Cloud is the part of the cloud that a FooMachinePool needs.
@@ -83,12 +75,11 @@ type reconciler struct {
 	// secrets reads the metadata of Secrets from the cache.
 	secrets  client.Reader
 	clouds   cloudidentity.Clouds
-	recorder events.EventRecorder
+	gate     gate.Gate
+	reporter report.Reporter
 	clock    clock.PassiveClock
 	memories *memories
 	pace     *pace
-	// watchFilter is the value of the watch filter label that objects must have; empty for all.
-	watchFilter string
 }
 
 // SetupWithManager adds the controller to a manager.
@@ -101,10 +92,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = cloudfault.RateLimiter()
 	}
+	c := mgr.GetClient()
 	r := &reconciler{
-		client: mgr.GetClient(), live: mgr.GetAPIReader(), clouds: options.Clouds,
-		recorder: mgr.GetEventRecorder(controllerName), watchFilter: options.WatchFilterValue,
-		clock: clock.RealClock{}, secrets: mgr.GetCache(), memories: newMemories(), pace: newPace(),
+		client: c, live: mgr.GetAPIReader(), secrets: mgr.GetCache(), clouds: options.Clouds,
+		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooMachinePoolFinalizer},
+		reporter: report.Reporter{
+			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds,
+		},
+		clock: clock.RealClock{}, memories: newMemories(), pace: newPace(),
 	}
 	if err := addPoolIndex(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
@@ -154,116 +149,84 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if rest := r.pace.rest(req.NamespacedName, r.clock.Now()); rest > 0 {
 		return ctrl.Result{RequeueAfter: rest}, nil
 	}
-	pool, err := r.get(ctx, req.NamespacedName)
-	if err != nil || pool == nil {
-		return ctrl.Result{}, err
+	pool := &infrav1.FooMachinePool{}
+	mine, err := r.gate.Read(ctx, req.NamespacedName, pool)
+	if err != nil || !mine {
+		return ctrl.Result{}, r.forget(req.NamespacedName, err)
 	}
-	s, result, err := r.gate(ctx, pool)
-	if err != nil || s == nil {
-		return result, err
-	}
-	before := pool.DeepCopy()
-	s.written = pool.DeepCopy()
-	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
-	if err := r.reconcile(ctx, s); err != nil {
-		return ctrl.Result{}, err
-	}
-	return r.report(ctx, s, before)
-}
-
-// gate returns no scope where there is nothing to do now: the pool has no owner yet, got its finalizer, or is paused.
-func (r *reconciler) gate(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, ctrl.Result, error) {
 	s, err := r.owners(ctx, pool)
-	if errors.Is(err, errNoOwner) {
-		return nil, ctrl.Result{}, nil
-	}
-	if err != nil {
-		return nil, ctrl.Result{}, err
+	if err != nil || s == nil {
+		return ctrl.Result{}, err
 	}
 	// A FooMachinePool whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
 	if cloudidentity.Usable(s.cloud) {
-		if added, err := finalizers.EnsureFinalizer(ctx, r.client, pool, infrav1.FooMachinePoolFinalizer); err != nil || added {
-			return nil, ctrl.Result{}, err
+		if err := r.gate.Hold(ctx, pool); err != nil {
+			return ctrl.Result{}, err
 		}
 	}
-	isPaused, changed, err := paused.EnsurePausedCondition(ctx, r.client, s.cluster, pool)
+	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, pool)
 	if err != nil || isPaused {
-		return nil, ctrl.Result{}, err
+		return ctrl.Result{}, err
 	}
-	if changed { // what was read is old now, and a change of the status wakes nobody
-		return nil, ctrl.Result{RequeueAfter: rereadAfter}, nil
+	s.report = written
+	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
+	p, err := r.decide(ctx, s)
+	if err == nil {
+		err = r.apply(ctx, s, p)
 	}
-	return s, ctrl.Result{}, nil
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	return r.write(ctx, s)
 }
 
-// report writes what was observed and decided, and then tells of it. Only a pool with which all went well rests afterwards.
-func (r *reconciler) report(ctx context.Context, s *scope, before *infrav1.FooMachinePool) (ctrl.Result, error) {
-	pool := s.pool
-	setSpec(s)
-	setStatus(s)
+// decide observes and decides. What the cache does not show yet may change who has to go: a deletion before this process began,
+// or the mark that the cluster autoscaler puts on a Machine just before it shrinks the pool. So those decisions are made again from
+// what the API server itself says. That is once for a shrink, however many Machines go.
+func (r *reconciler) decide(ctx context.Context, s *scope) (plan, error) {
+	p, err := r.decideFrom(ctx, s, fromCache(r.client))
+	if err == nil && (p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool))) {
+		return r.decideFrom(ctx, s, fromServer(r.live))
+	}
+	return p, err
+}
+
+func (r *reconciler) decideFrom(ctx context.Context, s *scope, from source) (plan, error) {
+	if err := r.observe(ctx, s, from); err != nil {
+		return plan{}, err
+	}
+	s.assess()
+	return decide(s), nil
+}
+
+// write writes the spec before the status, so that the provider IDs are there before the pool is reported as ready. Only a pool with
+// which all went well rests afterwards.
+func (r *reconciler) write(ctx context.Context, s *scope) (ctrl.Result, error) {
 	result, cloudErr := s.result()
-	if err := r.write(ctx, s.written, pool); err != nil {
+	spec := func(pool report.Object) {
+		if pool, ok := pool.(*infrav1.FooMachinePool); ok {
+			setSpec(s, &pool.Spec)
+		}
+	}
+	if err := s.report.Change(ctx, spec); err != nil {
+		err = report.IgnoreGone(fmt.Errorf("write the provider IDs of the pool: %w", err), s.pool)
 		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
 	}
-	r.recordEvents(before, pool)
+	setStatus(s)
+	if err := s.report.Write(ctx); err != nil {
+		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
+	}
 	if cloudErr == nil {
-		r.pace.looked(client.ObjectKeyFromObject(pool), len(s.members), r.clock.Now())
+		r.pace.looked(client.ObjectKeyFromObject(s.pool), len(s.members), r.clock.Now())
 	}
 	return result, cloudErr
 }
 
-// reconcile observes, decides and acts. What the cache does not show yet may change who has to go: a deletion before this
-// process began, or the mark that the cluster autoscaler puts on a Machine just before it shrinks the pool. So those decisions are
-// made again from what the API server itself says. That is once for a shrink, however many Machines go.
-func (r *reconciler) reconcile(ctx context.Context, s *scope) error {
-	if err := r.observe(ctx, s, fromCache(r.client)); err != nil {
-		return err
+// forget drops what is known of a pool that is gone or another manager's.
+func (r *reconciler) forget(key client.ObjectKey, err error) error {
+	if err == nil {
+		r.memories.forget(key)
+		r.pace.forget(key)
 	}
-	s.assess()
-	p := decide(s)
-	if p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool)) {
-		if err := r.observe(ctx, s, fromServer(r.live)); err != nil {
-			return err
-		}
-		s.assess()
-		p = decide(s)
-	}
-	return r.apply(ctx, s, p)
-}
-
-// get reads the FooMachinePool, and returns none where there is nothing to do: it is gone, or another manager's. The watches leave
-// such objects out too, but events of the cloud and of other objects lead to them as well.
-func (r *reconciler) get(ctx context.Context, key client.ObjectKey) (*infrav1.FooMachinePool, error) {
-	pool := &infrav1.FooMachinePool{}
-	if err := r.client.Get(ctx, key, pool); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.memories.forget(key)
-			r.pace.forget(key)
-		}
-		return nil, client.IgnoreNotFound(err)
-	}
-	if r.watchFilter != "" && !labels.HasWatchLabel(pool, r.watchFilter) {
-		return nil, nil
-	}
-	return pool, nil
-}
-
-// write is the only way by which the controller writes a FooMachinePool, besides its finalizer and pause condition.
-// It writes the spec before the status, so that the provider IDs are there before the pool is reported as ready, and the status
-// names the generation that the write of the spec made. Another change of the spec since it was read makes that write fail.
-func (r *reconciler) write(ctx context.Context, before, pool *infrav1.FooMachinePool) error {
-	if !equality.Semantic.DeepEqual(before.Spec, pool.Spec) {
-		after := before.DeepCopy()
-		after.Spec = *pool.Spec.DeepCopy()
-		if err := r.client.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
-			return fmt.Errorf("write the provider IDs of the pool: %w", err)
-		}
-		before = after
-		pool.ResourceVersion, pool.Generation, pool.Status.ObservedGeneration = after.ResourceVersion, after.Generation, after.Generation
-	}
-	helper, err := patch.NewHelper(before, r.client)
-	if err != nil {
-		return err
-	}
-	return report.IgnoreGone(helper.Patch(ctx, pool, patch.WithOwnedConditions{Conditions: ownedConditions}), pool)
+	return err
 }

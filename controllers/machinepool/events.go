@@ -44,8 +44,3 @@ var eventKinds = report.Kinds{
 	infrav1.CloudUnavailableReason:                   corev1.EventTypeWarning,
 	infrav1.CloudErrorReason:                         corev1.EventTypeWarning,
 }
-
-// recordEvents tells of what changed, after it was written.
-func (r *reconciler) recordEvents(before, after *infrav1.FooMachinePool) {
-	report.Record(r.recorder, after, eventKinds, before.Status.Conditions, after.Status.Conditions)
-}

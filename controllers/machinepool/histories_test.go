@@ -30,6 +30,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -41,6 +42,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
@@ -74,6 +76,8 @@ type apiServer struct {
 	// dies is after how many more writes the process dies; negative for never.
 	dies int
 }
+
+func (*apiServer) Scheme() *runtime.Scheme { return nil }
 
 func (a *apiServer) next() string {
 	a.version++
@@ -217,6 +221,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 	h.machinePool = infratest.NewMachinePool(h.cluster, "workers", int32(h.random.IntN(5)))
 	pool := infratest.NewFooMachinePool(h.machinePool)
 	pool.UID, pool.ResourceVersion = "pool", "1"
+	conditions.Set(pool, metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason})
 	pool.Spec.Strategy.MaxUnavailable = ptr.To(intstr.FromInt32(int32(h.random.IntN(3))))
 	pool.Spec.Strategy.MaxSurge = ptr.To(intstr.FromInt32(int32(h.random.IntN(2))))
 	h.api = &apiServer{
@@ -251,8 +256,13 @@ func (h *history) truth() *scope {
 
 func (h *history) scope(from *apiServer) *scope {
 	pool := from.pool.DeepCopy()
+	reporter := report.Reporter{Client: h.api}
+	written, isPaused, err := reporter.Begin(context.Background(), h.cluster, pool)
+	if err != nil || isPaused {
+		h.fail("begin: paused %t, %v", isPaused, err)
+	}
 	return &scope{
-		pool: pool, written: pool.DeepCopy(), memory: h.r.memories.recall(pool), now: h.api.now,
+		pool: pool, report: written, memory: h.r.memories.recall(pool), now: h.api.now,
 		machinePool: h.machinePool, cluster: h.cluster, cloud: h.cloud,
 	}
 }
@@ -263,7 +273,10 @@ func (h *history) reconcile() {
 	h.api.writes, h.api.deleted = 0, nil
 	h.r.client = cached{apiServer: h.api, cache: h.cache}
 	s := h.scope(h.cache)
-	err := h.r.reconcile(context.Background(), s)
+	p, err := h.r.decide(context.Background(), s)
+	if err == nil {
+		err = h.r.apply(context.Background(), s, p)
+	}
 	h.log = append(h.log, fmt.Sprintf("reconcile: deleted %v, err %v, fault %q", h.api.deleted, err, s.fault.Message))
 	h.checkDeletions(before)
 	h.checkFailures(before, err)

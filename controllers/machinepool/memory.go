@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
 // memoryAnnotation holds the memory of a FooMachinePool, so that it outlives the process, the status and a move.
@@ -81,30 +82,42 @@ func (m memory) still(members []member) []string {
 	return names
 }
 
+// encode returns the memory as the annotation has it; empty for none.
+func (m memory) encode() (string, error) {
+	if equality.Semantic.DeepEqual(m, memory{}) {
+		return "", nil
+	}
+	encoded, err := json.Marshal(m)
+	if err != nil {
+		return "", fmt.Errorf("encode the memory of the pool: %w", err)
+	}
+	return string(encoded), nil
+}
+
+func setMemory(pool client.Object, encoded string) {
+	annotations := maps.Clone(pool.GetAnnotations())
+	delete(annotations, memoryAnnotation)
+	if encoded != "" {
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[memoryAnnotation] = encoded
+	}
+	pool.SetAnnotations(annotations)
+}
+
 // remember writes the memory before anything is done that depends on it. The write fails if the pool was changed since it was read,
 // and so no decision rests on an old memory.
 func (r *reconciler) remember(ctx context.Context, s *scope, m memory) error {
 	if equality.Semantic.DeepEqual(s.memory, m) {
 		return nil
 	}
-	after := s.written.DeepCopy()
-	after.Annotations = maps.Clone(after.Annotations)
-	delete(after.Annotations, memoryAnnotation)
-	if !equality.Semantic.DeepEqual(m, memory{}) {
-		encoded, err := json.Marshal(m)
-		if err != nil {
-			return fmt.Errorf("encode the memory of the pool: %w", err)
-		}
-		if after.Annotations == nil {
-			after.Annotations = map[string]string{}
-		}
-		after.Annotations[memoryAnnotation] = string(encoded)
+	encoded, err := m.encode()
+	if err != nil {
+		return err
 	}
-	if err := r.client.Patch(ctx, after, client.MergeFromWithOptions(s.written, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := s.report.Change(ctx, func(pool report.Object) { setMemory(pool, encoded) }); err != nil {
 		return fmt.Errorf("write the memory of the pool: %w", err)
-	}
-	for _, pool := range []*infrav1.FooMachinePool{s.written, s.pool} {
-		pool.Annotations, pool.ResourceVersion = maps.Clone(after.Annotations), after.ResourceVersion
 	}
 	s.memory = m
 	r.memories.store(s.pool, m)

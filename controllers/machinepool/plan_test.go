@@ -398,14 +398,14 @@ func TestStalledTellsWhyTheCloudMakesNoInstance(t *testing.T) {
 func TestProvisionedIsNeverTakenBack(t *testing.T) {
 	g := NewWithT(t)
 	s := newScope(1, working("a", "z1", 0))
-	setSpec(s)
+	setSpec(s, &s.pool.Spec)
 	s.assess()
 	setStatus(s)
 	g.Expect(s.pool.Status.Ready).To(HaveValue(BeTrue()))
 	g.Expect(conditions.IsTrue(s.pool, infrav1.FooMachinePoolReadyCondition)).To(BeTrue())
 
 	s.members, s.cloudPool = nil, nil
-	setSpec(s)
+	setSpec(s, &s.pool.Spec)
 	s.assess()
 	setStatus(s)
 	g.Expect(s.pool.Status.Ready).To(HaveValue(BeTrue()))
@@ -427,7 +427,7 @@ func TestAllConditionsAreAlwaysSet(t *testing.T) {
 				s.membersKnown, s.members, s.cloudPool = false, nil, nil
 			},
 		}).Draw(t, "change")()
-		setSpec(s)
+		setSpec(s, &s.pool.Spec)
 		s.assess()
 		setStatus(s)
 		for _, kind := range ownedConditions {

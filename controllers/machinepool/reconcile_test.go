@@ -23,6 +23,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -213,6 +214,30 @@ func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
 		}
 	}
 	w.Expect(w.get().Generation).To(BeEquivalentTo(2))
+	for _, c := range w.get().Status.Conditions {
+		w.Expect(c.ObservedGeneration).To(BeEquivalentTo(2), c.Type)
+	}
+}
+
+// A refusal that lasts is written once and told once, however often it is tried.
+func TestALastingRefusalIsWrittenOnce(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	recorder := events.NewFakeRecorder(100)
+	w.r.reporter.Recorder = recorder
+	writes := 0
+	w.calls.Patch = func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+		writes++
+		return c.Patch(ctx, object, patch, options...)
+	}
+	w.cloud.Fail(fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 2, Used: 2, Requested: 1})
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](3) })
+	for range 10 {
+		w.Expect(w.reconcileOnce()).To(Succeed())
+	}
+	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
+	w.Expect(writes).To(BeNumerically("<=", 2), "a condition and the rest of the status")
+	w.Expect(recorder.Events).To(HaveLen(2), "one says that it scales up, one that it is refused")
 }
 
 // A pool of a cluster whose identity is misspelt has nothing in the cloud, and so nothing keeps it from being deleted.

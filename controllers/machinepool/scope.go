@@ -18,7 +18,6 @@ package machinepool
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -36,20 +35,18 @@ import (
 	"sigs.k8s.io/cluster-api/util/labels/format"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// errNoOwner says that the FooMachinePool has no MachinePool or no Cluster yet, so that there is nothing to do.
-var errNoOwner = errors.New("no owner yet")
-
 // scope is what one reconcile knows: what was observed before the plan, and what the cloud answered after it.
 type scope struct {
 	pool *infrav1.FooMachinePool
-	// written is the FooMachinePool as the API server has it.
-	written *infrav1.FooMachinePool
+	// report writes the FooMachinePool.
+	report *report.Report
 	// memory is what is known of earlier decisions.
 	memory memory
 	now    time.Time
@@ -132,8 +129,8 @@ func (s *scope) result() (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// owners reads the MachinePool and the Cluster. It returns errNoOwner while a FooMachinePool that is not being deleted
-// lacks one of them.
+// owners reads the MachinePool and the Cluster. It returns no scope while a FooMachinePool that is not being deleted lacks one of
+// them: there is nothing to do until Cluster API sets it.
 func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, error) {
 	s := &scope{pool: pool, memory: r.memories.recall(pool), now: r.clock.Now()}
 	var err error
@@ -150,7 +147,7 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 	if !s.deleting() && (s.machinePool == nil || s.cluster == nil) {
 		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a MachinePool of a Cluster the owner",
 			"FooMachinePool", klog.KObj(pool))
-		return nil, errNoOwner
+		return nil, nil
 	}
 	s.cloud = r.clouds.OfCluster(ctx, cloudidentity.ClusterOf(pool))
 	return s, nil

@@ -34,12 +34,12 @@ import (
 //
 //contract:infra-machinepool/providerIDList
 //contract:infra-machinepool/providerID
-func setSpec(s *scope) {
+func setSpec(s *scope, spec *infrav1.FooMachinePoolSpec) {
 	if s.cloudPool != nil {
-		s.pool.Spec.ProviderID = cloud.PoolProviderID(s.cloudPool.Name)
+		spec.ProviderID = cloud.PoolProviderID(s.cloudPool.Name)
 	}
 	if s.membersKnown {
-		s.pool.Spec.ProviderIDList = providerIDs(s.members)
+		spec.ProviderIDList = providerIDs(s.members)
 	}
 }
 

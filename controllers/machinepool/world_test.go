@@ -38,6 +38,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
@@ -103,8 +105,10 @@ func (w *world) restart() {
 		},
 	})
 	w.r = &reconciler{
-		client: intercepted, live: intercepted, clouds: cloudidentity.One(w.cloud), recorder: events.NewFakeRecorder(1000),
-		clock: w.clock, secrets: w.kube, memories: newMemories(), pace: newPace(),
+		client: intercepted, live: intercepted, clouds: cloudidentity.One(w.cloud),
+		gate:     gate.Gate{Client: intercepted, Finalizer: infrav1.FooMachinePoolFinalizer},
+		reporter: report.Reporter{Client: intercepted, Live: intercepted, Recorder: events.NewFakeRecorder(1000), Owned: ownedConditions, Kinds: eventKinds},
+		clock:    w.clock, secrets: w.kube, memories: newMemories(), pace: newPace(),
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -47,6 +48,8 @@ type Object interface {
 type Reporter struct {
 	// Client writes the objects.
 	Client client.Client
+	// Live reads past the cache. It is needed for Change only.
+	Live client.Reader
 	// Recorder takes the events.
 	Recorder events.EventRecorder
 	// Owned are the conditions that nobody else sets.
@@ -58,10 +61,10 @@ type Reporter struct {
 // Report is what is going to be written about one object.
 type Report struct {
 	reporter *Reporter
-	helper   *patch.Helper
 	object   Object
-	from     Object
-	before   []metav1.Condition
+	// from is the object as the API server has it.
+	from   Object
+	before []metav1.Condition
 }
 
 // Begin sets the Paused condition, and reports whether the object or its Cluster, which may be nil, is paused. If not, the
@@ -75,26 +78,52 @@ func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object
 	if err != nil || isPaused {
 		return nil, isPaused, err
 	}
+	if written && r.Live != nil { // the write made a new resource version, without telling which
+		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return nil, false, err
+		}
+	}
 	// A condition with nothing but a new observedGeneration is not written yet.
 	from := before
 	if copied, ok := object.DeepCopyObject().(Object); ok && written {
 		from = copied
 	}
-	helper, err := patch.NewHelper(from, r.Client)
-	if err != nil {
-		return nil, false, err
-	}
-	return &Report{reporter: r, helper: helper, object: object, from: from, before: before.GetConditions()}, false, nil
+	return &Report{reporter: r, object: object, from: from, before: before.GetConditions()}, false, nil
 }
 
-// Write writes what has changed, the spec before the status, and then records the events. Of an object that nothing holds
-// any more it writes no status: the object is gone then.
+// Change changes the object's metadata or spec and writes that at once, for what must be there before anything else happens.
+// It fails if the object was changed since it was read. The status, which is written later, names the new generation.
+func (r *Report) Change(ctx context.Context, change func(Object)) error {
+	after, ok := r.from.DeepCopyObject().(Object)
+	if !ok {
+		return fmt.Errorf("a copy of %T is %T", r.from, after)
+	}
+	change(after)
+	if equality.Semantic.DeepEqual(r.from, after) {
+		return nil
+	}
+	if err := r.reporter.Client.Patch(ctx, after, client.MergeFromWithOptions(r.from, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	change(r.object)
+	r.object.SetResourceVersion(after.GetResourceVersion())
+	r.object.SetGeneration(after.GetGeneration())
+	r.from = after
+	return nil
+}
+
+// Write writes what has changed and then records the events. Of an object that nothing holds any more it writes no status: the
+// object is gone then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
 	}
+	helper, err := patch.NewHelper(r.from, r.reporter.Client)
+	if err != nil {
+		return err
+	}
 	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
-	if err := r.helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned}); err != nil {
+	if err := helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned}); err != nil {
 		return err
 	}
 	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.before, r.object.GetConditions())
