@@ -161,16 +161,17 @@ func (r *Reconciler) disown(ctx context.Context, object *unstructured.Unstructur
 	return r.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// contains says whether JSON holds all of other JSON; items of lists may be in any order.
+// contains says whether JSON holds all of other JSON; items of lists may be in any order. What is empty is in everything.
 func contains(current, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
-		object, ok := current.(map[string]any)
+		object, _ := current.(map[string]any)
 		for key, value := range wanted {
-			found, exists := object[key]
-			ok = ok && exists && contains(found, value)
+			if !contains(object[key], value) {
+				return false
+			}
 		}
-		return ok || len(wanted) == 0
+		return true
 	case []any:
 		list, _ := current.([]any)
 		return !slices.ContainsFunc(wanted, func(item any) bool {
