@@ -29,6 +29,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -142,14 +143,17 @@ func (e *etcdCluster) with(ctx context.Context, node string, do func(context.Con
 	return nil
 }
 
-// take returns a client that nobody else uses.
+// take returns a client that nobody else uses, and whose connection was not lost.
 func (e *etcdCluster) take(ctx context.Context, node string) (*keptClient, error) {
 	e.mu.Lock()
 	kept, ok := e.members[node]
 	delete(e.members, node)
 	e.mu.Unlock()
 	if ok && kept.idle.Stop() {
-		return kept, nil
+		if kept.client.ActiveConnection().GetState() == connectivity.Ready {
+			return kept, nil
+		}
+		_ = kept.client.Close()
 	}
 	made, err := e.connect(ctx, node)
 	if err != nil {
@@ -189,32 +193,36 @@ func (e *etcdCluster) close() {
 	e.members = nil
 }
 
-// connect makes a client of the member on a node. gRPC would try to connect until time is up and not say why it failed, so
-// the first connection is made before.
+// errConnectionLost ends a client whose connection broke.
+var errConnectionLost = errors.New("the connection was lost")
+
+// connect makes a client of the member on a node, with one connection. gRPC would try to connect until time is up and not say
+// why it failed, so the connection is made before, and once it is lost the next caller makes another.
 func (e *etcdCluster) connect(ctx context.Context, node string) (*clientv3.Client, error) {
-	first, err := e.dial(ctx, node)
+	only, err := e.dial(ctx, node)
 	if err != nil {
 		return nil, err
 	}
 	ready := make(chan net.Conn, 1)
-	ready <- first
+	ready <- only
 	etcd, err := clientv3.New(clientv3.Config{
 		// The client outlives the call that it is made for.
 		Context: context.WithoutCancel(ctx),
 		// The dialer secures the connections itself.
-		Endpoints: []string{"http://" + staticPodName(Etcd, node)},
-		Logger:    zap.NewNop(),
-		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+		Endpoints:       []string{"http://" + staticPodName(Etcd, node)},
+		Logger:          zap.NewNop(),
+		MaxUnaryRetries: 1,
+		DialOptions: []grpc.DialOption{grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			select {
 			case connection := <-ready:
 				return connection, nil
 			default:
-				return e.dial(ctx, node)
+				return nil, errConnectionLost
 			}
 		})},
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a client: %w", err), first.Close())
+		return nil, errors.Join(fmt.Errorf("making a client: %w", err), only.Close())
 	}
 	context.AfterFunc(etcd.Ctx(), func() {
 		select {

@@ -23,11 +23,14 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/net/http2"
+	"google.golang.org/grpc/connectivity"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 
@@ -65,6 +68,14 @@ func serveTLS(t *testing.T, g Gomega, authority *secret.Certificate, shown tls.C
 	}
 }
 
+// answerHTTP2 is as much of a server as a connection needs to come up.
+func answerHTTP2(connection net.Conn) {
+	if secured, ok := connection.(*tls.Conn); ok && secured.Handshake() == nil {
+		(&http2.Server{}).ServeConn(secured, &http2.ServeConnOpts{Handler: http.NotFoundHandler()})
+	}
+	_ = connection.Close()
+}
+
 // discard reads until the connection ends.
 func discard(connection net.Conn) {
 	_, _ = io.Copy(io.Discard, connection)
@@ -91,10 +102,15 @@ func TestClientsAreKeptUntilASecretChanges(t *testing.T) {
 	g.Expect(get("2")).NotTo(BeIdenticalTo(third), "the cluster was forgotten")
 }
 
-// useEtcd returns the client that the next call gets, and has the call end with an error, or without one.
+// useEtcd returns the client that the next call gets, once it is connected, and has the call end with an error, or without one.
 func useEtcd(g Gomega, members *etcdCluster, result error) (used *clientv3.Client) {
-	err := members.with(context.Background(), "node", func(_ context.Context, etcd *clientv3.Client) error {
+	err := members.with(context.Background(), "node", func(ctx context.Context, etcd *clientv3.Client) error {
 		used = etcd
+		connection := etcd.ActiveConnection()
+		connection.Connect()
+		for state := connection.GetState(); state != connectivity.Ready; state = connection.GetState() {
+			g.Expect(connection.WaitForStateChange(ctx, state)).To(BeTrue())
+		}
 		return result
 	})
 	if result == nil {
@@ -118,7 +134,7 @@ func testEtcd(t *testing.T, g Gomega, clients *etcdClients, name string, serve f
 func TestMembersAreKept(t *testing.T) {
 	g := NewWithT(t)
 	clients := newEtcdClients(time.Hour)
-	members := testEtcd(t, g, clients, "node", discard)
+	members := testEtcd(t, g, clients, "node", answerHTTP2)
 	first := useEtcd(g, members, nil)
 	g.Expect(useEtcd(g, members, nil)).To(BeIdenticalTo(first), "it is kept")
 
@@ -135,7 +151,7 @@ func TestMembersAreKept(t *testing.T) {
 
 func TestMembersAreKeptForAWhile(t *testing.T) {
 	g := NewWithT(t)
-	members := testEtcd(t, g, newEtcdClients(10*time.Millisecond), "node", discard)
+	members := testEtcd(t, g, newEtcdClients(10*time.Millisecond), "node", answerHTTP2)
 	used := useEtcd(g, members, nil)
 	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "it is closed when nobody uses it")
 	g.Expect(useEtcd(g, members, nil)).NotTo(BeIdenticalTo(used))
@@ -154,7 +170,7 @@ func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			members := testEtcd(t, g, newEtcdClients(time.Hour), test.shown, discard)
+			members := testEtcd(t, g, newEtcdClients(time.Hour), test.shown, answerHTTP2)
 			if test.other {
 				other := newAuthority(g)
 				members.forward = serveTLS(t, g, other, serving(g, other, test.shown, time.Now().Add(time.Hour)), discard)

@@ -20,6 +20,7 @@ package workload
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -29,30 +30,36 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"google.golang.org/grpc/connectivity"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-func TestAMemberIsAskedOnOneConnection(t *testing.T) {
-	g := NewWithT(t)
+// realEtcd returns the clients of a real etcd, which by its own account runs on no node, and has each of its connections
+// passed to accepted.
+func realEtcd(t *testing.T, g Gomega, accepted func(net.Conn)) *etcdCluster {
 	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd")}
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
-	var connections atomic.Int32
-	members := testEtcd(t, g, newEtcdClients(time.Hour), "node", func(accepted net.Conn) {
-		connections.Add(1)
+	return testEtcd(t, g, newEtcdClients(time.Hour), "node", func(connection net.Conn) {
+		accepted(connection)
 		etcd, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", server.URL.Host)
 		if err != nil {
-			_ = accepted.Close()
+			_ = connection.Close()
 			return
 		}
 		go func() {
-			_, _ = io.Copy(etcd, accepted)
+			_, _ = io.Copy(etcd, connection)
 			_ = etcd.Close()
 		}()
-		_, _ = io.Copy(accepted, etcd)
-		_ = accepted.Close()
+		_, _ = io.Copy(connection, etcd)
+		_ = connection.Close()
 	})
+}
 
+func TestAMemberIsAskedOnOneConnection(t *testing.T) {
+	g := NewWithT(t)
+	var connections atomic.Int32
+	members := realEtcd(t, g, func(net.Conn) { connections.Add(1) })
 	for range 3 {
 		said := members.ask(context.Background(), "node")
 		g.Expect(said.err).NotTo(HaveOccurred())
@@ -60,4 +67,34 @@ func TestAMemberIsAskedOnOneConnection(t *testing.T) {
 		g.Expect(said.members).To(HaveLen(1))
 	}
 	g.Expect(connections.Load()).To(BeEquivalentTo(1), "connections that were made for three rounds of questions")
+}
+
+// A client that went on trying would take all the time that a look at etcd has, after each machine that goes.
+func TestAConnectionThatIsLostIsNotMadeAgainByItsClient(t *testing.T) {
+	g := NewWithT(t)
+	connections := make(chan net.Conn, 10)
+	members := realEtcd(t, g, func(connection net.Conn) { connections <- connection })
+	g.Expect(members.ask(context.Background(), "node").err).NotTo(HaveOccurred())
+	kept := members.members["node"].client.ActiveConnection()
+	members.forward = func(context.Context, string, int) (net.Conn, error) { return nil, errors.New("no such pod") }
+	g.Expect((<-connections).Close()).To(Succeed())
+	g.Eventually(kept.GetState).ShouldNot(Equal(connectivity.Ready))
+	g.Expect(members.ask(context.Background(), "node").err).To(MatchError("no such pod"))
+}
+
+func TestNodesWithoutAMemberAreNotWaitedFor(t *testing.T) {
+	g := NewWithT(t)
+	members := realEtcd(t, g, func(net.Conn) {})
+	there := members.forward
+	members.forward = func(ctx context.Context, pod string, port int) (net.Conn, error) {
+		if pod == "etcd-gone" { // nobody answers for its machine
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		return there(ctx, pod, port)
+	}
+	running := map[Component]Pod{Etcd: {State: PodRunning}}
+	state := members.observe(t.Context(), []Node{{Name: "gone", Pods: running}, {Name: "node", Pods: running}})
+	g.Expect(state.Problem).To(BeEmpty())
+	g.Expect(state.Members).To(HaveLen(1))
 }

@@ -23,7 +23,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -58,19 +58,49 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 	return members.observe(ctx, nodes)
 }
 
+// strangerPatience is how long the answer of a node is awaited that runs no member by what another member says. Its machine
+// may be gone for good, and the answer with it.
+const strangerPatience = 500 * time.Millisecond
+
 func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
-	answers := make([]answer, len(nodes))
-	var asked sync.WaitGroup
-	for i, node := range nodes {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var answers []answer
+	answered := make(chan answer, len(nodes))
+	pending := map[string]bool{}
+	for _, node := range nodes {
 		// A member that does not run yet would only cost the wait for a timeout.
 		if state := node.Pods[Etcd].State; state != PodRunning {
-			answers[i] = answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)}
+			answers = append(answers, answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)})
 			continue
 		}
-		asked.Go(func() { answers[i] = e.ask(ctx, node.Name) })
+		pending[node.Name] = true
+		go func() { answered <- e.ask(ctx, node.Name) }()
 	}
-	asked.Wait()
+	for len(pending) > 0 {
+		var enough <-chan time.Time
+		if strangers(pending, answers) {
+			enough = time.After(strangerPatience)
+		}
+		select {
+		case one := <-answered:
+			answers = append(answers, one)
+			delete(pending, one.node)
+		case <-enough:
+			stop()
+		}
+	}
+	slices.SortFunc(answers, func(a, b answer) int { return strings.Compare(a.node, b.node) })
 	return newEtcdState(answers)
+}
+
+// strangers says whether a member that sees a leader has answered, and by what it says no other node runs a member. One that
+// has not started has no name, and may be any node's.
+func strangers(nodes map[string]bool, answers []answer) bool {
+	known := slices.IndexFunc(answers, func(a answer) bool { return a.err == nil && a.leader != 0 })
+	return known >= 0 && !slices.ContainsFunc(answers[known].members, func(member *etcdserverpb.Member) bool {
+		return member.GetName() == "" || nodes[member.GetName()]
+	})
 }
 
 func (e *etcdCluster) ask(ctx context.Context, node string) answer {
