@@ -31,16 +31,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
 	"sigs.k8s.io/cluster-api/util"
-	"sigs.k8s.io/cluster-api/util/finalizers"
-	"sigs.k8s.io/cluster-api/util/labels"
-	"sigs.k8s.io/cluster-api/util/patch"
-	"sigs.k8s.io/cluster-api/util/paused"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
@@ -82,7 +78,8 @@ type Reconciler struct {
 	names        *nameDraws
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
-	watchFilter  string
+	gate         gate.Gate
+	reporter     report.Reporter
 	unseenGrace  time.Duration
 
 	controller controller.Controller
@@ -108,13 +105,24 @@ type Reconciler struct {
 // narrow them to the kinds that they use.
 
 // Reconcile brings one FooControlPlane a step nearer to its spec.
+//
+//contract:control-plane/pausing
+//contract:control-plane/multiple-instances
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	controlPlane := &controlplanev1.FooControlPlane{}
-	if err := r.client.Get(ctx, request.NamespacedName, controlPlane); err != nil {
-		return ctrl.Result{}, r.gone(request.NamespacedName, err)
+	mine, err := r.gate.Read(ctx, request.NamespacedName, controlPlane)
+	if err != nil || !mine {
+		return ctrl.Result{}, r.forget(request.NamespacedName, err)
 	}
-	cluster, helper, err := r.gate(ctx, controlPlane)
+	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
 	if err != nil || cluster == nil {
+		return ctrl.Result{}, err
+	}
+	if err := r.gate.Hold(ctx, controlPlane); err != nil {
+		return ctrl.Result{}, err
+	}
+	written, isPaused, err := r.reporter.Begin(ctx, cluster, controlPlane)
+	if err != nil || isPaused {
 		return ctrl.Result{}, err
 	}
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster)))
@@ -130,13 +138,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	seen := r.newState(s)
 	next := plan.Decide(seen)
 	err = r.carryOut(ctx, s, next)
-	if errors.Is(err, errStale) {
-		if failure == nil {
-			return ctrl.Result{RequeueAfter: staleInterval}, nil
-		}
-		err = nil
+	if errors.Is(err, errStale) && failure == nil {
+		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
-	return r.report(ctx, s, helper, outcome{state: seen, next: next, failure: steadied(errors.Join(failure, err))})
+	result := outcome{state: seen, next: next, failure: steadied(errors.Join(failure, ignoreStale(err)))}
+	rolling := rollingSince(controlPlane)
+	s.setStatus(result)
+	r.metrics.record(s, next, result.failure, rolling)
+	err = errors.Join(result.failure, written.Write(ctx), r.follow(ctx, s, result))
+	return r.conclude(s, result, err)
 }
 
 // prepare sets up watches and what must stand before Machines are made.
@@ -153,23 +163,25 @@ func (r *Reconciler) carryOut(ctx context.Context, s *scope, next plan.Decision)
 	return r.try(s, string(next.Action)+" "+next.Machine, func() error { return r.apply(ctx, s, next) })
 }
 
+// follow does what the status does not wait for: the conditions of the Machines, and what belongs in the workload cluster.
+func (r *Reconciler) follow(ctx context.Context, s *scope, result outcome) error {
+	if result.next.Action == plan.ActionFinish {
+		return nil
+	}
+	return errors.Join(
+		r.setMachineConditions(ctx, s, result),
+		r.watchWorkload(ctx, s),
+		r.try(s, "steer", func() error { return r.steerPods(ctx, s, result.state) }),
+		r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }),
+	)
+}
+
 func (r *Reconciler) try(s *scope, effect string, do func() error) error {
 	return r.backoff.run(s.controlPlane.UID, fmt.Sprintf("%s %d", effect, s.controlPlane.Generation), s.now, do)
 }
 
-// report writes what was seen and decided into status, conditions, metrics and events, and says when to look again. What
-// belongs at the end is done after that, so that nothing waits for it.
-func (r *Reconciler) report(ctx context.Context, s *scope, helper *patch.Helper, result outcome) (ctrl.Result, error) {
-	rolling := rollingSince(s.controlPlane)
-	s.setStatus(result)
-	r.metrics.record(s, result.next, result.failure, rolling)
-	errs := []error{result.failure, r.patch(ctx, helper, s.controlPlane, result.failure)}
-	if result.next.Action != plan.ActionFinish {
-		errs = append(errs, r.setMachineConditions(ctx, s, result), r.watchWorkload(ctx, s),
-			r.try(s, "steer", func() error { return r.steerPods(ctx, s) }),
-			r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }))
-	}
-	err := errors.Join(errs...)
+// conclude makes the event of what was done, and says when to look again. What failed before and was not tried again is no news.
+func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result, error) {
 	if again := postponed(err); !again.IsZero() {
 		return s.requeueBy(again, s.requeue(result)), nil
 	}
@@ -180,47 +192,19 @@ func (r *Reconciler) report(ctx context.Context, s *scope, helper *patch.Helper,
 	return s.requeue(result), nil
 }
 
-// gate returns the Cluster if the FooControlPlane may be worked on, after it has its finalizer and its Paused condition.
-//
-//contract:control-plane/pausing
-//contract:control-plane/multiple-instances
-func (r *Reconciler) gate(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, *patch.Helper, error) {
-	if r.watchFilter != "" && !labels.HasWatchLabel(controlPlane, r.watchFilter) {
-		return nil, nil, nil
+// forget drops what is known of a FooControlPlane that is gone or another manager's.
+func (r *Reconciler) forget(key client.ObjectKey, err error) error {
+	if err == nil {
+		r.metrics.forget(key)
 	}
-	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
-	if err != nil {
-		return nil, nil, fmt.Errorf("getting the owner Cluster: %w", err)
-	}
-	if cluster == nil {
-		ctrl.LoggerFrom(ctx).V(4).Info("Waiting for the Cluster to own the FooControlPlane")
-		return nil, nil, nil
-	}
-	if _, err := finalizers.EnsureFinalizer(ctx, r.client, controlPlane, controlplanev1.FooControlPlaneFinalizer); err != nil {
-		return nil, nil, fmt.Errorf("adding the finalizer: %w", err)
-	}
-	// The helper has to know the object as it was before the Paused condition, which is written with everything else where
-	// only its observedGeneration changes.
-	helper, err := patch.NewHelper(controlPlane, r.client)
-	if err != nil {
-		return nil, nil, fmt.Errorf("preparing the patch: %w", err)
-	}
-	isPaused, _, err := paused.EnsurePausedCondition(ctx, r.client, cluster, controlPlane)
-	if err != nil {
-		return nil, nil, fmt.Errorf("setting the Paused condition: %w", err)
-	}
-	if isPaused {
-		return nil, nil, nil
-	}
-	return cluster, helper, nil
+	return err
 }
 
-func (r *Reconciler) patch(ctx context.Context, helper *patch.Helper, controlPlane *controlplanev1.FooControlPlane, failure error) error {
-	options := []patch.Option{patch.WithOwnedConditions{Conditions: conditionTypes()}}
-	if failure == nil {
-		options = append(options, patch.WithStatusObservedGeneration{})
+func ignoreStale(err error) error {
+	if errors.Is(err, errStale) {
+		return nil
 	}
-	return report.IgnoreGone(helper.Patch(ctx, controlPlane, options...), controlPlane)
+	return err
 }
 
 // requeue says when to look again though nothing is reported to have changed.

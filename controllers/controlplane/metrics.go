@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -203,15 +202,6 @@ func (m *metrics) recordEtcd(key client.ObjectKey, etcd workload.EtcdState) {
 		m.alarms.WithLabelValues(key.Namespace, key.Name, alarm).Set(float64(alarms[alarm]))
 	}
 	m.databaseSize.WithLabelValues(key.Namespace, key.Name).Set(float64(size))
-}
-
-// gone forgets a FooControlPlane that could not be read because it is gone, and returns every other error.
-func (r *Reconciler) gone(key client.ObjectKey, err error) error {
-	if apierrors.IsNotFound(err) {
-		r.metrics.forget(key)
-		return nil
-	}
-	return err
 }
 
 // forget removes all series of a FooControlPlane that is gone.

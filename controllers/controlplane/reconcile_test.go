@@ -52,6 +52,8 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 )
@@ -126,6 +128,8 @@ func newManagement(t *testing.T, replicas int32) *management {
 	log := ctrl.Log
 	m.reconciler = &Reconciler{
 		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
+		gate:     gate.Gate{Client: counted, Finalizer: controlplanev1.FooControlPlaneFinalizer},
+		reporter: report.Reporter{Client: counted, Owned: conditionTypes()},
 		workload: m.workload, infraReader: counted, addons: newAddonsMemory(), metrics: newMetrics(),
 		applied: lru.New(100), history: newHistory(), backoff: newBackoff(), names: newNameDraws(),
 		recorder: m.events, clock: m.clock, controller: noWatches{},

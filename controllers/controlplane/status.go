@@ -52,6 +52,9 @@ type outcome struct {
 //contract:control-plane/version
 func (s *scope) setStatus(result outcome) {
 	status := &s.controlPlane.Status
+	if result.failure == nil {
+		status.ObservedGeneration = s.controlPlane.Generation
+	}
 	status.Selector = collections.ControlPlaneSelectorForCluster(s.cluster.Name).String()
 	status.Replicas = count(s.machines, func(*clusterv1.Machine) bool { return true })
 	status.ReadyReplicas = count(s.machines, hasTrue(clusterv1.MachineReadyCondition))

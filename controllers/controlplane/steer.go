@@ -19,19 +19,21 @@ package controlplane
 import (
 	"context"
 	"errors"
+
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// steerPods has the scheduler avoid the Nodes of outdated Machines. Otherwise Pods that are evicted from one of them may move
+// steerPods has the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods that are evicted from one of them may move
 // to the next one that is drained, and Cluster API looks only every 20 s whether the Pods of a Node are gone.
-func (r *Reconciler) steerPods(ctx context.Context, s *scope) error {
+func (r *Reconciler) steerPods(ctx context.Context, s *scope, seen plan.State) error {
 	if s.observation == nil {
 		return nil
 	}
 	var errs []error
-	for _, machine := range s.machines {
-		node, ok := s.observation.Node(machine.Status.NodeRef.Name)
-		if outdated := len(s.differences[machine.Name]) > 0; ok && node.Avoided != outdated {
-			errs = append(errs, r.workload.AvoidNode(ctx, s.key(), node.Name, outdated))
+	for _, machine := range seen.Machines {
+		node, ok := s.observation.Node(machine.Node)
+		if goes := seen.Replaceable(machine); ok && node.Avoided != goes {
+			errs = append(errs, r.workload.AvoidNode(ctx, s.key(), node.Name, goes))
 		}
 	}
 	return errors.Join(errs...)

@@ -28,33 +28,37 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-func TestPodsAreSteeredAwayFromOutdatedNodes(t *testing.T) {
+func TestPodsAreSteeredAwayFromNodesThatARolloutReplaces(t *testing.T) {
 	g := NewWithT(t)
 	world := newFakeWorkload()
 	r := &Reconciler{workload: world}
-	s := &scope{
-		cluster:     &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
-		differences: map[string][]plan.Difference{"old": {{Text: "version"}}},
+	s := &scope{cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}}}
+	for _, name := range []string{"old", "new", "held"} {
+		world.addNode(s.key(), name)
 	}
-	for _, name := range []string{"old", "new", "joining"} {
-		machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if name != "joining" {
-			machine.Status.NodeRef.Name = name
-			world.addNode(s.key(), name)
-		}
-		s.machines = append(s.machines, machine)
-	}
-	avoided := func() map[string]bool {
-		seen, err := world.Observe(t.Context(), workload.Query{Cluster: s.key()})
+	seen := plan.State{Machines: []plan.Machine{
+		{Name: "old", Node: "old", Outdated: []plan.Difference{{Text: "version", Asked: true}}},
+		{Name: "new", Node: "new"},
+		{Name: "held", Node: "held", Outdated: []plan.Difference{{Text: "as after an update of the manager"}}},
+		{Name: "joining"},
+	}}
+	avoided := func() []string {
+		observed, err := world.Observe(t.Context(), workload.Query{Cluster: s.key()})
 		g.Expect(err).NotTo(HaveOccurred())
-		s.observation = &seen
-		return map[string]bool{"old": seen.Nodes[0].Avoided, "new": seen.Nodes[1].Avoided}
+		s.observation = &observed
+		var names []string
+		for _, node := range observed.Nodes {
+			if node.Avoided {
+				names = append(names, node.Name)
+			}
+		}
+		return names
 	}
-	g.Expect(avoided()).To(Equal(map[string]bool{"old": false, "new": false}))
-	g.Expect(r.steerPods(t.Context(), s)).To(Succeed())
-	g.Expect(avoided()).To(Equal(map[string]bool{"old": true, "new": false}))
+	g.Expect(avoided()).To(BeEmpty())
+	g.Expect(r.steerPods(t.Context(), s, seen)).To(Succeed())
+	g.Expect(avoided()).To(ConsistOf("old"))
 
-	s.differences = nil
-	g.Expect(r.steerPods(t.Context(), s)).To(Succeed())
-	g.Expect(avoided()).To(Equal(map[string]bool{"old": false, "new": false}), "the spec was changed back")
+	seen.Machines[0].Outdated = nil
+	g.Expect(r.steerPods(t.Context(), s, seen)).To(Succeed())
+	g.Expect(avoided()).To(BeEmpty(), "the spec was changed back")
 }

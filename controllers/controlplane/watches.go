@@ -39,6 +39,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
@@ -114,7 +116,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		names:        newNameDraws(),
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
-		watchFilter:  options.WatchFilterValue,
+		gate:         gate.Gate{Client: mgr.GetClient(), WatchFilter: options.WatchFilterValue, Finalizer: controlplanev1.FooControlPlaneFinalizer},
+		reporter:     report.Reporter{Client: mgr.GetClient(), Owned: conditionTypes()},
 		unseenGrace:  options.UnseenGrace,
 	}
 	r.byCluster = handler.EnqueueRequestsFromMapFunc(r.ofSameCluster)

@@ -161,11 +161,11 @@ func (w *world) bearable() bool {
 	return w.initialized && w.quorate(everyMember) && slices.ContainsFunc(w.machines, works)
 }
 
-// histories sets how many random histories are run: as many as PLAN_HISTORIES says, other ones each time, or the same
+// histories sets how many random histories are run: as many as HISTORIES says, other ones each time, or the same
 // 10,000 each time, so that a unit test does not fail by chance.
 func histories(t *testing.T) {
 	t.Helper()
-	number, seed := os.Getenv("PLAN_HISTORIES"), "0"
+	number, seed := os.Getenv("HISTORIES"), "0"
 	if number == "" {
 		number, seed = "10000", flag.Lookup("rapid.seed").Value.String()
 		if seed == "0" {
