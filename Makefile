@@ -11,7 +11,7 @@ KUBERNETES_VERSIONS := $(shell sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubern
 LABELS ?= !slow
 ARGS ?=
 FUZZTIME ?= 10s
-PLAN_HISTORIES ?= 1000000
+HISTORIES ?= 1000000
 VERSION ?=
 # A release has images for these, and images of nodes for these Kubernetes versions: $(KUBERNETES_VERSIONS) are all, none is allowed.
 ARCHITECTURES ?= amd64 arm64
@@ -60,12 +60,12 @@ test-unit: prerequisites ## Run the unit tests
 FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
 
 # `make test-unit` runs the fuzz targets on their seeds, 10,000 random objects of each kind through the conversion, and
-# 10,000 random histories of a control plane through its plan.
+# 10,000 random histories each of a control plane and of a pool.
 .PHONY: fuzz
 fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion changes and requests that a hook can not take, FUZZTIME for each
 	@for package in $(FUZZ_PACKAGES); do for target in $$(go test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		go test $$package -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); done; done
-	PLAN_HISTORIES=$(PLAN_HISTORIES) go test ./controllers/controlplane/plan -run TestPlanIsSafeAndConverges -timeout 2h
+	HISTORIES=$(HISTORIES) go test ./controllers/controlplane/plan ./controllers/machinepool -run 'TestPlanIsSafeAndConverges|TestHistories' -timeout 2h
 
 # Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
 INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)
