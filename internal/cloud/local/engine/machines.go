@@ -65,7 +65,7 @@ type Machines interface {
 	// Kill ends a machine at once, as a power failure does, and returns when it has ended. What it wrote stays. The identity
 	// is nil when none was stored.
 	Kill(ctx context.Context, id string, identity *process.Identity) error
-	// Remove stops a machine, gently first, and removes all of it. The identity is nil when none was stored.
+	// Remove ends a machine at once and removes all of it. The identity is nil when none was stored.
 	Remove(ctx context.Context, id string, identity *process.Identity) error
 	// Log opens a log of an instance; it ends where the log ends now unless follow, and ctx then ends it.
 	Log(ctx context.Context, id string, log Log) (io.ReadCloser, error)

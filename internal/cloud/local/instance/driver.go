@@ -24,7 +24,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
@@ -39,9 +38,6 @@ const (
 	publicMode os.FileMode = 0o755
 
 	privateFolder = "private"
-
-	// stopGrace is how long an instance may take to stop its processes.
-	stopGrace = 20 * time.Second
 
 	consoleFile = "console.log"
 	reportFile  = "status.json"
@@ -153,12 +149,10 @@ func (d *Driver) Kill(ctx context.Context, _ string, identity *process.Identity)
 	return nil
 }
 
-// Remove stops a machine and removes all of it; see engine.Machines.
+// Remove ends a machine at once and removes all of it; see engine.Machines. Nothing that it could still write would be kept.
 func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identity) error {
-	if identity != nil {
-		if err := stop(ctx, *identity); err != nil {
-			return fmt.Errorf("stop the processes: %w", err)
-		}
+	if err := d.Kill(ctx, id, identity); err != nil {
+		return err
 	}
 	d.reports.forget(id)
 	if err := d.options.Bridge.RemoveCard(cardName(id)); err != nil {
@@ -184,17 +178,6 @@ func (d *Driver) removeVolatile(_ context.Context, id string, _ *process.Identit
 		}
 	}
 	return nil
-}
-
-func stop(ctx context.Context, identity process.Identity) error {
-	handle, err := process.Find(identity)
-	if errors.Is(err, process.ErrGone) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return handle.Stop(ctx, stopGrace)
 }
 
 // cardName returns the name of the host's end of an instance's card: at most 15 characters.

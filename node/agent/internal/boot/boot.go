@@ -45,7 +45,7 @@ const (
 	// searchPath is PATH of everything in an instance: its own programs come before the machine's.
 	searchPath = programs + ":/opt/foo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-	// stopGrace is how long each step of the end of an instance may take. The cloud waits 20 s for all of them.
+	// stopGrace is how long each step of the end of an instance may take.
 	stopGrace = 5 * time.Second
 )
 
