@@ -36,11 +36,14 @@ const (
 // reconciled in between. What it forgets is tried at once.
 type backoff struct{ known *lru.Cache }
 
-// attempt is the last try of an effect, which failed.
+// maxStale is how often in a row an effect may find that the cache is behind before that counts as a failure.
+const maxStale = 50
+
+// attempt is the last try of an effect, which failed, or found that the cache is behind.
 type attempt struct {
-	failures int
-	until    time.Time
-	err      error
+	failures, stale int
+	until           time.Time
+	err             error
 }
 
 // postponedError is the error of an effect that is not tried again yet.
@@ -72,11 +75,14 @@ func (b *backoff) run(owner types.UID, effect string, now time.Time, try func() 
 	switch {
 	case err == nil:
 		delete(attempts, effect)
-	case errors.Is(err, errStale):
-		return err
+	case errors.Is(err, errStale) && last.stale < maxStale:
+		attempts[effect] = attempt{failures: last.failures, stale: last.stale + 1, until: now}
 	default:
+		if errors.Is(err, errStale) { // it is no longer one of those that pass
+			err = errors.New(err.Error())
+		}
 		wait := min(firstBackoff<<min(last.failures, 16), maxBackoff)
-		attempts[effect] = attempt{failures: last.failures + 1, until: now.Add(wait), err: err}
+		attempts[effect] = attempt{failures: last.failures + 1, stale: last.stale, until: now.Add(wait), err: err}
 	}
 	if len(attempts) == 0 {
 		b.known.Remove(owner)

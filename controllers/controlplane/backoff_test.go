@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -41,4 +42,21 @@ func TestOldFailuresAreForgotten(t *testing.T) {
 	g.Expect(known).To(HaveLen(1), "effects of former generations are not kept")
 	g.Expect(b.run("u", "create 1", now, failing)).To(HaveOccurred())
 	g.Expect(postponed(b.run("u", "create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "it starts again")
+}
+
+// What looks like a cache that is behind, and never catches up, is a failure like others.
+func TestACacheThatStaysBehindIsAFailure(t *testing.T) {
+	g := NewWithT(t)
+	b, now := newBackoff(), time.Now()
+	behind := func() error { return fmt.Errorf("%w: not found", errStale) }
+	for range maxStale {
+		g.Expect(b.run("u", "propagate 1", now, behind)).To(MatchError(errStale))
+		now = now.Add(staleInterval)
+	}
+	err := b.run("u", "propagate 1", now, behind)
+	g.Expect(err).NotTo(MatchError(errStale))
+	g.Expect(err).To(MatchError("the cache is behind: not found"))
+	g.Expect(postponed(b.run("u", "propagate 1", now, behind))).To(Equal(now.Add(firstBackoff)))
+	g.Expect(b.run("u", "propagate 1", now.Add(firstBackoff), func() error { return nil })).To(Succeed())
+	g.Expect(b.run("u", "propagate 1", now.Add(firstBackoff), behind)).To(MatchError(errStale), "it starts again")
 }

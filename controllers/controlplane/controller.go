@@ -55,6 +55,8 @@ const (
 	// unsettledInterval is how soon everything is looked at again while something is not as it should be that shows in no
 	// watch: etcd, all of the workload cluster before the ClusterCache is connected, and what a user has yet to provide.
 	unsettledInterval = 3 * time.Second
+	// watchedInterval is the same for what does show in a watch, such as a Machine that has yet to join.
+	watchedInterval = 10 * time.Second
 )
 
 var (
@@ -118,11 +120,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || cluster == nil {
 		return ctrl.Result{}, err
 	}
-	if err := r.gate.Hold(ctx, controlPlane); err != nil {
+	if added, err := r.gate.Hold(ctx, controlPlane); err != nil || added {
 		return ctrl.Result{}, err
 	}
-	written, isPaused, err := r.reporter.Begin(ctx, cluster, controlPlane)
-	if err != nil || isPaused {
+	written, err := r.reporter.Begin(ctx, cluster, controlPlane)
+	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
 	ctx = ctrl.LoggerInto(ctx, ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster)))
@@ -182,10 +184,12 @@ func (r *Reconciler) try(s *scope, effect string, do func() error) error {
 
 // conclude makes the event of what was done, and says when to look again. What failed before and was not tried again is no news.
 func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result, error) {
+	if postponed(result.failure).IsZero() {
+		announce(r.recorder, s.controlPlane, result.next, result.failure)
+	}
 	if again := postponed(err); !again.IsZero() {
 		return s.requeueBy(again, s.requeue(result)), nil
 	}
-	announce(r.recorder, s.controlPlane, result.next, result.failure)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -217,8 +221,10 @@ func (s *scope) requeue(result outcome) ctrl.Result {
 		return ctrl.Result{RequeueAfter: staleInterval}
 	case awaited(s) != nil:
 		return ctrl.Result{RequeueAfter: awaitInterval(s.now.Sub(awaited(s).CreationTimestamp.Time))}
-	case s.unwatched() || s.initialized && (s.observation == nil || result.state.Unhealthy()):
+	case s.unwatched() || s.initialized && (s.observation == nil || result.state.Unhealthy() && !s.awaitsMachine(result.next)):
 		return ctrl.Result{RequeueAfter: unsettledInterval}
+	case s.initialized && result.state.Unhealthy():
+		return ctrl.Result{RequeueAfter: watchedInterval}
 	}
 	return s.requeueBy(s.nextDue(), s.requeueBy(result.next.Recheck, ctrl.Result{}))
 }
@@ -237,6 +243,12 @@ func awaitInterval(age time.Duration) time.Duration {
 		return awaitedInterval
 	}
 	return min(age/10, awaitedMaxInterval)
+}
+
+// awaitsMachine says whether the next thing to happen is that a Machine goes, or that its Node or its Pods come up, which a
+// watch tells.
+func (s *scope) awaitsMachine(next plan.Decision) bool {
+	return s.watching && (next.Reason == plan.ReasonMachinesNotHealthy || next.Reason == plan.ReasonWaitingForMachineDeletion)
 }
 
 // unwatched says whether something is missing whose arrival no watch reports.

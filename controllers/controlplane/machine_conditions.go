@@ -179,7 +179,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachinePodDoesNotExistReason
 	default:
 		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "the static pod's plan.State could not be read"
+		condition.Message = "the state of the static pod could not be read"
 	}
 	return condition
 }

@@ -43,7 +43,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// scope is everything that one reconcile observes. It is filled before the state is made of it, and only read afterwards.
+// scope is everything that one reconcile observes. It is filled before the state is made of it, and only read afterwards, but
+// for what effects find out.
 type scope struct {
 	now time.Time
 	// unseenGrace is how long what was last known is shown; zero is the default.
@@ -77,6 +78,8 @@ type scope struct {
 	workloadProblem string
 	// workloadLooked says that it was tried to observe the workload cluster.
 	workloadLooked bool
+	// watching says that the Nodes and Pods of the workload cluster are watched.
+	watching bool
 	// newlyInitialized says that the control plane was found initialized by this reconcile, and not looked at further.
 	newlyInitialized bool
 	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.

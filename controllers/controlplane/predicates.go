@@ -28,6 +28,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 )
 
 // controlPlaneChanged drops updates of a FooControlPlane's status, which this controller writes itself: a failure that it
@@ -40,7 +41,7 @@ func controlPlaneChanged() predicate.Predicate {
 			if !okBefore || !okAfter {
 				return false
 			}
-			return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) ||
+			return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) || gate.PauseChanged(before, after) ||
 				!apiequality.Semantic.DeepEqual(metaOf(before), metaOf(after))
 		},
 	}
@@ -123,15 +124,6 @@ func bootstrapped(object *unstructured.Unstructured) string {
 		}
 	}
 	return ""
-}
-
-// onlyDeleted passes the end of an object: a control plane that is being deleted waits for its workers to go.
-func onlyDeleted() predicate.Predicate {
-	return predicate.Funcs{
-		CreateFunc:  func(event.CreateEvent) bool { return false },
-		UpdateFunc:  func(event.UpdateEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
-	}
 }
 
 func ofControlPlaneMachine() predicate.Predicate {

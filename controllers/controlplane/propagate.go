@@ -71,7 +71,7 @@ func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
 	for _, machine := range s.machines {
 		err := r.propagateTo(ctx, s, machine, settings)
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			return errStale
+			return fmt.Errorf("%w: %w", errStale, err)
 		}
 		failed = append(failed, err)
 	}

@@ -46,7 +46,8 @@ type outcome struct {
 	failure error
 }
 
-// setStatus writes into the status all that was seen and decided. Nothing else writes into it, but for the Paused condition.
+// setStatus writes into the status all that was seen and decided. Nothing else writes into it, but for the Paused condition and
+// that of the add-ons.
 //
 //contract:control-plane/replicas
 //contract:control-plane/version

@@ -129,8 +129,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter, controlPlaneChanged())).
 		Watches(&clusterv1.Machine{}, gathered(ofOwner(mgr)), builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
-		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
-		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(onlyDeleted())).
+		// A control plane that is being deleted waits for its workers to go.
+		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(gate.Deleted())).
+		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(gate.Deleted())).
 		WatchesRawSource(r.workload.Source(r.byCluster)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: options.Concurrency, ReconciliationTimeout: reconciliationTimeout})
 	if options.ClusterCache != nil {
@@ -223,5 +224,6 @@ func (r *Reconciler) watchWorkload(ctx context.Context, s *scope) error {
 	if errors.Is(err, workload.ErrNotConnected) {
 		return nil
 	}
+	s.watching = err == nil
 	return err
 }

@@ -58,7 +58,7 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 	return members.observe(ctx, nodes)
 }
 
-// strangerPatience is how long the answer of a node is awaited that runs no member by what another member says. Its machine
+// strangerPatience is how long the answer of a node is awaited that runs no member by what other members say. Its machine
 // may be gone for good, and the answer with it.
 const strangerPatience = 500 * time.Millisecond
 
@@ -94,13 +94,21 @@ func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
 	return newEtcdState(answers)
 }
 
-// strangers says whether a member that sees a leader has answered, and by what it says no other node runs a member. One that
-// has not started has no name, and may be any node's.
+// strangers says whether none of the nodes runs a member, by what at least as many members with a leader say as there are
+// such nodes, all of them the same. A member that has not started has no name, and may be any node's.
 func strangers(nodes map[string]bool, answers []answer) bool {
-	known := slices.IndexFunc(answers, func(a answer) bool { return a.err == nil && a.leader != 0 })
-	return known >= 0 && !slices.ContainsFunc(answers[known].members, func(member *etcdserverpb.Member) bool {
-		return member.GetName() == "" || nodes[member.GetName()]
-	})
+	var views []answer
+	for _, one := range answers {
+		if one.err != nil || one.leader == 0 {
+			continue
+		}
+		runs := func(member *etcdserverpb.Member) bool { return member.GetName() == "" || nodes[member.GetName()] }
+		if slices.ContainsFunc(one.members, runs) || len(views) > 0 && !one.agrees(views[0]) {
+			return false
+		}
+		views = append(views, one)
+	}
+	return len(views) >= len(nodes)
 }
 
 func (e *etcdCluster) ask(ctx context.Context, node string) answer {

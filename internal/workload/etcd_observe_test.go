@@ -136,6 +136,37 @@ func TestEtcdStateOfAMemberThatHasNotStarted(t *testing.T) {
 	g.Expect(state.Members).To(Equal([]Member{{ID: 2, Learner: true}, {ID: 1, Name: "a", DatabaseSize: 100}}))
 }
 
+// Nodes are not waited for only where that cannot change what is known of etcd.
+func TestStrangers(t *testing.T) {
+	three := threeAnswers()
+	own := answer{node: "x", clusterID: 8, memberID: 7, leader: 7, members: etcdMembers("x")}
+	lagging := answer{node: "b", clusterID: 9, memberID: 2, leader: 1, members: etcdMembers("a", "b")}
+	starting := answer{node: "a", clusterID: 9, memberID: 1, leader: 1, members: append(etcdMembers("a"), &etcdserverpb.Member{ID: 9})}
+	for name, test := range map[string]struct {
+		pending []string
+		answers []answer
+		want    bool
+	}{
+		"one node, of which two members know nothing":   {[]string{"gone"}, three[:2], true},
+		"nobody has answered":                           {[]string{"gone"}, nil, false},
+		"nobody could be asked":                         {[]string{"gone"}, []answer{{node: "a", err: errors.New("no route")}}, false},
+		"a member without a leader":                     {[]string{"gone"}, []answer{{node: "a", members: etcdMembers("a")}}, false},
+		"a member is among them":                        {[]string{"c", "gone"}, three[:2], false},
+		"one knows a member that another does not":      {[]string{"c"}, []answer{lagging, three[0]}, false},
+		"a member has not started, and may be there":    {[]string{"gone"}, []answer{starting}, false},
+		"one that is a cluster of its own, and is fast": {[]string{"a", "b", "c"}, []answer{own}, false},
+		"two that do not agree":                         {[]string{"gone"}, []answer{three[0], own}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pending := map[string]bool{}
+			for _, node := range test.pending {
+				pending[node] = true
+			}
+			NewWithT(t).Expect(strangers(pending, test.answers)).To(Equal(test.want))
+		})
+	}
+}
+
 func TestEtcdThatCanNotBeAsked(t *testing.T) {
 	g := NewWithT(t)
 	state := newEtcdState([]answer{{node: "a", err: errors.New("no route")}, {node: "b", err: errors.New("its pod is in state Failed")}})

@@ -207,6 +207,7 @@ func TestStrayMembers(t *testing.T) {
 	noNode := func(s *State) { s.Machines[2].Node = ""; s.Etcd.Members = s.Etcd.Members[:2:2] }
 	noMember := func(s *State) { s.Etcd.Members = s.Etcd.Members[:2:2] }
 	old := func(s *State) { s.StraySince[9] = s.Now.Add(-time.Hour) }
+	broken := func(s *State) { s.Etcd.Members[len(s.Etcd.Members)-1].Problem = "it cannot be asked" }
 	tests := map[string]struct {
 		state  State
 		action Action
@@ -216,10 +217,40 @@ func TestStrayMembers(t *testing.T) {
 		"without a name, of a Machine with a Node":    {joining("", noMember), ActionWait},
 		"with another name than the Node's":           {joining("x", noMember), ActionRemoveMember},
 		"for too long to be of a Machine":             {with(joining("", noNode), old), ActionRemoveMember},
-		"of the Machine's own name":                   {with(joining("c", noNode), old), ActionWait},
+		"of the Machine's own name":                   {with(joining("c", noNode), old, broken), ActionWait},
+		"that votes, for however long":                {with(joining("x", noNode), old), ActionWait},
+		"that does not answer, for too long":          {with(joining("x", noNode), old, broken), ActionRemoveMember},
 		"of nobody":                                   {joining("", func(*State) {}), ActionRemoveMember},
 	}
 	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			next := Decide(test.state)
+			NewWithT(t).Expect(next.Action).To(Equal(test.action), next.Message)
+		})
+	}
+}
+
+// A Machine that may be joining etcd just now is not taken away from the only other member: etcd would wait for it without end.
+func TestAMachineThatMayBeJoiningEtcdIsNotAbandoned(t *testing.T) {
+	joining := func(s *State) {
+		s.Now = time.Now()
+		newest := &s.Machines[len(s.Machines)-1]
+		newest.Node, newest.Provisioned, newest.Created = "", true, s.Now.Add(-time.Minute)
+		newest.Unhealthy = []string{"it has no Node yet"}
+		newest.Outdated = []Difference{{Field: "spec.files", Text: "spec.files differ", Asked: true}}
+		s.Etcd.Members = s.Etcd.Members[:len(s.Machines)-1]
+	}
+	for name, test := range map[string]struct {
+		state  State
+		action Action
+	}{
+		"by one member":                      {with(settled("a", "b"), desired(3), joining), ActionWait},
+		"by two members":                     {with(settled("a", "b", "c"), joining), ActionDelete},
+		"by two members, of which one fails": {with(settled("a", "b", "c"), joining, func(s *State) { s.Etcd.Members[1].Problem = "it cannot be asked" }), ActionWait},
+		"its infrastructure is not there":    {with(settled("a", "b"), desired(3), joining, func(s *State) { s.Machines[1].Provisioned = false }), ActionDelete},
+		"for too long":                       {with(settled("a", "b"), desired(3), joining, func(s *State) { s.Machines[1].Created = s.Now.Add(-time.Hour) }), ActionDelete},
+		"etcd is the user's":                 {with(settled("a", "b"), desired(3), joining, func(s *State) { s.EtcdManaged = false }), ActionDelete},
+	} {
 		t.Run(name, func(t *testing.T) {
 			next := Decide(test.state)
 			NewWithT(t).Expect(next.Action).To(Equal(test.action), next.Message)

@@ -1,0 +1,61 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package controlplane
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+)
+
+func TestWhenToLookAgain(t *testing.T) {
+	now := time.Now()
+	joins := plan.Machine{Name: "new", Unhealthy: []string{"it has no Node yet"}}
+	fine := plan.Machine{Name: "old", Node: "old"}
+	watched := func(s *scope) { s.watching = true }
+	for name, test := range map[string]struct {
+		change   func(s *scope)
+		machines []plan.Machine
+		reason   string
+		want     time.Duration
+	}{
+		"all is well":                        {func(*scope) {}, []plan.Machine{fine}, plan.ReasonSettled, 0},
+		"a Machine joins, which is watched":  {watched, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, watchedInterval},
+		"a Machine goes, which is watched":   {watched, []plan.Machine{fine, joins}, plan.ReasonWaitingForMachineDeletion, watchedInterval},
+		"etcd is awaited, nothing tells":     {watched, []plan.Machine{fine, joins}, plan.ReasonQuorumAtRisk, unsettledInterval},
+		"a Machine joins, nothing tells":     {func(*scope) {}, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, unsettledInterval},
+		"the workload cluster is not seen":   {func(s *scope) { s.watching, s.observation = true, nil }, []plan.Machine{joins}, plan.ReasonWorkloadUnknown, unsettledInterval},
+		"the template is missing":            {func(s *scope) { s.template = nil }, []plan.Machine{fine}, plan.ReasonSettled, unsettledInterval},
+		"the control plane is being deleted": {func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: now} }, []plan.Machine{joins}, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &scope{
+				now: now, controlPlane: &controlplanev1.FooControlPlane{}, initialized: true, observation: &workload.Observation{},
+				template: &unstructured.Unstructured{}, foundation: foundation{},
+			}
+			test.change(s)
+			NewWithT(t).Expect(s.requeue(outcome{state: plan.State{Machines: test.machines}, next: plan.Decision{Reason: test.reason}}).RequeueAfter).To(Equal(test.want))
+		})
+	}
+}
