@@ -144,7 +144,7 @@ func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.O
 // userToFooCluster maps what is new in a cluster, or gone from it, to its FooCluster if that waits for machines to go.
 func (r *reconciler) userToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
 	all := &infrav1.FooClusterList{}
-	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace())); err != nil {
+	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "FooClusters that wait for their machines are not told of a change")
 		return nil
 	}
@@ -194,12 +194,12 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	// A FooCluster without a usable identity has ordered nothing, so nothing keeps it from being deleted.
 	foocloud := r.clouds.OfFooCluster(ctx, fooCluster)
 	if cloudidentity.Usable(foocloud) {
-		if err := r.gate.Hold(ctx, fooCluster); err != nil {
+		if added, err := r.gate.Hold(ctx, fooCluster); err != nil || added {
 			return ctrl.Result{}, err
 		}
 	}
-	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, fooCluster)
-	if err != nil || isPaused {
+	written, err := r.reporter.Begin(ctx, s.cluster, fooCluster)
+	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
 	d := decide(s)

@@ -106,7 +106,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		For(&infrav1.FooClusterIdentity{}, builder.WithPredicates(
 			predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue), gate.BesidesStatus())).
 		WatchesMetadata(secretMetadata(), handler.EnqueueRequestsFromMapFunc(r.secretToIdentities)).
-		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(gate.CreatedOrDeleted())).
+		Watches(&infrav1.FooCluster{}, handler.EnqueueRequestsFromMapFunc(fooClusterToIdentity), builder.WithPredicates(gate.Deleted())).
 		WithOptions(options.Controller).
 		Complete(r)
 }
@@ -169,11 +169,11 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if mine, err := r.gate.Read(ctx, req.NamespacedName, identity); err != nil || !mine {
 		return ctrl.Result{}, err
 	}
-	if err := r.gate.Hold(ctx, identity); err != nil {
+	if added, err := r.gate.Hold(ctx, identity); err != nil || added {
 		return ctrl.Result{}, err
 	}
-	written, isPaused, err := r.reporter.Begin(ctx, nil, identity)
-	if err != nil || isPaused {
+	written, err := r.reporter.Begin(ctx, nil, identity)
+	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
 	s, err := r.observe(ctx, identity)

@@ -77,10 +77,13 @@ func newIdentity(name string) *infrav1.FooClusterIdentity {
 	return identity
 }
 
+// reconcile reconciles each identity as often as its finalizer, its Paused condition and all else need.
 func (w *world) reconcile(names ...string) {
 	for _, name := range names {
-		_, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: client.ObjectKey{Name: name}})
-		w.Expect(err).NotTo(HaveOccurred())
+		for range 3 {
+			_, err := w.reconciler.Reconcile(w.ctx, ctrl.Request{NamespacedName: client.ObjectKey{Name: name}})
+			w.Expect(err).NotTo(HaveOccurred())
+		}
 	}
 }
 

@@ -145,12 +145,12 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	// A FooMachine whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
 	foocloud := r.clouds.OfCluster(ctx, s.clusterKey())
 	if cloudidentity.Usable(foocloud) {
-		if err := r.gate.Hold(ctx, fooMachine); err != nil {
+		if added, err := r.gate.Hold(ctx, fooMachine); err != nil || added {
 			return ctrl.Result{}, err
 		}
 	}
-	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, fooMachine)
-	if err != nil || isPaused {
+	written, err := r.reporter.Begin(ctx, s.cluster, fooMachine)
+	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
 	observe(ctx, foocloud, s)

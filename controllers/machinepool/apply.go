@@ -19,6 +19,7 @@ package machinepool
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,13 +45,9 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if err := r.remember(ctx, s, p.memory); err != nil {
 		return err
 	}
-	var errs []error
-	for _, instance := range p.create {
-		errs = append(errs, r.createFooMachine(ctx, s, instance))
-	}
-	for _, a := range p.propagate {
-		errs = append(errs, r.propagate(ctx, a))
-	}
+	errs := slices.Concat(
+		each(p.create, func(instance cloud.Instance) error { return r.createFooMachine(ctx, s, instance) }),
+		each(p.propagate, func(a application) error { return r.propagate(ctx, a) }))
 	if p.replicas != nil {
 		errs = append(errs, r.adoptReplicas(ctx, s, *p.replicas))
 	}
@@ -61,13 +58,28 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	if err := r.remember(ctx, s, p.memory.with(victims, s.revision, s.now)); err != nil {
 		return kerrors.NewAggregate(append(errs, err))
 	}
-	for _, v := range victims {
-		errs = append(errs, r.deleteMember(ctx, s, v))
-	}
+	errs = append(errs, each(victims, func(v victim) error { return r.deleteMember(ctx, s, v) })...)
 	if p.deletePool {
 		requestDeletion(ctx, s)
 	}
 	return kerrors.NewAggregate(errs)
+}
+
+// maxRefused is how many objects of a kind may be refused in one reconcile: what refuses them may refuse them all.
+const maxRefused = 3
+
+// each does something for each of them, and gives up after a few that failed.
+func each[T any](all []T, do func(T) error) []error {
+	var errs []error
+	for _, one := range all {
+		if len(errs) == maxRefused {
+			break
+		}
+		if err := do(one); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // ensurePool orders the pool with the bootstrap data that was decided on. Data that changed meanwhile wakes the controller again.
@@ -102,7 +114,7 @@ func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
 	if err == nil && s.cloudPool.Size != spec.Size {
 		err = s.ordered(s.cloud.ScalePool(ctx, spec.Name, spec.Size, s.seenVersion()))
 	}
-	if cloud.IsConflict(err) {
+	if cloud.IsConflict(err) || (cloud.IsInvalid(err) && spec.Size < infrav1.MaxPoolReplicas && s.cloudPool.SameTemplate(spec)) {
 		s.conflict, s.wait.retry = true, rereadAfter
 		return
 	}
@@ -175,7 +187,7 @@ func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("delete %T %s of the pool: %w", object, v.name, err)
 	}
-	r.memories.expectDeletion(s.pool, v.member)
+	r.memories.expectDeletion(s.pool, uid)
 	ctrl.LoggerFrom(ctx).Info("Removing a Machine of the pool", "Machine", klog.KRef(s.pool.Namespace, v.name), "cause", v.why)
 	return nil
 }

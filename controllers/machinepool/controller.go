@@ -160,24 +160,21 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	// A FooMachinePool whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
 	if cloudidentity.Usable(s.cloud) {
-		if err := r.gate.Hold(ctx, pool); err != nil {
+		if added, err := r.gate.Hold(ctx, pool); err != nil || added {
 			return ctrl.Result{}, err
 		}
 	}
-	written, isPaused, err := r.reporter.Begin(ctx, s.cluster, pool)
-	if err != nil || isPaused {
+	written, err := r.reporter.Begin(ctx, s.cluster, pool)
+	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
 	s.report = written
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
 	p, err := r.decide(ctx, s)
-	if err == nil {
-		err = r.apply(ctx, s, p)
-	}
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	return r.write(ctx, s)
+	return r.write(ctx, s, r.apply(ctx, s, p))
 }
 
 // decide observes and decides. What the cache does not show yet may change who has to go: a deletion before this process began,
@@ -199,10 +196,11 @@ func (r *reconciler) decideFrom(ctx context.Context, s *scope, from source) (pla
 	return decide(s), nil
 }
 
-// write writes the spec before the status, so that the provider IDs are there before the pool is reported as ready. Only a pool with
-// which all went well rests afterwards.
-func (r *reconciler) write(ctx context.Context, s *scope) (ctrl.Result, error) {
-	result, cloudErr := s.result()
+// write writes the spec before the status, so that the provider IDs are there before the pool is reported as ready. An object that was
+// refused does not keep the rest from being told. Only a pool with which all went well rests afterwards.
+func (r *reconciler) write(ctx context.Context, s *scope, refused error) (ctrl.Result, error) {
+	result, err := s.result()
+	failed := kerrors.NewAggregate([]error{refused, err})
 	spec := func(pool report.Object) {
 		if pool, ok := pool.(*infrav1.FooMachinePool); ok {
 			setSpec(s, &pool.Spec)
@@ -210,16 +208,17 @@ func (r *reconciler) write(ctx context.Context, s *scope) (ctrl.Result, error) {
 	}
 	if err := s.report.Change(ctx, spec); err != nil {
 		err = report.IgnoreGone(fmt.Errorf("write the provider IDs of the pool: %w", err), s.pool)
-		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
+		return ctrl.Result{}, kerrors.NewAggregate([]error{err, failed})
 	}
 	setStatus(s)
 	if err := s.report.Write(ctx); err != nil {
-		return ctrl.Result{}, kerrors.NewAggregate([]error{err, cloudErr})
+		return ctrl.Result{}, kerrors.NewAggregate([]error{err, failed})
 	}
-	if cloudErr == nil {
-		r.pace.looked(client.ObjectKeyFromObject(s.pool), len(s.members), r.clock.Now())
+	if failed != nil {
+		return ctrl.Result{}, failed
 	}
-	return result, cloudErr
+	r.pace.looked(client.ObjectKeyFromObject(s.pool), len(s.members), r.clock.Now())
+	return result, nil
 }
 
 // forget drops what is known of a pool that is gone or another manager's.

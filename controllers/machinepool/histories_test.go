@@ -257,9 +257,9 @@ func (h *history) truth() *scope {
 func (h *history) scope(from *apiServer) *scope {
 	pool := from.pool.DeepCopy()
 	reporter := report.Reporter{Client: h.api}
-	written, isPaused, err := reporter.Begin(context.Background(), h.cluster, pool)
-	if err != nil || isPaused {
-		h.fail("begin: paused %t, %v", isPaused, err)
+	written, err := reporter.Begin(context.Background(), h.cluster, pool)
+	if err != nil || written == nil {
+		h.fail("begin: %v", err)
 	}
 	return &scope{
 		pool: pool, report: written, memory: h.r.memories.recall(pool), now: h.api.now,
@@ -356,7 +356,7 @@ func (h *history) event() {
 	name := names[h.random.IntN(len(names))]
 	host := name[len("ns."):]
 	machine := h.api.machines[host]
-	kind := h.random.IntN(10)
+	kind := h.random.IntN(12)
 	h.log = append(h.log, fmt.Sprintf("event %d of %s", kind, host))
 	switch {
 	case kind == 0:
@@ -375,7 +375,7 @@ func (h *history) event() {
 		machine.DeletionTimestamp = ptr.To(metav1.NewTime(h.api.now))
 	case kind == 6 && machine != nil && machine.Status.NodeRef.IsDefined():
 		conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionFalse, Reason: "Test"})
-	case kind == 7 && machine != nil:
+	case (kind == 7 || kind == 8) && machine != nil:
 		machine.Annotations = map[string]string{clusterv1.DeleteMachineAnnotation: ""}
 	default:
 		h.heal(name)
@@ -415,6 +415,7 @@ func (h *history) heal(name string) {
 	case machine == nil:
 		h.api.machines[host] = &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: host, UID: types.UID(h.api.next()), CreationTimestamp: metav1.NewTime(h.api.now), Labels: fooMachine.Labels,
+			Finalizers: []string{clusterv1.MachineFinalizer},
 		}}
 		h.api.machines[host].Spec.InfrastructureRef.Name = host
 	case !machine.DeletionTimestamp.IsZero():

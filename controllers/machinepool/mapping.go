@@ -68,7 +68,7 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 	}
 	machinePool := &clusterv1.MachinePool{}
 	key := types.NamespacedName{Namespace: machine.GetNamespace(), Name: name}
-	if err := r.client.Get(ctx, key, machinePool); err != nil {
+	if err := r.client.Get(ctx, key, machinePool, client.UnsafeDisableDeepCopy); err != nil {
 		if client.IgnoreNotFound(err) != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "MachinePool could not be read after a Machine changed", "MachinePool", klog.KRef(key.Namespace, key.Name))
 		}

@@ -22,6 +22,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/collections"
@@ -40,7 +42,7 @@ type member struct {
 	instance *cloud.Instance
 	// fooMachine is nil until the controller made it.
 	fooMachine *infrav1.FooMachine
-	// machine is nil until Cluster API made it.
+	// machine is nil until Cluster API made it, with its finalizer.
 	machine *clusterv1.Machine
 	// asked says that its deletion was asked for, though what was read does not show it yet.
 	asked bool
@@ -64,6 +66,9 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 		of(fooMachines[i].Name).fooMachine = &fooMachines[i]
 	}
 	for i := range machines {
+		if !held(&machines[i]) {
+			continue
+		}
 		name := machines[i].Spec.InfrastructureRef.Name
 		if m, ok := byName[name]; ok {
 			m.machine = &machines[i]
@@ -77,6 +82,12 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 	}
 	slices.SortFunc(members, func(a, b member) int { return strings.Compare(a.name, b.name) })
 	return members
+}
+
+// held reports whether a Machine drains its Node when it is deleted. Cluster API has only just made one that does not: deleted
+// now, it would vanish, and be made once more.
+func held(machine *clusterv1.Machine) bool {
+	return !machine.DeletionTimestamp.IsZero() || controllerutil.ContainsFinalizer(machine, clusterv1.MachineFinalizer)
 }
 
 // left reports whether a Machine stays though its FooMachine is gone: nobody else deletes it. One that is on its way out needs
@@ -98,6 +109,18 @@ func (m member) leaving() bool {
 	return m.asked || (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
 		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
 		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
+}
+
+// uids are those of the objects that stand for the member, which tell it from a later one of the same name.
+func (m member) uids() []types.UID {
+	var uids []types.UID
+	if m.machine != nil {
+		uids = append(uids, m.machine.UID)
+	}
+	if m.fooMachine != nil {
+		uids = append(uids, m.fooMachine.UID)
+	}
+	return uids
 }
 
 // leavingSince is when the deletion of the member began; zero where that is not known.

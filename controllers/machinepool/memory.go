@@ -132,8 +132,9 @@ type memories struct {
 }
 
 type poolMemory struct {
-	pool    types.UID
-	memory  memory
+	pool   types.UID
+	memory memory
+	// deleted are the Machines and FooMachines whose deletion was requested.
 	deleted map[types.UID]struct{}
 }
 
@@ -171,11 +172,11 @@ func (m *memories) store(pool *infrav1.FooMachinePool, what memory) {
 	m.entry(pool).memory = what
 }
 
-// expectDeletion remembers that the deletion of a member was requested.
-func (m *memories) expectDeletion(pool *infrav1.FooMachinePool, of member) {
+// expectDeletion remembers that the deletion of an object of the pool was requested.
+func (m *memories) expectDeletion(pool *infrav1.FooMachinePool, object types.UID) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.entry(pool).deleted[uidOf(of)] = struct{}{}
+	m.entry(pool).deleted[object] = struct{}{}
 }
 
 // entry returns what is known of a pool, and begins to know it. Callers hold the lock.
@@ -188,8 +189,9 @@ func (m *memories) entry(pool *infrav1.FooMachinePool) *poolMemory {
 	return known
 }
 
-// mark marks the members whose deletion was requested, and forgets those that show it or are gone.
-func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
+// mark marks the members whose deletion was requested, and forgets those that show it or are gone. What was read live may be ahead
+// of the cache, so those that it shows on their way out are remembered instead.
+func (m *memories) mark(pool *infrav1.FooMachinePool, members []member, live bool) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	known := m.of(pool)
@@ -198,11 +200,15 @@ func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
 	}
 	still := map[types.UID]struct{}{}
 	for i := range members {
-		uid := uidOf(members[i])
-		if _, ok := known.deleted[uid]; ok && !members[i].leaving() {
-			members[i].asked = true
-			still[uid] = struct{}{}
+		leaves, requested := members[i].leaving(), false
+		for _, uid := range members[i].uids() {
+			_, expected := known.deleted[uid]
+			requested = requested || expected
+			if live && leaves || expected && !leaves {
+				still[uid] = struct{}{}
+			}
 		}
+		members[i].asked = requested && !leaves
 	}
 	known.deleted = still
 }
@@ -211,16 +217,4 @@ func (m *memories) forget(key types.NamespacedName) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	delete(m.pools, key)
-}
-
-// uidOf tells a member from a later one of the same name.
-func uidOf(m member) types.UID {
-	switch {
-	case m.fooMachine != nil:
-		return m.fooMachine.UID
-	case m.machine != nil:
-		return m.machine.UID
-	default:
-		return ""
-	}
 }

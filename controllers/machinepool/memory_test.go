@@ -24,6 +24,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
 func TestPaceGrowsWithThePool(t *testing.T) {
@@ -39,7 +42,9 @@ func TestPaceGrowsWithThePool(t *testing.T) {
 	g.Expect(p.rest(key, epoch)).To(BeZero())
 }
 
-func withUID(uid types.UID) func(m *member) { return func(m *member) { m.fooMachine.UID = uid } }
+func withUID(uid types.UID) func(m *member) {
+	return func(m *member) { m.fooMachine.UID, m.machine.UID = "foo-"+uid, uid }
+}
 
 // A member whose deletion was requested counts as leaving until the cache shows that, and is forgotten then.
 func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
@@ -48,15 +53,55 @@ func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
 	s := newScope(1, a, b)
 	g.Expect(memories.known(s.pool)).To(BeFalse())
-	memories.expectDeletion(s.pool, a)
+	memories.expectDeletion(s.pool, "1")
 	g.Expect(memories.known(s.pool)).To(BeTrue())
 
-	memories.mark(s.pool, s.members)
+	memories.mark(s.pool, s.members, false)
 	g.Expect(s.members[0].leaving()).To(BeTrue())
 	g.Expect(disrupt(policyOf(s).assess(s.members), policyOf(s)).victims).To(BeEmpty(), "one has gone already")
 
-	memories.mark(s.pool, []member{with(a, deleted), b})
+	memories.mark(s.pool, []member{with(a, deleted), b}, false)
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
+}
+
+// A Machine that was gone at once, and was made again for the same FooMachine, is no longer on its way out.
+func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
+	g := NewWithT(t)
+	memories := newMemories()
+	a := with(working("a", "z1", 0), withUID("1"))
+	s := newScope(1, a)
+	memories.expectDeletion(s.pool, "1")
+	again := []member{with(a, func(m *member) { m.machine.UID = "2" })}
+	memories.mark(s.pool, again, false)
+	g.Expect(again[0].leaving()).To(BeFalse())
+	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
+}
+
+// What was seen past the cache is on its way out though the cache does not show it yet, whoever requested it.
+func TestALiveReadIsNotForgotten(t *testing.T) {
+	g := NewWithT(t)
+	memories := newMemories()
+	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
+	s := newScope(2, a, b)
+	memories.store(s.pool, memory{})
+	memories.mark(s.pool, []member{a, with(b, deleted)}, true)
+	memories.mark(s.pool, s.members, false)
+	g.Expect(s.members[0].leaving()).To(BeFalse())
+	g.Expect(s.members[1].leaving()).To(BeTrue())
+}
+
+// A Machine that Cluster API has just made vanishes when it is deleted, and its Node is not drained.
+func TestAMachineWithoutItsFinalizerIsNotThereYet(t *testing.T) {
+	g := NewWithT(t)
+	a := working("a", "z1", 0)
+	bare := a.machine.DeepCopy()
+	bare.Spec.InfrastructureRef.Name, bare.Finalizers = "a", nil
+	members := membersOf([]cloud.Instance{*a.instance}, []infrav1.FooMachine{*a.fooMachine}, []clusterv1.Machine{*bare})
+	g.Expect(members).To(HaveLen(1))
+	g.Expect(members[0].machine).To(BeNil())
+	bare.Finalizers = []string{clusterv1.MachineFinalizer}
+	members = membersOf([]cloud.Instance{*a.instance}, []infrav1.FooMachine{*a.fooMachine}, []clusterv1.Machine{*bare})
+	g.Expect(members[0].machine).NotTo(BeNil())
 }
 
 // A failure counts once, also where the process ended between counting it and deleting its Machine.

@@ -366,7 +366,7 @@ func TestMachinesWithoutFooMachine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			machine := working("a", "z1", 0).machine
-			machine.Spec.InfrastructureRef.Name = "a"
+			machine.Spec.InfrastructureRef.Name, machine.Finalizers = "a", []string{clusterv1.MachineFinalizer}
 			conditions.Set(machine, metav1.Condition{Type: clusterv1.MachineInfrastructureReadyCondition, Status: metav1.ConditionFalse, Reason: test.reason})
 			if test.change != nil {
 				test.change(machine)

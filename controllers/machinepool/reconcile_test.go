@@ -18,6 +18,7 @@ package machinepool
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -217,6 +218,55 @@ func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
 	for _, c := range w.get().Status.Conditions {
 		w.Expect(c.ObservedGeneration).To(BeEquivalentTo(2), c.Type)
 	}
+}
+
+// Nodes are drained, and a pause is heeded, also when the MachinePool is gone already.
+func TestAPoolWithoutItsMachinePool(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	machinePool := &clusterv1.MachinePool{}
+	w.Expect(w.kube.Get(w.ctx, w.key, machinePool)).To(Succeed())
+	machinePool.Finalizers = nil
+	w.Expect(w.kube.Update(w.ctx, machinePool)).To(Succeed())
+	w.Expect(client.IgnoreNotFound(w.kube.Delete(w.ctx, machinePool))).To(Succeed())
+	pause := func(paused bool) {
+		cluster := &clusterv1.Cluster{}
+		w.Expect(w.kube.Get(w.ctx, client.ObjectKey{Namespace: "ns", Name: "one"}, cluster)).To(Succeed())
+		cluster.Spec.Paused = ptr.To(paused)
+		w.Expect(w.kube.Update(w.ctx, cluster)).To(Succeed())
+	}
+	pause(true)
+	w.Expect(w.kube.Delete(w.ctx, w.get())).To(Succeed())
+	w.reconciles()
+	w.Expect(w.deleting()).To(BeEmpty(), "it is paused")
+	pause(false)
+	w.reconciles()
+	w.Expect(w.deleting()).To(HaveLen(2))
+	w.Expect(w.instances()).To(HaveLen(2), "Cluster API drains their Nodes")
+	for _, name := range w.deleting() {
+		w.end(name)
+	}
+	w.reconciles()
+	w.Expect(client.IgnoreNotFound(w.kube.Get(w.ctx, w.key, &infrav1.FooMachinePool{}))).To(Succeed())
+	w.Expect(w.instances()).To(BeEmpty())
+}
+
+// One object that is refused must not keep the rest of the pool from being told, nor be tried for each of its members.
+func TestARefusedObjectDoesNotSilenceThePool(t *testing.T) {
+	w := newWorld(t, 10, infrav1.FooMachinePoolStrategy{})
+	refused := 0
+	w.calls.Create = func(context.Context, client.WithWatch, client.Object, ...client.CreateOption) error {
+		refused++
+		return errors.New("denied by a policy")
+	}
+	for range 4 {
+		_ = w.reconcileOnce()
+	}
+	refused = 0
+	w.Expect(w.reconcileOnce()).To(MatchError(ContainSubstring("denied by a policy")))
+	w.Expect(refused).To(Equal(maxRefused))
+	w.Expect(w.get().Spec.ProviderIDList).To(HaveLen(10))
+	w.Expect(w.get().Status.Replicas).To(HaveValue(BeEquivalentTo(10)))
 }
 
 // A refusal that lasts is written once and told once, however often it is tried.

@@ -50,7 +50,7 @@ type scope struct {
 	// memory is what is known of earlier decisions.
 	memory memory
 	now    time.Time
-	// machinePool and cluster are nil only while the FooMachinePool is deleted after they are gone.
+	// machinePool and cluster are nil only while the FooMachinePool is deleted, once they are gone.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
 	cloud       Cloud
@@ -102,11 +102,25 @@ func (s *scope) owns(fooMachine *infrav1.FooMachine) bool {
 	return slices.ContainsFunc(fooMachine.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == s.pool.UID })
 }
 
+// names are those of the Cluster and of the MachinePool, also once they are gone.
+func (s *scope) names() (cluster, machinePool string) {
+	if s.machinePool != nil {
+		return s.machinePool.Spec.ClusterName, s.machinePool.Name
+	}
+	for _, ref := range s.pool.OwnerReferences {
+		if ref.Kind == "MachinePool" {
+			machinePool = ref.Name
+		}
+	}
+	return cloudidentity.ClusterOf(s.pool).Name, machinePool
+}
+
 // poolLabels select the FooMachines and the Machines of the pool; Cluster API selects them by the same.
 func (s *scope) poolLabels() map[string]string {
+	cluster, machinePool := s.names()
 	return map[string]string{
-		clusterv1.ClusterNameLabel:     s.machinePool.Spec.ClusterName,
-		clusterv1.MachinePoolNameLabel: format.MustFormatValue(s.machinePool.Name),
+		clusterv1.ClusterNameLabel:     cluster,
+		clusterv1.MachinePoolNameLabel: format.MustFormatValue(machinePool),
 	}
 }
 
@@ -138,8 +152,8 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 	if client.IgnoreNotFound(err) != nil {
 		return nil, err
 	}
-	if s.machinePool != nil {
-		s.cluster, err = util.GetClusterByName(ctx, r.client, pool.Namespace, s.machinePool.Spec.ClusterName)
+	if cluster, _ := s.names(); cluster != "" {
+		s.cluster, err = util.GetClusterByName(ctx, r.client, pool.Namespace, cluster)
 		if client.IgnoreNotFound(err) != nil {
 			return nil, err
 		}
@@ -157,7 +171,8 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 // there before its Machine, and an instance before its FooMachine.
 func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	fooMachines, machines := &infrav1.FooMachineList{}, &clusterv1.MachineList{}
-	if s.machinePool != nil {
+	// Without a Cluster, Cluster API ends no Machine, and the pool goes without waiting for any.
+	if s.machinePool != nil || s.cluster != nil {
 		if err := from.List(ctx, machines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the Machines of the pool: %w", err)
 		}
@@ -176,7 +191,7 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 		return nil
 	}
 	s.members = membersOf(instances, fooMachines.Items, machines.Items)
-	r.memories.mark(s.pool, s.members)
+	r.memories.mark(s.pool, s.members, from.live)
 	return r.observeBootstrap(ctx, s)
 }
 

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/labels/format"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
@@ -34,6 +33,8 @@ const poolIndex = "foo-pool"
 // source is where FooMachines and Machines are read from.
 type source struct {
 	client.Reader
+	// live says that it is not a cache.
+	live bool
 	// options select those of the pool.
 	options func(s *scope) []client.ListOption
 }
@@ -41,7 +42,8 @@ type source struct {
 // fromCache reads without asking the API server.
 func fromCache(reader client.Reader) source {
 	return source{Reader: reader, options: func(s *scope) []client.ListOption {
-		key := poolKey(s.machinePool.Spec.ClusterName, format.MustFormatValue(s.machinePool.Name))
+		labels := s.poolLabels()
+		key := poolKey(labels[clusterv1.ClusterNameLabel], labels[clusterv1.MachinePoolNameLabel])
 		return []client.ListOption{
 			client.InNamespace(s.pool.Namespace), client.MatchingFields{poolIndex: key}, client.UnsafeDisableDeepCopy,
 		}
@@ -50,7 +52,7 @@ func fromCache(reader client.Reader) source {
 
 // fromServer reads what is true now.
 func fromServer(reader client.Reader) source {
-	return source{Reader: reader, options: func(s *scope) []client.ListOption {
+	return source{Reader: reader, live: true, options: func(s *scope) []client.ListOption {
 		return []client.ListOption{client.InNamespace(s.pool.Namespace), client.MatchingLabels(s.poolLabels())}
 	}}
 }

@@ -95,6 +95,9 @@ func (w *world) restart() {
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			object.SetUID(uuid.NewUUID()) // as the API server does
+			if w.calls.Create != nil {
+				return w.calls.Create(ctx, c, object, options...)
+			}
 			return c.Create(ctx, object, options...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {

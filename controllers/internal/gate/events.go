@@ -21,14 +21,18 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
-// BesidesStatus passes every event but updates that changed only the status of an object. A controller that writes a status
-// would otherwise wake itself with each write, and ask the cloud again for what it just learned. A deletion changes the
-// generation, so it passes; so does a resync, which changes nothing at all. It is for kinds whose generation the API
+// BesidesStatus passes every event but updates that changed only the status of an object, its Paused condition aside. A controller
+// that writes a status would otherwise wake itself with each write, and ask the cloud again for what it just learned. A deletion
+// changes the generation, so it passes; so does a resync, which changes nothing at all. It is for kinds whose generation the API
 // server counts.
 func BesidesStatus() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
@@ -41,7 +45,22 @@ func differ(before, after client.Object) bool {
 		!maps.Equal(before.GetLabels(), after.GetLabels()) ||
 		!maps.Equal(before.GetAnnotations(), after.GetAnnotations()) ||
 		!slices.Equal(before.GetFinalizers(), after.GetFinalizers()) ||
-		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences())
+		!equality.Semantic.DeepEqual(before.GetOwnerReferences(), after.GetOwnerReferences()) ||
+		PauseChanged(before, after)
+}
+
+// PauseChanged reports whether the Paused condition has another status than before.
+func PauseChanged(before, after client.Object) bool {
+	return pausedStatus(before) != pausedStatus(after)
+}
+
+func pausedStatus(object client.Object) metav1.ConditionStatus {
+	if getter, ok := object.(conditions.Getter); ok {
+		if condition := conditions.Get(getter, clusterv1.PausedCondition); condition != nil {
+			return condition.Status
+		}
+	}
+	return ""
 }
 
 // CreatedOrDeleted passes the events of objects that are new or gone, for a controller that counts them.
@@ -50,4 +69,11 @@ func CreatedOrDeleted() predicate.Funcs {
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
 	}
+}
+
+// Deleted passes only the events of objects that are gone.
+func Deleted() predicate.Funcs {
+	passed := CreatedOrDeleted()
+	passed.CreateFunc = func(event.CreateEvent) bool { return false }
+	return passed
 }

@@ -23,6 +23,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
 func TestBesidesStatus(t *testing.T) {
@@ -47,4 +50,26 @@ func TestBesidesStatus(t *testing.T) {
 			g.Expect(BesidesStatus().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})).To(Equal(test.want))
 		})
 	}
+}
+
+// A controller that has just set the Paused condition goes on when it sees that.
+func TestBesidesStatusPassesThePausedCondition(t *testing.T) {
+	g := NewWithT(t)
+	before := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "1"}}
+	set := func(status metav1.ConditionStatus, generation int64) *clusterv1.Machine {
+		after := before.DeepCopy()
+		after.ResourceVersion, after.Generation = "2", generation
+		conditions.Set(after, metav1.Condition{Type: clusterv1.PausedCondition, Status: status, Reason: "Test"})
+		after.Generation = 1
+		return after
+	}
+	running := set(metav1.ConditionFalse, 1)
+	passes := func(before, after *clusterv1.Machine) bool {
+		return BesidesStatus().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+	}
+	g.Expect(passes(before, running)).To(BeTrue())
+	g.Expect(passes(running, set(metav1.ConditionTrue, 1))).To(BeTrue())
+	again := set(metav1.ConditionFalse, 2)
+	again.ResourceVersion = "3"
+	g.Expect(passes(running, again)).To(BeFalse(), "only its observedGeneration changed")
 }

@@ -51,10 +51,12 @@ func (g Gate) Read(ctx context.Context, key client.ObjectKey, object client.Obje
 	return !done && (g.WatchFilter == "" || labels.HasWatchLabel(object, g.WatchFilter)), nil
 }
 
-// Hold adds the finalizer.
-func (g Gate) Hold(ctx context.Context, object client.Object) error {
-	if _, err := finalizers.EnsureFinalizer(ctx, g.Client, object, g.Finalizer); err != nil {
-		return fmt.Errorf("adding the finalizer %s: %w", g.Finalizer, err)
+// Hold adds the finalizer, and reports whether it did. Then the controller is woken again; until the cache shows the finalizer,
+// each further write would conflict with it.
+func (g Gate) Hold(ctx context.Context, object client.Object) (added bool, err error) {
+	added, err = finalizers.EnsureFinalizer(ctx, g.Client, object, g.Finalizer)
+	if err != nil {
+		return false, fmt.Errorf("adding the finalizer %s: %w", g.Finalizer, err)
 	}
-	return nil
+	return added, nil
 }

@@ -48,7 +48,7 @@ type Object interface {
 type Reporter struct {
 	// Client writes the objects.
 	Client client.Client
-	// Live reads past the cache. It is needed for Change only.
+	// Live reads past the cache what Change has written. It is needed for that only.
 	Live client.Reader
 	// Recorder takes the events.
 	Recorder events.EventRecorder
@@ -65,30 +65,24 @@ type Report struct {
 	// from is the object as the API server has it.
 	from   Object
 	before []metav1.Condition
+	// changed says that from was written by Change.
+	changed bool
 }
 
-// Begin sets the Paused condition, and reports whether the object or its Cluster, which may be nil, is paused. If not, the
-// report writes whatever changes in the object from now on.
-func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (report *Report, isPaused bool, err error) {
+// Begin sets the Paused condition, and returns no report where there is nothing to do now: the object or its Cluster, which may be
+// nil, is paused, or the condition was just written, which wakes the controller again. Otherwise the report writes whatever changes
+// in the object from now on.
+func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (*Report, error) {
 	before, ok := object.DeepCopyObject().(Object)
 	if !ok {
-		return nil, false, fmt.Errorf("a copy of %T is %T", object, before)
+		return nil, fmt.Errorf("a copy of %T is %T", object, before)
 	}
 	isPaused, written, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, object)
-	if err != nil || isPaused {
-		return nil, isPaused, err
-	}
-	if written && r.Live != nil { // the write made a new resource version, without telling which
-		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-			return nil, false, err
-		}
+	if err != nil || isPaused || written {
+		return nil, err
 	}
 	// A condition with nothing but a new observedGeneration is not written yet.
-	from := before
-	if copied, ok := object.DeepCopyObject().(Object); ok && written {
-		from = copied
-	}
-	return &Report{reporter: r, object: object, from: from, before: before.GetConditions()}, false, nil
+	return &Report{reporter: r, object: object, from: before, before: before.GetConditions()}, nil
 }
 
 // Change changes the object's metadata or spec and writes that at once, for what must be there before anything else happens.
@@ -108,17 +102,34 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	change(r.object)
 	r.object.SetResourceVersion(after.GetResourceVersion())
 	r.object.SetGeneration(after.GetGeneration())
-	r.from = after
+	r.object.SetManagedFields(after.GetManagedFields()) // which a cache may leave out
+	r.from, r.changed = after, true
 	return nil
 }
 
-// Write writes what has changed and then records the events. Of an object that nothing holds any more it writes no status: the
-// object is gone then.
+// afterChange reads past the cache, which may not show yet what was just written: each attempt to write on would conflict with it.
+type afterChange struct {
+	client.Client
+
+	live client.Reader
+}
+
+// Get implements client.Reader.
+func (c afterChange) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	return c.live.Get(ctx, key, object, options...)
+}
+
+// Write writes what has changed and then records the events. Of an object that nothing holds any more it writes no status, and
+// records nothing: the object is gone then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
 	}
-	helper, err := patch.NewHelper(r.from, r.reporter.Client)
+	writer := r.reporter.Client
+	if r.changed {
+		writer = afterChange{Client: writer, live: r.reporter.Live}
+	}
+	helper, err := patch.NewHelper(r.from, writer)
 	if err != nil {
 		return err
 	}
