@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/controllers/external"
 	"sigs.k8s.io/cluster-api/util"
 
@@ -116,14 +117,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil || !mine {
 		return ctrl.Result{}, r.forget(request.NamespacedName, err)
 	}
-	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
-	if err != nil || cluster == nil {
-		return ctrl.Result{}, err
-	}
-	if added, err := r.gate.Hold(ctx, controlPlane); err != nil || added {
-		return ctrl.Result{}, err
-	}
-	written, err := r.reporter.Begin(ctx, cluster, controlPlane)
+	cluster, written, err := r.begin(ctx, controlPlane)
 	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
@@ -139,16 +133,39 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	seen := r.newState(s)
 	next := plan.Decide(seen)
-	err = r.carryOut(ctx, s, next)
-	if errors.Is(err, errStale) && failure == nil {
+	stale, failure := besidesStale(failure, r.carryOut(ctx, s, next))
+	if stale {
 		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
-	result := outcome{state: seen, next: next, failure: steadied(errors.Join(failure, ignoreStale(err)))}
+	result := outcome{state: seen, next: next, failure: steadied(failure)}
 	rolling := rollingSince(controlPlane)
 	s.setStatus(result)
 	r.metrics.record(s, next, result.failure, rolling)
 	err = errors.Join(result.failure, written.Write(ctx), r.follow(ctx, s, result))
 	return r.conclude(s, result, err)
+}
+
+// besidesStale joins two errors, but for one that says that the cache is behind, which passes by itself. It reports whether there is
+// no other.
+func besidesStale(failure, err error) (stale bool, rest error) {
+	if errors.Is(err, errStale) {
+		return failure == nil, failure
+	}
+	return false, errors.Join(failure, err)
+}
+
+// begin returns no report where there is nothing to do now: no Cluster owns the FooControlPlane yet, it is paused, or it is to be read
+// again first.
+func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, *report.Report, error) {
+	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
+	if err != nil || cluster == nil {
+		return nil, nil, err
+	}
+	if added, err := r.gate.Hold(ctx, controlPlane); err != nil || added {
+		return nil, nil, err
+	}
+	written, err := r.reporter.Begin(ctx, cluster, controlPlane)
+	return cluster, written, err
 }
 
 // prepare sets up watches and what must stand before Machines are made.
@@ -204,13 +221,6 @@ func (r *Reconciler) forget(key client.ObjectKey, err error) error {
 	return err
 }
 
-func ignoreStale(err error) error {
-	if errors.Is(err, errStale) {
-		return nil
-	}
-	return err
-}
-
 // requeue says when to look again though nothing is reported to have changed.
 func (s *scope) requeue(result outcome) ctrl.Result {
 	switch {
@@ -221,10 +231,8 @@ func (s *scope) requeue(result outcome) ctrl.Result {
 		return ctrl.Result{RequeueAfter: staleInterval}
 	case awaited(s) != nil:
 		return ctrl.Result{RequeueAfter: awaitInterval(s.now.Sub(awaited(s).CreationTimestamp.Time))}
-	case s.unwatched() || s.initialized && (s.observation == nil || result.state.Unhealthy() && !s.awaitsMachine(result.next)):
-		return ctrl.Result{RequeueAfter: unsettledInterval}
-	case s.initialized && result.state.Unhealthy():
-		return ctrl.Result{RequeueAfter: watchedInterval}
+	case s.unwatched() || s.initialized && (s.observation == nil || result.state.Unhealthy()):
+		return ctrl.Result{RequeueAfter: s.unsettledInterval(result.next)}
 	}
 	return s.requeueBy(s.nextDue(), s.requeueBy(result.next.Recheck, ctrl.Result{}))
 }
@@ -245,10 +253,13 @@ func awaitInterval(age time.Duration) time.Duration {
 	return min(age/10, awaitedMaxInterval)
 }
 
-// awaitsMachine says whether the next thing to happen is that a Machine goes, or that its Node or its Pods come up, which a
-// watch tells.
-func (s *scope) awaitsMachine(next plan.Decision) bool {
-	return s.watching && (next.Reason == plan.ReasonMachinesNotHealthy || next.Reason == plan.ReasonWaitingForMachineDeletion)
+// unsettledInterval is longer where the next thing to happen is that a Machine goes, or that its Node or its Pods come up, which
+// a watch tells.
+func (s *scope) unsettledInterval(next plan.Decision) time.Duration {
+	if s.watching && (next.Reason == plan.ReasonMachinesNotHealthy || next.Reason == plan.ReasonWaitingForMachineDeletion) {
+		return watchedInterval
+	}
+	return unsettledInterval
 }
 
 // unwatched says whether something is missing whose arrival no watch reports.

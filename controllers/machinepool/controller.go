@@ -158,23 +158,26 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
-	// A FooMachinePool whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
-	if cloudidentity.Usable(s.cloud) {
-		if added, err := r.gate.Hold(ctx, pool); err != nil || added {
-			return ctrl.Result{}, err
-		}
-	}
-	written, err := r.reporter.Begin(ctx, s.cluster, pool)
-	if err != nil || written == nil {
+	if s.report, err = r.begin(ctx, s); err != nil || s.report == nil {
 		return ctrl.Result{}, err
 	}
-	s.report = written
 	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
 	p, err := r.decide(ctx, s)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	return r.write(ctx, s, r.apply(ctx, s, p))
+}
+
+// begin returns no report where there is nothing to do now. A FooMachinePool whose cluster has no usable identity has ordered nothing,
+// so nothing keeps it from being deleted.
+func (r *reconciler) begin(ctx context.Context, s *scope) (*report.Report, error) {
+	if cloudidentity.Usable(s.cloud) {
+		if added, err := r.gate.Hold(ctx, s.pool); err != nil || added {
+			return nil, err
+		}
+	}
+	return r.reporter.Begin(ctx, s.cluster, s.pool)
 }
 
 // decide observes and decides. What the cache does not show yet may change who has to go: a deletion before this process began,

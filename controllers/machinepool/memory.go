@@ -189,9 +189,8 @@ func (m *memories) entry(pool *infrav1.FooMachinePool) *poolMemory {
 	return known
 }
 
-// mark marks the members whose deletion was requested, and forgets those that show it or are gone. What was read live may be ahead
-// of the cache, so those that it shows on their way out are remembered instead.
-func (m *memories) mark(pool *infrav1.FooMachinePool, members []member, live bool) {
+// mark marks the members whose deletion was requested, and forgets those that show it or are gone.
+func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	known := m.of(pool)
@@ -200,17 +199,35 @@ func (m *memories) mark(pool *infrav1.FooMachinePool, members []member, live boo
 	}
 	still := map[types.UID]struct{}{}
 	for i := range members {
-		leaves, requested := members[i].leaving(), false
-		for _, uid := range members[i].uids() {
-			_, expected := known.deleted[uid]
-			requested = requested || expected
-			if live && leaves || expected && !leaves {
+		one := &members[i]
+		if one.leaving() {
+			continue
+		}
+		for _, uid := range one.uids() {
+			if _, requested := known.deleted[uid]; requested {
+				one.asked = true
 				still[uid] = struct{}{}
 			}
 		}
-		members[i].asked = requested && !leaves
 	}
 	known.deleted = still
+}
+
+// sawLeaving remembers which members are on their way out, as seen past the cache, which may not show it yet.
+func (m *memories) sawLeaving(pool *infrav1.FooMachinePool, members []member) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	known := m.of(pool)
+	if known == nil {
+		return
+	}
+	for _, one := range members {
+		if one.leaving() {
+			for _, uid := range one.uids() {
+				known.deleted[uid] = struct{}{}
+			}
+		}
+	}
 }
 
 func (m *memories) forget(key types.NamespacedName) {

@@ -56,11 +56,11 @@ func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 	memories.expectDeletion(s.pool, "1")
 	g.Expect(memories.known(s.pool)).To(BeTrue())
 
-	memories.mark(s.pool, s.members, false)
+	memories.mark(s.pool, s.members)
 	g.Expect(s.members[0].leaving()).To(BeTrue())
 	g.Expect(disrupt(policyOf(s).assess(s.members), policyOf(s)).victims).To(BeEmpty(), "one has gone already")
 
-	memories.mark(s.pool, []member{with(a, deleted), b}, false)
+	memories.mark(s.pool, []member{with(a, deleted), b})
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
 
@@ -72,7 +72,7 @@ func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
 	s := newScope(1, a)
 	memories.expectDeletion(s.pool, "1")
 	again := []member{with(a, func(m *member) { m.machine.UID = "2" })}
-	memories.mark(s.pool, again, false)
+	memories.mark(s.pool, again)
 	g.Expect(again[0].leaving()).To(BeFalse())
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
@@ -84,8 +84,8 @@ func TestALiveReadIsNotForgotten(t *testing.T) {
 	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
 	s := newScope(2, a, b)
 	memories.store(s.pool, memory{})
-	memories.mark(s.pool, []member{a, with(b, deleted)}, true)
-	memories.mark(s.pool, s.members, false)
+	memories.sawLeaving(s.pool, []member{a, with(b, deleted)})
+	memories.mark(s.pool, s.members)
 	g.Expect(s.members[0].leaving()).To(BeFalse())
 	g.Expect(s.members[1].leaving()).To(BeTrue())
 }

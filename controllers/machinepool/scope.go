@@ -191,7 +191,10 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 		return nil
 	}
 	s.members = membersOf(instances, fooMachines.Items, machines.Items)
-	r.memories.mark(s.pool, s.members, from.live)
+	r.memories.mark(s.pool, s.members)
+	if from.live {
+		r.memories.sawLeaving(s.pool, s.members)
+	}
 	return r.observeBootstrap(ctx, s)
 }
 
