@@ -108,13 +108,16 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 // order changes the template of the pool and then its size. Where the pool was changed since it was read, all is decided again.
 func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
 	var err error
+	grown := false
 	if s.cloudPool == nil || !s.cloudPool.SameTemplate(spec) {
 		err = s.ordered(s.cloud.EnsurePool(ctx, spec, s.seenVersion()))
 	}
 	if err == nil && s.cloudPool.Size != spec.Size {
 		err = s.ordered(s.cloud.ScalePool(ctx, spec.Name, spec.Size, s.seenVersion()))
+		// The only size that is not valid is one below what the pool has got meanwhile.
+		grown = cloud.IsInvalid(err) && spec.Size <= infrav1.MaxPoolReplicas
 	}
-	if cloud.IsConflict(err) || (cloud.IsInvalid(err) && spec.Size < infrav1.MaxPoolReplicas && s.cloudPool.SameTemplate(spec)) {
+	if grown || cloud.IsConflict(err) {
 		s.conflict, s.wait.retry = true, rereadAfter
 		return
 	}

@@ -251,6 +251,29 @@ func TestAPoolWithoutItsMachinePool(t *testing.T) {
 	w.Expect(w.instances()).To(BeEmpty())
 }
 
+// What the cloud says of a first order is told.
+func TestAPoolThatTheCloudNeverTakes(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.cloud.Fail(fake.CallEnsurePool, &cloud.InvalidError{Field: "type", Value: "huge", Problem: "is no instance type"})
+	for range 4 {
+		_ = w.reconcileOnce()
+	}
+	c := w.condition(infrav1.FooMachinePoolPoolProvisionedCondition)
+	w.Expect(c.Reason).To(Equal(infrav1.CloudInvalidReason))
+	w.Expect(c.Message).To(ContainSubstring("huge"))
+}
+
+// A size that is too small since the pool has just grown is decided again, and is nobody's fault.
+func TestASizeThatThePoolHasOutgrown(t *testing.T) {
+	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
+	w.settles()
+	w.cloud.Fail(fake.CallScalePool, &cloud.InvalidError{Field: "size", Value: "3", Problem: "the pool has 4 instances"})
+	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](3) })
+	w.Expect(w.reconcileOnce()).To(Succeed())
+	w.Expect(w.result.RequeueAfter).To(Equal(rereadAfter))
+	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Status).To(Equal(metav1.ConditionTrue))
+}
+
 // One object that is refused must not keep the rest of the pool from being told, nor be tried for each of its members.
 func TestARefusedObjectDoesNotSilenceThePool(t *testing.T) {
 	w := newWorld(t, 10, infrav1.FooMachinePoolStrategy{})
