@@ -40,8 +40,8 @@ const (
 	serialBits   = 127
 )
 
-// certificate returns the one that was given, or a self-signed one for the address, kept in the state folder so that
-// clients can verify it after a restart too.
+// certificate returns the one that was given, or one for the address that the cloud's own authority signs. The authority is kept
+// in the state folder, so that clients which trust it verify every listener, also after a restart.
 func (c *checked) certificate(address string) (tls.Certificate, error) {
 	if c.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
@@ -54,27 +54,48 @@ func (c *checked) certificate(address string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("--listen: %w", err)
 	}
-	cert, err := tls.LoadX509KeyPair(filepath.Join(c.StateDir, certFile), filepath.Join(c.StateDir, keyFile))
-	if err == nil && (host == "" || cert.Leaf.VerifyHostname(host) == nil) && time.Now().Before(cert.Leaf.NotAfter) {
-		return cert, nil
+	authority, err := tls.LoadX509KeyPair(filepath.Join(c.StateDir, certFile), filepath.Join(c.StateDir, keyFile))
+	if err != nil || time.Now().After(authority.Leaf.NotAfter) {
+		if authority, err = makeAuthority(c.StateDir); err != nil {
+			return tls.Certificate{}, err
+		}
 	}
-	return selfSign(c.StateDir, host)
+	return sign(authority, host)
 }
 
-func selfSign(stateDir, host string) (tls.Certificate, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a key: %w", err)
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits))
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
-	}
+// makeAuthority makes an authority and keeps it in the state folder.
+func makeAuthority(stateDir string) (tls.Certificate, error) {
 	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "foocloud"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(certLifetime),
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-		IsCA: true, BasicConstraintsValid: true,
+		Subject: pkix.Name{CommonName: "foocloud"}, NotAfter: time.Now().Add(certLifetime),
+		KeyUsage: x509.KeyUsageCertSign, IsCA: true, BasicConstraintsValid: true,
+	}
+	made, err := makeCertificate(template, nil)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(made.PrivateKey)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("encode the key: %w", err)
+	}
+	for name, block := range map[string]struct {
+		pem.Block
+		os.FileMode
+	}{
+		keyFile:  {pem.Block{Type: "PRIVATE KEY", Bytes: keyDER}, secretMode},
+		certFile: {pem.Block{Type: "CERTIFICATE", Bytes: made.Certificate[0]}, publicMode},
+	} {
+		if err := os.WriteFile(filepath.Join(stateDir, name), pem.EncodeToMemory(&block.Block), block.FileMode); err != nil {
+			return tls.Certificate{}, fmt.Errorf("write the certificate: %w", err)
+		}
+	}
+	return made, nil
+}
+
+// sign returns a certificate for a host, and for this machine, that is never written to disk.
+func sign(authority tls.Certificate, host string) (tls.Certificate, error) {
+	template := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "foocloud API"}, NotAfter: authority.Leaf.NotAfter,
+		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 	}
 	if ip := net.ParseIP(host); ip != nil {
@@ -82,21 +103,30 @@ func selfSign(stateDir, host string) (tls.Certificate, error) {
 	} else if host != "" {
 		template.DNSNames = append(template.DNSNames, host)
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	return makeCertificate(template, &authority)
+}
+
+// makeCertificate makes a key, and a certificate for it that an authority signs, or the key itself if there is none.
+func makeCertificate(template *x509.Certificate, authority *tls.Certificate) (tls.Certificate, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make a key: %w", err)
+	}
+	if template.SerialNumber, err = rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), serialBits)); err != nil {
+		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	template.NotBefore = time.Now().Add(-time.Hour)
+	parent, signer := template, any(key)
+	if authority != nil {
+		parent, signer = authority.Leaf, authority.PrivateKey
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
 	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+	leaf, err := x509.ParseCertificate(der)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("encode the key: %w", err)
+		return tls.Certificate{}, fmt.Errorf("read the certificate: %w", err)
 	}
-	certPEM := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	keyPEM := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
-	if err := os.WriteFile(filepath.Join(stateDir, keyFile), keyPEM, secretMode); err != nil {
-		return tls.Certificate{}, fmt.Errorf("write the key: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(stateDir, certFile), certPEM, publicMode); err != nil {
-		return tls.Certificate{}, fmt.Errorf("write the certificate: %w", err)
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }
