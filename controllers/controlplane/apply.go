@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -287,7 +288,27 @@ func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Dec
 	if !ok {
 		return fmt.Errorf("releasing: there is no Machine %q", next.Machine)
 	}
-	return r.unhook(ctx, machine)
+	if err := r.unhook(ctx, machine); err != nil {
+		return err
+	}
+	r.history.leave(s.controlPlane.UID, s.nodeName(machine))
+	return nil
+}
+
+// takeLeadership takes the leadership of the controller manager from Machines that were let go and are gone. Others would wait
+// until it expires, for 15 s in which the cluster has none, and no Machine joins: the controller manager signs what it joins by.
+func (r *Reconciler) takeLeadership(ctx context.Context, s *scope) error {
+	gone := slices.DeleteFunc(slices.Clone(r.history.leaving(s.controlPlane.UID)), func(node string) bool {
+		return slices.ContainsFunc(s.machines, func(machine *clusterv1.Machine) bool { return s.nodeName(machine) == node })
+	})
+	if len(gone) == 0 || s.observation == nil {
+		return nil
+	}
+	if err := r.workload.TakeLeadership(ctx, s.key(), gone); err != nil {
+		return err
+	}
+	r.history.forget(s.controlPlane.UID, gone)
+	return nil
 }
 
 // hooked says whether our hook holds the Machine's termination.

@@ -56,7 +56,7 @@ func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reco
 	s.controlPlane.ObjectMeta = metav1.ObjectMeta{
 		Namespace: "default", Name: "c1-cp", UID: "u", Finalizers: []string{controlplanev1.FooControlPlaneFinalizer},
 	}
-	return &Reconciler{client: server, apiReader: server, workload: newFakeWorkload()}, s
+	return &Reconciler{client: server, apiReader: server, workload: newFakeWorkload(), history: newHistory()}, s
 }
 
 func TestFinishLeavesNoMachineBehind(t *testing.T) {
@@ -94,6 +94,23 @@ func TestEtcdIsNotChangedByACacheThatIsBehind(t *testing.T) {
 			g.Expect(r.workload.(*fakeWorkload).calls(s.key())).To(HaveLen(min(1, int(next.Etcd.Leaving.ID))))
 		})
 	}
+}
+
+func TestTheLeadershipIsTakenFromAMachineOnlyOnceItIsGone(t *testing.T) {
+	g := NewWithT(t)
+	going := liveMachine("going", "c1-cp")
+	going.Status.NodeRef.Name = "node"
+	r, s := behind(g, []*clusterv1.Machine{going}, going.DeepCopy())
+	calls := func() []string {
+		g.Expect(r.takeLeadership(t.Context(), s)).To(Succeed())
+		return r.workload.(*fakeWorkload).calls(s.key())
+	}
+	g.Expect(calls()).To(BeEmpty())
+	g.Expect(r.apply(t.Context(), s, plan.Decision{Action: plan.ActionRelease, Machine: "going"})).To(Succeed())
+	g.Expect(calls()).To(BeEmpty(), "its controller manager may still run")
+	s.machines = nil
+	g.Expect(calls()).To(ConsistOf("lead instead of node"))
+	g.Expect(calls()).To(HaveLen(1), "once")
 }
 
 func TestAHookThatIsLostComesBack(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,6 +169,13 @@ func (f *fakeWorkload) AvoidNode(_ context.Context, key client.ObjectKey, node s
 				seen.Avoided = avoid
 			}
 		}
+	})
+	return nil
+}
+
+func (f *fakeWorkload) TakeLeadership(_ context.Context, key client.ObjectKey, gone []string) error {
+	f.change(key, func(cluster *fakeCluster) {
+		cluster.calls = append(cluster.calls, "lead instead of "+strings.Join(gone, ", "))
 	})
 	return nil
 }

@@ -18,6 +18,7 @@ package controlplane
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -35,16 +36,17 @@ const (
 )
 
 // history remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
-// have belonged to no Machine, and since when Machines have been broken. A manager that starts has no history, and waits as
+// have belonged to no Machine, since when Machines have been broken, and the Nodes of those that it let go. A manager that starts has no history, and waits as
 // long as for something that it sees for the first time.
 type history struct {
 	known  *lru.Cache
 	alone  *lru.Cache
 	failed *lru.Cache
+	left   *lru.Cache
 }
 
 func newHistory() *history {
-	return &history{known: lru.New(historyKnown), alone: lru.New(historyKnown), failed: lru.New(historyKnown)}
+	return &history{known: lru.New(historyKnown), alone: lru.New(historyKnown), failed: lru.New(historyKnown), left: lru.New(historyKnown)}
 }
 
 // strays takes down which members belong to no Machine now, and returns since when each has.
@@ -97,4 +99,23 @@ func (h *history) last(owner types.UID, now time.Time, failure error) time.Time 
 // stillShown says whether what was known before is shown though the workload cluster cannot be observed now.
 func (s *scope) stillShown() bool {
 	return s.observation == nil && !s.lastSeen.IsZero() && s.now.Sub(s.lastSeen) < cmp.Or(s.unseenGrace, unseenGrace)
+}
+
+// leave takes down the Node of a Machine that is let go.
+func (h *history) leave(owner types.UID, node string) {
+	if node != "" && !slices.Contains(h.leaving(owner), node) {
+		h.left.Add(owner, append(slices.Clone(h.leaving(owner)), node))
+	}
+}
+
+// leaving are the Nodes of the Machines that were let go.
+func (h *history) leaving(owner types.UID) []string {
+	value, _ := h.left.Get(owner)
+	nodes, _ := value.([]string)
+	return nodes
+}
+
+// forget drops Nodes of Machines that are gone.
+func (h *history) forget(owner types.UID, gone []string) {
+	h.left.Add(owner, slices.DeleteFunc(slices.Clone(h.leaving(owner)), func(node string) bool { return slices.Contains(gone, node) }))
 }

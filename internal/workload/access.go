@@ -53,7 +53,8 @@ type Access interface {
 	RemoveEtcdMember(ctx context.Context, cluster client.ObjectKey, member, via Member) error
 	// PrepareUpgrade applies the spec to what kubeadm stores in the cluster, before the first machine of a new version or
 	// configuration joins: the version, the images, the feature gates and the components' settings in the ConfigMap
-	// kubeadm-config, and the cluster role bindings that newer kubeadm versions rely on. It writes only what differs.
+	// kubeadm-config, and the cluster role bindings that newer kubeadm versions rely on, once for each version. It writes only
+	// what differs.
 	PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error
 	// UpdateAddons updates kube-proxy and then CoreDNS to the version of the control plane, once all machines have it. Add-ons
 	// that are not installed are skipped. It writes only what differs.
@@ -61,6 +62,9 @@ type Access interface {
 	// AvoidNode has the scheduler prefer other nodes to this one, or no longer. Pods that run stay, and pods that can run
 	// nowhere else still come.
 	AvoidNode(ctx context.Context, cluster client.ObjectKey, node string, avoid bool) error
+	// TakeLeadership ends the leadership of the controller manager if it ran on one of the hosts, whose machines must be gone for
+	// good: nobody has stopped it there in time to give up its lease.
+	TakeLeadership(ctx context.Context, cluster client.ObjectKey, gone []string) error
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch calls the handler when a control plane node or static pod changes. Calling it again for the same

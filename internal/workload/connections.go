@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,6 +72,8 @@ type Connections struct {
 	cache       clustercache.ClusterCache
 	initialized *looks[bool]
 	observed    *looks[Observation]
+	// permitted has the version for which the cluster role bindings of a cluster were made.
+	permitted sync.Map
 	// wake has the controller of Source look at a cluster again; nil before there is one.
 	wake atomic.Pointer[func(client.ObjectKey)]
 }
@@ -180,6 +183,7 @@ func (c *Connections) reader(ctx context.Context, cluster client.ObjectKey) (cli
 // Forget implements Access.
 func (c *Connections) Forget(cluster client.ObjectKey) {
 	c.Clusters.Forget(cluster)
+	c.permitted.Delete(cluster)
 	c.initialized.forget(cluster)
 	c.observed.forget(cluster)
 }

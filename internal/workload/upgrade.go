@@ -37,7 +37,7 @@ const writeTimeout = 15 * time.Second
 // of control plane alike.
 func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error {
 	err := c.withKubeadm(ctx, cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
-		if err := kubeadm.EnsureKubeadmPermissions(ctx, version); err != nil {
+		if err := c.permit(ctx, cluster, kubeadm, version); err != nil {
 			return err
 		}
 		return kubeadm.UpdateClusterConfiguration(ctx, version, configurationChanges(kubeadm, spec, version)...)
@@ -45,6 +45,18 @@ func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectK
 	if err != nil {
 		return fmt.Errorf("preparing the workload cluster for version %s: %w", version, err)
 	}
+	return nil
+}
+
+// permit makes the cluster role bindings, unless it has done so for the version.
+func (c *Connections) permit(ctx context.Context, cluster client.ObjectKey, kubeadm *pkg.Workload, version semver.Version) error {
+	if last, ok := c.permitted.Load(cluster); ok && last == version.String() {
+		return nil
+	}
+	if err := kubeadm.EnsureKubeadmPermissions(ctx, version); err != nil {
+		return err
+	}
+	c.permitted.Store(cluster, version.String())
 	return nil
 }
 

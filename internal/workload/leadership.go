@@ -1,0 +1,61 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TakeLeadership implements Access.
+func (c *Connections) TakeLeadership(ctx context.Context, cluster client.ObjectKey, gone []string) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	connection, err := c.direct.connect(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	return takeLeadership(ctx, connection.client, gone)
+}
+
+// takeLeadership takes the holder off the lease of the controller manager if it ran on one of the hosts. The identity of a
+// holder is the name of its host and a random part.
+func takeLeadership(ctx context.Context, c client.Client, gone []string) error {
+	lease := &coordinationv1.Lease{}
+	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: string(ControllerManager)}
+	if err := c.Get(ctx, key, lease); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
+	if !slices.ContainsFunc(gone, func(host string) bool { return strings.HasPrefix(holder, host+"_") }) {
+		return nil
+	}
+	before := lease.DeepCopy()
+	lease.Spec.HolderIdentity = ptr.To("")
+	// The lock leaves alone what another controller manager has taken over meanwhile.
+	if err := c.Patch(ctx, lease, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return fmt.Errorf("taking the leadership from %s, whose machine is gone: %w", holder, err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package workload
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	. "github.com/onsi/gomega"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"sigs.k8s.io/cluster-api/util/secret"
+)
+
+func TestTakeLeadership(t *testing.T) {
+	for name, test := range map[string]struct {
+		holder string
+		gone   []string
+		want   string
+	}{
+		"of a machine that is gone":              {"cp-a_1", []string{"cp-b", "cp-a"}, ""},
+		"of one that is there":                   {"cp-c_1", []string{"cp-a"}, "cp-c_1"},
+		"of one whose name begins like another":  {"cp-ab_1", []string{"cp-a"}, "cp-ab_1"},
+		"of one that says nothing about itself":  {"", []string{"cp-a"}, ""},
+		"of a controller manager without a host": {"_1", []string{"cp-a"}, "_1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			ctx := context.Background()
+			lease := &coordinationv1.Lease{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-controller-manager"},
+				Spec:       coordinationv1.LeaseSpec{HolderIdentity: ptr.To(test.holder), LeaseDurationSeconds: ptr.To[int32](15)},
+			}
+			c := fake.NewClientBuilder().WithObjects(lease).Build()
+			g.Expect(takeLeadership(ctx, c, test.gone)).To(Succeed())
+			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(lease), lease)).To(Succeed())
+			g.Expect(ptr.Deref(lease.Spec.HolderIdentity, "")).To(Equal(test.want))
+		})
+	}
+	NewWithT(t).Expect(takeLeadership(context.Background(), fake.NewClientBuilder().Build(), []string{"a"})).To(Succeed(), "there is no lease")
+}
+
+// The client of workload clusters knows the kind, and writes nothing but the holder.
+func TestTakeLeadershipOfACluster(t *testing.T) {
+	g := NewWithT(t)
+	var patched string
+	const lease = `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1",
+		"metadata":{"name":"kube-controller-manager","namespace":"kube-system","resourceVersion":"7"},"spec":{"holderIdentity":"cp-a_1"}}`
+	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		g.Expect(request.URL.Path).To(Equal("/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"))
+		if request.Method == http.MethodPatch {
+			body, err := io.ReadAll(request.Body)
+			g.Expect(err).NotTo(HaveOccurred())
+			patched = string(body)
+		}
+		response.Header().Set("Content-Type", "application/json")
+		_, err := response.Write([]byte(lease))
+		g.Expect(err).NotTo(HaveOccurred())
+	}))
+	t.Cleanup(server.Close)
+	secrets := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
+	connections, err := NewConnections(nil, secrets, secrets, 0)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(connections.TakeLeadership(context.Background(), testCluster, []string{"cp-b"})).To(Succeed())
+	g.Expect(patched).To(BeEmpty())
+	g.Expect(connections.TakeLeadership(context.Background(), testCluster, []string{"cp-a"})).To(Succeed())
+	g.Expect(patched).To(MatchJSON(`{"metadata":{"resourceVersion":"7"},"spec":{"holderIdentity":""}}`))
+}
