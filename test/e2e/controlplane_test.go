@@ -255,7 +255,7 @@ func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.
 		g.Expect(check.OwnerReferences).NotTo(BeEmpty(), "a move takes only what belongs to the Cluster")
 	}).WithContext(ctx).Should(Succeed(), "Cluster API does not look at the MachineHealthCheck")
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(c.Delete(ctx, check)).To(Succeed())
+		Expect(client.IgnoreNotFound(c.Delete(ctx, check))).To(Succeed(), "it may have moved away")
 		Eventually(ctx, c.gone(check)).Should(BeTrue(), "the MachineHealthCheck is not gone")
 	}, NodeTimeout(soon))
 }
