@@ -36,8 +36,8 @@ const (
 )
 
 // history remembers of each control plane when its workload cluster could be observed last, since when members of its etcd
-// have belonged to no Machine, since when Machines have been broken, and the Nodes of those that it let go. A manager that starts has no history, and waits as
-// long as for something that it sees for the first time.
+// have belonged to no Machine, since when Machines have been broken, and the Nodes of Machines that were let go. A manager that
+// starts has no history, and waits as long as for something that it sees for the first time.
 type history struct {
 	known  *lru.Cache
 	alone  *lru.Cache
@@ -103,8 +103,9 @@ func (s *scope) stillShown() bool {
 
 // leave takes down the Node of a Machine that is let go.
 func (h *history) leave(owner types.UID, node string) {
-	if node != "" && !slices.Contains(h.leaving(owner), node) {
-		h.left.Add(owner, append(slices.Clone(h.leaving(owner)), node))
+	nodes := h.leaving(owner)
+	if node != "" && !slices.Contains(nodes, node) {
+		h.left.Add(owner, append(slices.Clone(nodes), node))
 	}
 }
 

@@ -46,8 +46,8 @@ type outcome struct {
 	failure error
 }
 
-// setStatus writes into the status all that was seen and decided. Nothing else writes into it, but for the Paused condition and
-// that of the add-ons.
+// setStatus writes into the status all that was seen and decided. Only the Paused condition and the condition of the add-ons
+// are set elsewhere.
 //
 //contract:control-plane/replicas
 //contract:control-plane/version

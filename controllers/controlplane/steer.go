@@ -23,8 +23,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// steerPods has the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods that are evicted from one of them may move
-// to the next one that is drained, and Cluster API looks only every 20 s whether the Pods of a Node are gone.
+// steerPods has the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods that are evicted from one of
+// them may move to the next one that is drained, and Cluster API looks only every 20 s whether the Pods of a Node are gone.
 func (r *Reconciler) steerPods(ctx context.Context, s *scope, seen plan.State) error {
 	if s.observation == nil {
 		return nil

@@ -111,7 +111,7 @@ func (m member) leaving() bool {
 		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
 }
 
-// uids are those of the objects that stand for the member, which tell it from a later one of the same name.
+// uids are the UIDs of the member's Machine and FooMachine. They tell it from a later member of the same name.
 func (m member) uids() []types.UID {
 	var uids []types.UID
 	if m.machine != nil {

@@ -102,7 +102,7 @@ func (s *scope) owns(fooMachine *infrav1.FooMachine) bool {
 	return slices.ContainsFunc(fooMachine.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == s.pool.UID })
 }
 
-// names are those of the Cluster and of the MachinePool, also once they are gone.
+// names returns the names of the Cluster and the MachinePool, even when those objects are gone.
 func (s *scope) names() (cluster, machinePool string) {
 	if s.machinePool != nil {
 		return s.machinePool.Spec.ClusterName, s.machinePool.Name

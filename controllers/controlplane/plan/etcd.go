@@ -125,7 +125,8 @@ func (m Member) String() string {
 }
 
 // mayBeOwned says whether a stray member may be that of a Machine whose Node is not known yet, or, while the member has no
-// name, that of any Machine without a member. A member that answers and votes runs on a machine that is not gone.
+// name, that of any Machine without a member. The machine of a member that answers
+// and votes still runs.
 func (s State) mayBeOwned(member Member) bool {
 	return slices.ContainsFunc(s.Machines, func(m Machine) bool {
 		since, seen := s.StraySince[member.ID]

@@ -35,7 +35,8 @@ const brokenGrace = 5 * time.Minute
 
 // abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
 // was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
-// up as soon as the spec says something else. The state of the others does not matter, unless it is joining etcd just now.
+// up as soon as the spec says something else. The health of the other Machines does not matter, unless the Machine may be
+// joining etcd and its loss would cost the quorum.
 func abandon(s State) (Decision, bool) {
 	for _, machine := range s.newcomers() {
 		if !s.Replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
@@ -49,8 +50,8 @@ func abandon(s State) (Decision, bool) {
 	return Decision{}, false
 }
 
-// mayBreakEtcd says whether etcd would lose its quorum if a Machine that has not joined is joining etcd while it is deleted: its
-// member would be there without the machine. One that takes so long has failed to join.
+// mayBreakEtcd says whether etcd would lose its quorum if a Machine were deleted just as it joins etcd: the member would stay
+// without its machine. A Machine that has taken longer than orphanGrace has failed to join.
 func (s State) mayBreakEtcd(newcomer Machine) bool {
 	if !s.EtcdManaged || !newcomer.Provisioned || s.Now.Sub(newcomer.Created) >= orphanGrace {
 		return false
