@@ -20,7 +20,6 @@ package main
 
 import (
 	"errors"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -88,7 +87,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 		Expect(environment.Client.Delete(ctx, crd)).To(Succeed())
 		Eventually(func() bool {
 			return apierrors.IsNotFound(environment.Client.Get(ctx, client.ObjectKey{Name: name}, crd))
-		}).WithTimeout(30*time.Second).Should(BeTrue(), "the API server takes a moment to look for objects of the kind")
+		}).WithTimeout(envtestenv.Patience).Should(BeTrue(), "the API server takes a moment to look for objects of the kind")
 		Expect(started(ctx)).To(MatchError(HavePrefix("CRD " + name + " is not installed: ")))
 	})
 })

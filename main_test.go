@@ -26,7 +26,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -53,7 +52,7 @@ func TestManager(t *testing.T) {
 // The flags are those of a Deployment, but for the cloud: the control plane role needs none.
 var _ = Describe("A manager", func() {
 	It("does what its flags say", func(ctx SpecContext) {
-		SetDefaultEventuallyTimeout(30 * time.Second)
+		SetDefaultEventuallyTimeout(envtestenv.Patience)
 		environment, err := envtestenv.Start(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })

@@ -57,21 +57,11 @@ var _ = Describe("An object that was stored as v1beta1", func() {
 		Expect(objects).To(HaveLen(len(definitions(ctx))), "one of each kind")
 
 		By("writing them as an earlier release did")
-		changeVersions(ctx, func(version *apiextensionsv1.CustomResourceDefinitionVersion) {
-			version.Storage = version.Name == older
-		})
+		storeAs(ctx, older, namespace)
 		for _, object := range objects {
-			Eventually(func(g Gomega) {
-				g.Expect(client.IgnoreNotFound(environment.Client.Delete(ctx, object.DeepCopy()))).To(Succeed())
-				fresh := object.DeepCopy()
-				g.Expect(environment.Client.Create(ctx, fresh, client.FieldOwner("old-release"))).To(Succeed())
-				g.Expect(stored(ctx, fresh).GetAPIVersion()).To(HaveSuffix("/" + older))
-				fresh.DeepCopyInto(object)
-			}).Should(Succeed(), "the API server takes a moment to store another version: %s", object.GetKind())
+			Expect(environment.Client.Create(ctx, object, client.FieldOwner("old-release"))).To(Succeed())
 		}
-		changeVersions(ctx, func(version *apiextensionsv1.CustomResourceDefinitionVersion) {
-			version.Storage = version.Name == newer
-		})
+		storeAs(ctx, newer, namespace)
 		for _, crd := range definitions(ctx) {
 			Expect(crd.Status.StoredVersions).To(ConsistOf(older, newer))
 		}
@@ -168,6 +158,21 @@ func changeVersions(ctx SpecContext, change func(*apiextensionsv1.CustomResource
 			change(&changed.Spec.Versions[i])
 		}
 		Expect(environment.Client.Patch(ctx, changed, client.MergeFrom(crd))).To(Succeed())
+	}
+}
+
+// storeAs has the API server store objects in a version, and waits until it does, which takes a moment.
+func storeAs(ctx SpecContext, version, namespace string) {
+	GinkgoHelper()
+	changeVersions(ctx, func(one *apiextensionsv1.CustomResourceDefinitionVersion) { one.Storage = one.Name == version })
+	for _, probe := range examples(namespace) {
+		probe.SetName("probe")
+		Eventually(func(g Gomega) {
+			g.Expect(client.IgnoreNotFound(environment.Client.Delete(ctx, probe.DeepCopy()))).To(Succeed())
+			g.Expect(environment.Client.Create(ctx, probe.DeepCopy())).To(Succeed())
+			g.Expect(stored(ctx, probe).GetAPIVersion()).To(HaveSuffix("/" + version))
+		}).Should(Succeed(), probe.GetKind())
+		Expect(environment.Client.Delete(ctx, probe)).To(Succeed())
 	}
 }
 

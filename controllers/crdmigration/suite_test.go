@@ -21,7 +21,6 @@ package crdmigration_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -42,7 +41,7 @@ func TestMigration(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(30 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	var err error
 	environment, err = envtestenv.StartWithWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())

@@ -21,6 +21,7 @@ package machinepool
 import (
 	"context"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -42,6 +43,9 @@ import (
 func userData(token, command string) string {
 	return "#cloud-config\nruncmd: [" + command + "]\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: " + token + "\n"
 }
+
+// stepTime is how long a story waits between two steps.
+const stepTime = 20 * time.Millisecond
 
 // story is one pool, and what the controllers of Cluster API and of FooMachines do for it.
 type story struct {
@@ -210,14 +214,18 @@ func (s *story) settles(replicas int) {
 		s.step(g)
 		pool := s.get(g)
 		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
-		g.Expect(s.instances(g)).To(HaveLen(replicas))
+		instances := s.instances(g)
+		g.Expect(instances).To(HaveLen(replicas))
+		for _, i := range instances { // a change of the MachinePool has no generation by which to tell that it was seen
+			g.Expect(i.KubernetesVersion).To(Equal(s.machinePool.Spec.Template.Spec.Version))
+		}
 		g.Expect(pool.Spec.ProviderIDList).To(HaveLen(replicas))
 		g.Expect(pool.Status.Replicas).To(HaveValue(BeEquivalentTo(replicas)))
 		g.Expect(pool.Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(replicas)))
 		g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(replicas)))
 		g.Expect(s.machines(g)).To(HaveLen(replicas))
 		g.Expect(conditions.IsFalse(pool, infrav1.FooMachinePoolRollingOutCondition)).To(BeTrue())
-	}, "30s", "20ms").Should(Succeed(), "the pool comes to rest")
+	}).WithPolling(stepTime).Should(Succeed(), "the pool comes to rest")
 }
 
 // has steps until the pool has a condition, and returns its message. The condition must be one that stays.
@@ -242,7 +250,7 @@ func (s *story) comesTo(meanwhile func(Gomega), want metav1.Condition) string {
 		g.Expect(c.Status).To(Equal(want.Status), c.Message)
 		g.Expect(c.Reason).To(Equal(want.Reason), c.Message)
 		message = c.Message
-	}, "20s", "20ms").Should(Succeed(), "the controller reports the condition")
+	}).WithPolling(stepTime).Should(Succeed(), "the controller reports the condition")
 	return message
 }
 

@@ -21,8 +21,8 @@ limitations under the License.
 // cluster that can not be reached is a finding like any other.
 //
 // Limits:
-//   - Objects are read, and no packets are sent. Where workload containers are simulated, as in machines of the Foo cloud,
-//     objects are all there is: a Ready endpoint of the DNS service says that its pod is ready, not that names resolve.
+//   - Objects are read, and no packets are sent: a Ready endpoint of the DNS service says that its pod is ready, not that names
+//     resolve.
 //   - /readyz, /livez and /metrics are those of the one API server that the cluster's endpoint leads to. With several, a
 //     deprecated API may be known to another one, and each forgets with its process what was requested.
 //   - etcd is judged by what the API server and the static pods say of it. External etcd has no pods.

@@ -37,6 +37,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // world is a real API server, which stands for a workload cluster and, for ConfigMaps, for the management cluster.
@@ -50,30 +51,38 @@ var shared *world
 
 func TestChecksOfAnAPIServer(t *testing.T) {
 	RegisterFailHandler(Fail)
-	BeforeSuite(func() {
-		// On a busy machine an API server may take a while for a request.
-		SetDefaultEventuallyTimeout(20 * time.Second)
+	BeforeSuite(func(ctx SpecContext) {
+		SetDefaultEventuallyTimeout(envtestenv.Patience)
 		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
-		shared = start()
+		shared = start(ctx, envtestenv.Patience)
 	})
 	RunSpecs(t, "Checks")
 }
 
-// start starts an API server that serves an API which the next release removes.
-func start() *world {
-	environment := &envtest.Environment{BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS")}
+// start starts an API server that serves an API which the next release removes. What does not stop within the timeout is killed.
+func start(ctx context.Context, stopTimeout time.Duration) *world {
+	GinkgoHelper()
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory:    os.Getenv("KUBEBUILDER_ASSETS"),
+		ControlPlaneStartTimeout: envtestenv.Patience, ControlPlaneStopTimeout: stopTimeout,
+	}
 	environment.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "networking.k8s.io/v1beta1=true")
 	config, err := environment.Start()
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
 	c, err := client.New(config, client.Options{Scheme: clientgoscheme.Scheme})
 	Expect(err).NotTo(HaveOccurred())
-	return &world{environment: environment, client: c, options: checks.Options{
+	w := &world{environment: environment, client: c, options: checks.Options{
 		Client:   c,
 		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return c, nil },
 		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return config, nil },
 		Versions: func(context.Context, client.ObjectKey) ([]string, error) { return []string{"v1.36.3", "v1.37.0"}, nil },
 	}}
+	Eventually(func() (work.Outcome, error) {
+		job := work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: map[string]string{"smokeChecks": "Enabled"}, Since: time.Now()}
+		return checks.NewSmoke(w.options).Run(ctx, job)
+	}).Should(HaveField("Done", true), "an API server serves before its /readyz says so")
+	return w
 }
 
 func inNamespace(namespace, name string) metav1.ObjectMeta {

@@ -20,7 +20,6 @@ package cleanup
 
 import (
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -40,7 +39,7 @@ func TestCleanUp(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	var err error
 	environment, err = envtestenv.Start(ctx)
 	Expect(err).NotTo(HaveOccurred())

@@ -69,6 +69,7 @@ var (
 func TestQuota(t *testing.T) {
 	RegisterFailHandler(Fail)
 	BeforeSuite(func(ctx SpecContext) {
+		SetDefaultEventuallyTimeout(envtestenv.Patience)
 		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
 		Expect(feature.MutableGates.Set("RuntimeSDK=true")).To(Succeed())
 		started, err := envtestenv.Start(ctx)
@@ -107,7 +108,7 @@ func asProgram(ctx context.Context) client.Client {
 // installOtherProviders installs the kinds of providers of which the runtime extension knows nothing, and has no rights to.
 func installOtherProviders() {
 	GinkgoHelper()
-	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{
+	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{MaxTime: envtestenv.Patience, CRDs: []*apiextensionsv1.CustomResourceDefinition{
 		builder.GenericInfrastructureClusterTemplateCRD.DeepCopy(), builder.GenericInfrastructureMachineTemplateCRD.DeepCopy(),
 		builder.GenericBootstrapConfigTemplateCRD.DeepCopy(), builder.GenericControlPlaneTemplateCRD.DeepCopy(),
 		builder.GenericControlPlaneCRD.DeepCopy(),

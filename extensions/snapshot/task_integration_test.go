@@ -34,12 +34,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // realEtcd runs an etcd, and counts how often it is reached.
 func realEtcd(t *testing.T) (etcd Etcd, reached *int) {
 	g := NewWithT(t)
-	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd")}
+	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), StartTimeout: envtestenv.Patience, StopTimeout: envtestenv.Patience}
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
 	client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.URL.String()}, Logger: zap.NewNop()})

@@ -41,12 +41,16 @@ import (
 	"go.uber.org/zap"
 	"gocloud.dev/blob/memblob"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // startEtcd runs an etcd on a data folder, a new one if it is empty, and returns a client of it.
 func startEtcd(t *testing.T, dataFolder string) *clientv3.Client {
 	g := NewWithT(t)
-	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), DataDir: dataFolder}
+	server := &envtest.Etcd{
+		Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), DataDir: dataFolder, StartTimeout: envtestenv.Patience, StopTimeout: envtestenv.Patience,
+	}
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{server.URL.String()}, Logger: zap.NewNop()})

@@ -21,6 +21,7 @@ package infratest_test
 import (
 	"context"
 	"math/rand/v2"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -112,6 +113,22 @@ func newWorld(ctx context.Context, withIdentity bool) *world {
 		g.Expect(conditions.IsTrue(w.fooCluster, infrav1.FooClusterReadyCondition)).To(BeTrue())
 	}).Should(Succeed())
 	return w
+}
+
+// running names the objects whose controllers have not said yet that they are paused.
+func (w *world) running(ctx context.Context) ([]string, error) {
+	names := []string{}
+	for _, list := range []client.ObjectList{&infrav1.FooMachineList{}, &infrav1.FooMachinePoolList{}, &infrav1.FooClusterList{}} {
+		if err := suite.Client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
+			return nil, err
+		}
+		for _, object := range itemsOf(list) {
+			if getter, ok := object.(conditions.Getter); ok && !conditions.IsTrue(getter, clusterv1.PausedCondition) {
+				names = append(names, kindOf(object)+" "+object.GetName())
+			}
+		}
+	}
+	return names, nil
 }
 
 // left names what the cluster has in the cloud.
@@ -265,7 +282,7 @@ func (w *world) deleteMachines(ctx context.Context, g Gomega, objects []client.O
 // beGone waits until nothing of the cluster is left anywhere.
 func (w *world) beGone(ctx context.Context) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) []string { return w.remaining(ctx, g) }, "60s", "200ms").Should(BeEmpty())
+	Eventually(func(g Gomega) []string { return w.remaining(ctx, g) }).WithPolling(200 * time.Millisecond).Should(BeEmpty())
 	Expect(w.left(ctx)).To(BeEmpty())
 }
 
@@ -325,6 +342,7 @@ var _ = Describe("All of a cluster's objects", func() {
 	It("can be deleted while paused, and are gone once that ends", func(ctx SpecContext) {
 		w := newWorld(ctx, true)
 		w.without(ctx, w.cluster, func(o client.Object) { o.(*clusterv1.Cluster).Spec.Paused = ptr.To(true) })
+		Eventually(w.running).WithContext(ctx).Should(BeEmpty(), "each controller must know of the pause before the first deletion")
 		for _, object := range w.all {
 			w.delete(ctx, object)
 		}

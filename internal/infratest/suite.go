@@ -39,9 +39,6 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// stopTimeout bounds how long a manager may take to stop.
-const stopTimeout = 20 * time.Second
-
 // Suite is a running API server with a manager and a fake cloud.
 type Suite struct {
 	// Client reads and writes past any cache.
@@ -57,15 +54,12 @@ type Suite struct {
 // SetupFunc adds the controllers that a test is about.
 type SetupFunc func(ctx context.Context, mgr ctrl.Manager, cloud *fake.Cloud, events *cloudevents.Events) error
 
-// eventuallyTimeout is how long a controller may take for what a test waits for, on a busy machine.
-const eventuallyTimeout = 10 * time.Second
-
 // Run runs the specs of a package against a suite of their own, which stands in suite while they run.
 func Run(t *testing.T, name string, suite **Suite, setup SetupFunc) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
 		ctrl.SetLogger(zap.New(zap.WriteTo(ginkgo.GinkgoWriter), zap.UseDevMode(true)))
-		gomega.SetDefaultEventuallyTimeout(eventuallyTimeout)
+		gomega.SetDefaultEventuallyTimeout(envtestenv.Patience)
 		started, err := Start(ctx, setup)
 		gomega.Expect(err).NotTo(gomega.HaveOccurred())
 		*suite = started
@@ -116,8 +110,8 @@ func (s *Suite) Stop() error {
 	var err error
 	select {
 	case err = <-s.stopped:
-	case <-time.After(stopTimeout):
-		err = fmt.Errorf("the manager did not stop within %s", stopTimeout)
+	case <-time.After(envtestenv.Patience):
+		err = fmt.Errorf("the manager did not stop within %s", envtestenv.Patience)
 	}
 	return errors.Join(err, s.environment.Stop())
 }

@@ -21,7 +21,6 @@ package infratest_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -29,7 +28,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
@@ -49,18 +47,8 @@ const filter = "mine"
 var suite *infratest.Suite
 
 func TestWatchFilter(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Watch filter of the infrastructure controllers")
+	infratest.Run(t, "Watch filter of the infrastructure controllers", &suite, addAll)
 }
-
-var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(10 * time.Second)
-	var err error
-	suite, err = infratest.Start(ctx, addAll)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(suite.Stop()).To(Succeed()) })
-})
 
 // tenant is the cloud of all identities.
 var tenant = fake.New(fake.Options{})

@@ -51,7 +51,7 @@ func start(t *testing.T) (*Supervisor, string, func() []Event) {
 }
 
 func shell(name, script string) Process {
-	return Process{Name: name, Path: "/bin/sh", Args: []string{"-c", script}, StopTimeout: 2 * time.Second}
+	return Process{Name: name, Path: "/bin/sh", Args: []string{"-c", script}, StopTimeout: time.Minute}
 }
 
 // exists is ready once a file is there.
@@ -114,7 +114,7 @@ func TestADeadProcessIsStartedAgain(t *testing.T) {
 	g.Expect(s.Start(t.Context(), shell("one", "exec sleep 60"))).To(Succeed())
 	first := pid(g, dir, "one")
 	g.Expect(syscall.Kill(first, syscall.SIGKILL)).To(Succeed())
-	g.Eventually(events).WithTimeout(5*time.Second).Should(HaveLen(2), "it was not started again")
+	g.Eventually(events).WithTimeout(time.Minute).Should(HaveLen(2), "it was not started again")
 	g.Expect(events()[0].Err).To(MatchError(ContainSubstring("killed")))
 	g.Expect(events()[1].Err).NotTo(HaveOccurred())
 	second := pid(g, dir, "one")

@@ -21,12 +21,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -52,6 +54,12 @@ func kubeconfigFor(g *WithT, server string) map[string][]byte {
 	return map[string][]byte{secret.KubeconfigDataName: data}
 }
 
+// unhurried gives callers of Initialized, and the API servers that they ask, the time that they need on a busy machine.
+func unhurried(connections *Connections) {
+	connections.initialized.limit = time.Minute
+	connections.initialized.clock = clocktesting.NewFakeClock(time.Now())
+}
+
 func TestInitialized(t *testing.T) {
 	g := NewWithT(t)
 	uploaded := false
@@ -72,6 +80,7 @@ func TestInitialized(t *testing.T) {
 	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
 	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
 	g.Expect(err).NotTo(HaveOccurred())
+	unhurried(connections)
 
 	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse())
 	uploaded = true

@@ -32,12 +32,14 @@ import (
 	. "github.com/onsi/gomega"
 	"google.golang.org/grpc/connectivity"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // realEtcd returns the clients of a real etcd, which by its own account runs on no node, and has each of its connections
 // passed to accepted.
 func realEtcd(t *testing.T, g Gomega, accepted func(net.Conn)) *etcdCluster {
-	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd")}
+	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), StartTimeout: envtestenv.Patience, StopTimeout: envtestenv.Patience}
 	g.Expect(server.Start()).To(Succeed())
 	t.Cleanup(func() { g.Expect(server.Stop()).To(Succeed()) })
 	return testEtcd(t, g, newEtcdClients(time.Hour), "node", func(connection net.Conn) {

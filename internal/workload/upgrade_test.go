@@ -38,6 +38,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	capikubeconfig "sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/cluster-api/util/secret"
+
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 const clusterConfiguration = `apiVersion: kubeadm.k8s.io/v1beta4
@@ -58,7 +60,10 @@ apiServer:
 // startCluster starts an API server, as that of a workload cluster is, and returns access to it and a client of its own.
 func startCluster(t *testing.T) (*Connections, client.Client) {
 	g := NewWithT(t)
-	environment := &envtest.Environment{BinaryAssetsDirectory: os.Getenv("KUBEBUILDER_ASSETS")}
+	environment := &envtest.Environment{
+		BinaryAssetsDirectory:    os.Getenv("KUBEBUILDER_ASSETS"),
+		ControlPlaneStartTimeout: envtestenv.Patience, ControlPlaneStopTimeout: envtestenv.Patience,
+	}
 	config, err := environment.Start()
 	g.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { g.Expect(environment.Stop()).To(Succeed()) })

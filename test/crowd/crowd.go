@@ -40,7 +40,7 @@ const (
 	// rounds is how many calls each of those who call makes, one after the other.
 	rounds = 10
 	// tries is how often it is measured at most: one good measurement shows what the code can do.
-	tries = 5
+	tries = 10
 )
 
 // Slowest99 has as many callers as AtOnce call at once, several times each, and returns how long 99 of 100 calls took at most.

@@ -113,12 +113,16 @@ func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOpt
 		return nil, err
 	}
 	environment := &envtest.Environment{
-		BinaryAssetsDirectory: assets,
-		Scheme:                scheme,
-		CRDs:                  crds,
-		ErrorIfCRDPathMissing: true,
-		WebhookInstallOptions: webhooks(found),
+		BinaryAssetsDirectory:    assets,
+		Scheme:                   scheme,
+		CRDs:                     crds,
+		ErrorIfCRDPathMissing:    true,
+		CRDInstallOptions:        envtest.CRDInstallOptions{MaxTime: Patience},
+		WebhookInstallOptions:    webhooks(found),
+		ControlPlaneStartTimeout: Patience,
+		ControlPlaneStopTimeout:  Patience,
 	}
+	environment.WebhookInstallOptions.MaxTime = Patience
 	config, err := environment.Start()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting a kube-apiserver of %s: %w", assets, err), environment.Stop())

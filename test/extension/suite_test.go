@@ -67,8 +67,9 @@ var (
 	environment *envtestenv.Environment
 	// replicas are the extension's; only the first, which has started first, does jobs while it runs.
 	replicas []*replica
-	// started are all that ever were; those that run at the end are stopped then, not with the test that has started them.
-	started []*replica
+	// running are all that are not stopped yet. Those that are left at the end are stopped then, not with the test that has
+	// started them.
+	running []*replica
 	// jobs are what all replicas' tasks do.
 	jobs = &script{holds: map[string]string{}, runs: map[identity]int{}}
 )
@@ -80,14 +81,13 @@ func TestExtension(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(30 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	var err error
 	environment, err = envtestenv.Start(ctx)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(func() {
-		for _, r := range started {
+		for _, r := range slices.Clone(running) {
 			r.stop()
-			Expect(os.RemoveAll(r.certDir)).To(Succeed())
 		}
 		Expect(environment.Stop()).To(Succeed())
 	})
@@ -97,7 +97,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// register has an ExtensionConfig with the settings, as the one that Cluster API calls the extension for.
+// register has an ExtensionConfig with the settings, as the one that Cluster API calls the extension for, and all replicas know it.
 func register(ctx context.Context, given map[string]string) {
 	GinkgoHelper()
 	registration := &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}}
@@ -106,6 +106,19 @@ func register(ctx context.Context, given map[string]string) {
 		return nil
 	})
 	Expect(err).NotTo(HaveOccurred())
+	learned(ctx, given)
+}
+
+// learned waits until all replicas know the settings of the ExtensionConfig, or that it is gone if those are nil.
+func learned(ctx context.Context, given map[string]string) {
+	GinkgoHelper()
+	for _, r := range running {
+		Eventually(func() (map[string]string, error) {
+			registration := &runtimev1.ExtensionConfig{}
+			err := r.cache.Get(ctx, client.ObjectKey{Name: "foo"}, registration)
+			return registration.Spec.Settings, client.IgnoreNotFound(err)
+		}).Should(Equal(given))
+	}
 }
 
 var doWork = settings.Switch("work", "Whether the hooks do anything.")
@@ -145,7 +158,9 @@ func (s *script) Run(_ context.Context, job work.Job) (work.Outcome, error) {
 	return work.Outcome{Done: true, Message: "done", Report: "did it"}, nil
 }
 
+// hold has the jobs of a Cluster wait until they are released, or the test ends.
 func (s *script) hold(cluster, message string) {
+	DeferCleanup(s.release, cluster)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.holds[cluster] = message
@@ -180,10 +195,11 @@ type identity struct {
 type replica struct {
 	url     string
 	certDir string
+	cache   client.Reader
 	stop    func()
 }
 
-// startReplica runs an extension with the options, which need no port and no certificate.
+// startReplica runs an extension with the options, which need no port and no certificate. The ExtensionConfig must have all turned on.
 func startReplica(ctx context.Context, options server.Options) *replica {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp("", "extension-")
@@ -213,18 +229,22 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	Expect(server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
 		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: []settings.Doc{doWork.Doc()},
 	})})).To(Succeed())
-	running, cancel := context.WithCancel(context.Background())
-	Expect(work.SetupWithManager(running, mgr, work.Options{
+	life, cancel := context.WithCancel(context.Background())
+	Expect(work.SetupWithManager(life, mgr, work.Options{
 		Tasks: tasks, Once: []string{lifecycle.AfterControlPlaneInitialized}, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
 	})).To(Succeed())
 	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(running) }()
-	r.stop = sync.OnceFunc(func() {
+	go func() { stopped <- mgr.Start(life) }()
+	r.cache = mgr.GetCache()
+	r.stop = func() {
+		running = slices.DeleteFunc(running, func(other *replica) bool { return other == r })
 		cancel()
 		Eventually(stopped).Should(Receive(BeNil()))
-	})
-	started = append(started, r)
+		Expect(os.RemoveAll(r.certDir)).To(Succeed())
+	}
+	running = append(running, r)
 	Eventually(func() error { return hooks.StartedChecker()(nil) }).Should(Succeed(), "the extension's server does not answer")
+	learned(ctx, on)
 	return r
 }
 

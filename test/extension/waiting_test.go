@@ -103,10 +103,10 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
 			HaveKeyWithValue(work.MessageKey, `nothing is done: there is no ExtensionConfig "foo"`))
 		jobs.release(cluster.Name)
+		learned(ctx, nil)
 		another := newCluster(ctx, newNamespace(ctx), "stranger")
-		Eventually(func() answer {
-			return newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete])
-		}).Should(HaveField("CommonRetryResponse", failure("the job of the hook BeforeClusterDelete: its settings are those of no ExtensionConfig")))
+		Expect(newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete]).CommonRetryResponse).
+			To(Equal(failure("the job of the hook BeforeClusterDelete: its settings are those of no ExtensionConfig")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although nobody has registered the extension")
 

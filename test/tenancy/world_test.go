@@ -69,7 +69,7 @@ func TestTenancy(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(30 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	var err error
 	env, err = envtestenv.Start(ctx)
 	Expect(err).NotTo(HaveOccurred())
@@ -94,7 +94,7 @@ func serve() *served {
 	s := &served{engine: engine.New(engine.Options{
 		Store: state, Machines: machinefake.NewMachines(), Balancers: machinefake.NewBalancers(), Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-a", ControlPlane: true}},
-		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31, Runtime: cloud.RuntimeProcess}},
+		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images: func() ([]cloud.Image, error) {
 			return []cloud.Image{{KubernetesVersion: infratest.KubernetesVersion}}, nil
 		},

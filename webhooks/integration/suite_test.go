@@ -22,12 +22,13 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	addonsv1beta1 "sigs.k8s.io/cluster-api/api/addons/v1beta1"
+	addonsv1 "sigs.k8s.io/cluster-api/api/addons/v1beta2"
 	bootstrapv1beta1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta1"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
@@ -35,6 +36,7 @@ import (
 	bootstrapconversion "sigs.k8s.io/cluster-api/bootstrap/kubeadm/webhooks/conversion"
 	coreconversion "sigs.k8s.io/cluster-api/core/webhooks/conversion"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
@@ -49,7 +51,9 @@ var environment *envtestenv.Environment
 // setupClusterAPI serves Cluster API's own conversion of the kinds that a flavor of v1beta1 holds. Its admission webhooks are
 // not there: they look at other objects, which an API server without Cluster API's controllers does not have.
 func setupClusterAPI(mgr ctrl.Manager) error {
-	for _, add := range []func(*runtime.Scheme) error{clusterv1beta1.AddToScheme, bootstrapv1beta1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{
+		clusterv1beta1.AddToScheme, bootstrapv1beta1.AddToScheme, addonsv1beta1.AddToScheme, addonsv1.AddToScheme,
+	} {
 		if err := add(mgr.GetScheme()); err != nil {
 			return err
 		}
@@ -61,6 +65,7 @@ func setupClusterAPI(mgr ctrl.Manager) error {
 	return errors.Join(
 		ctrl.NewWebhookManagedBy(mgr, &clusterv1.Cluster{}).WithConverter(coreconversion.Cluster).Complete(),
 		ctrl.NewWebhookManagedBy(mgr, &clusterv1.MachinePool{}).WithConverter(coreconversion.MachinePool).Complete(),
+		ctrl.NewWebhookManagedBy(mgr, &addonsv1.ClusterResourceSet{}).WithConverter(coreconversion.ClusterResourceSet).Complete(),
 		ctrl.NewWebhookManagedBy(mgr, &bootstrapv1.KubeadmConfig{}).WithConverter(bootstrapconversion.KubeadmConfig).Complete(),
 	)
 }
@@ -72,7 +77,7 @@ func TestWebhooks(t *testing.T) {
 
 var _ = BeforeSuite(func(ctx SpecContext) {
 	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	var err error
 	environment, err = envtestenv.StartWithWebhooks(ctx)
 	Expect(err).NotTo(HaveOccurred())
@@ -94,4 +99,15 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		Eventually(stopped).Should(Receive(BeNil()))
 	})
 	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed(), "the server listens in its own goroutine")
+	for kind, wrong := range map[string]struct {
+		spec any
+		says string
+	}{
+		"FooControlPlane": {map[string]any{"version": "latest"}, `Invalid value: "vlatest"`}, // "v" is a default
+		"FooMachinePool":  {map[string]any{"providerIDList": []string{"foo:///a/1", "foo:///a/1"}}, "Duplicate value"},
+	} {
+		object := fixture(ctx, "v1beta2", kind, map[string]any{"spec": wrong.spec})
+		Eventually(func() error { return environment.Client.Create(ctx, object.DeepCopy(), client.DryRunAll) }).
+			Should(MatchError(ContainSubstring(wrong.says)), "the API server watches which webhooks there are")
+	}
 })
