@@ -61,8 +61,16 @@ func (s *state) owner() ownertags.Owner {
 
 func (s *state) deleting() bool { return !s.fooCluster.DeletionTimestamp.IsZero() }
 
-// observe returns no state for a FooCluster without an owner, for which there is nothing to do yet.
+// observe returns no state for a FooCluster without an owner, for which there is nothing to do yet. Only the API server knows that
+// there is no endpoint: the cache may not show it yet, and that of a load balancer that was lost since would be replaced.
 func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster) (*state, error) {
+	if fooCluster.Spec.ControlPlaneEndpoint.IsZero() {
+		now := &infrav1.FooCluster{}
+		if err := r.live.Get(ctx, client.ObjectKeyFromObject(fooCluster), now); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		now.DeepCopyInto(fooCluster)
+	}
 	cluster, err := util.GetOwnerCluster(ctx, r.client, fooCluster.ObjectMeta)
 	s := &state{fooCluster: fooCluster, cluster: cluster, now: r.now()}
 	if s.deleting() {

@@ -103,7 +103,7 @@ func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *s
 func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]byte, waiting, error) {
 	wait := waiting{reason: infrav1.FooMachineWaitingForBootstrapDataReason, retry: secretRetry}
 	secret := &corev1.Secret{}
-	err := r.secrets.Get(ctx, key, secret)
+	err := r.live.Get(ctx, key, secret)
 	if apierrors.IsNotFound(err) {
 		wait.message = fmt.Sprintf("the Secret %s with the bootstrap data does not exist", key)
 		return nil, wait, nil

@@ -65,8 +65,8 @@ type Options struct {
 
 type reconciler struct {
 	client client.Client
-	// secrets reads bootstrap data past the cache, so that no cache holds it.
-	secrets  client.Reader
+	// live reads past the cache: bootstrap data, so that no cache holds it, and what an order must know for sure.
+	live     client.Reader
 	clouds   cloudidentity.Clouds
 	gate     gate.Gate
 	reporter report.Reporter
@@ -84,7 +84,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	}
 	c := mgr.GetClient()
 	r := &reconciler{
-		client: c, secrets: mgr.GetAPIReader(), clouds: options.Clouds,
+		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds,
 		gate:     gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooMachineFinalizer},
 		reporter: report.Reporter{Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds},
 	}
@@ -153,10 +153,29 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || written == nil {
 		return ctrl.Result{}, err
 	}
-	observe(ctx, foocloud, s)
-	d := decide(s)
+	d, err := r.decide(ctx, foocloud, s)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
 	o := r.apply(ctx, foocloud, s, d)
 	setStatus(s, o)
 	result, err := o.result()
 	return result, kerrors.NewAggregate([]error{written.Write(ctx), err})
+}
+
+// decide observes and decides. Whether an instance was ever ordered is asked of the API server itself: the cache may not show the
+// provider ID yet, and if that instance was lost meanwhile, another one would be made.
+func (r *reconciler) decide(ctx context.Context, c cloud.Instances, s *state) (decision, error) {
+	observe(ctx, c, s)
+	d := decide(s)
+	if d.action != createInstance {
+		return d, nil
+	}
+	now := &infrav1.FooMachine{}
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(s.fooMachine), now); err != nil {
+		return decision{}, fmt.Errorf("get FooMachine %s before its instance is ordered: %w", s.fooMachine.Name, err)
+	}
+	s.fooMachine.Spec.ProviderID = now.Spec.ProviderID
+	observe(ctx, c, s)
+	return decide(s), nil
 }

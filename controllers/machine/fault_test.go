@@ -23,12 +23,14 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
 // Only the cloud's own NotFound says that an instance is gone. Every other answer, a refused token above all, leaves what
@@ -68,4 +70,20 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 			g.Expect(decide(leaving).action).To(Equal(keep), "the finalizer stays")
 		})
 	}
+}
+
+// A cache that does not show an order yet must not have the instance made again that was lost since.
+func TestACacheThatIsBehindOrdersNothing(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := manager.NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	s := newState()
+	ordered := s.fooMachine.DeepCopy()
+	ordered.Spec.ProviderID = "foo:///zone-b/i1"
+	r := &reconciler{live: clientfake.NewClientBuilder().WithScheme(scheme).WithObjects(ordered).Build()}
+	d, err := r.decide(t.Context(), fake.New(fake.Options{}), s)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(d.action).To(Equal(keep))
+	g.Expect(s.lost).To(BeTrue())
+	g.Expect(s.fooMachine.Spec.ProviderID).To(Equal(ordered.Spec.ProviderID))
 }

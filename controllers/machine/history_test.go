@@ -114,7 +114,7 @@ func newHistory(t *rapid.T, ctx context.Context) *history {
 
 func (h *history) restart() {
 	h.reconciler = &reconciler{
-		client: h.client, secrets: h.client, clouds: cloudidentity.One(h.cloud),
+		client: h.client, live: h.client, clouds: cloudidentity.One(h.cloud),
 		gate:     gate.Gate{Client: h.client, Finalizer: infrav1.FooMachineFinalizer},
 		reporter: report.Reporter{Client: h.client, Recorder: &events.FakeRecorder{}, Owned: ownedConditions, Kinds: eventKinds},
 	}

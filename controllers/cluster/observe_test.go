@@ -1,0 +1,47 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package cluster
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	clientfake "sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
+)
+
+// A cache that does not show the endpoint yet must not have it replaced by that of another load balancer.
+func TestACacheThatIsBehindLosesNoEndpoint(t *testing.T) {
+	g := NewWithT(t)
+	scheme, err := manager.NewScheme()
+	g.Expect(err).NotTo(HaveOccurred())
+	owner := infratest.NewCluster("ns", "one")
+	behind := infratest.NewFooCluster(owner)
+	now := newState(ownEndpoint).fooCluster
+	now.Name, now.OwnerReferences = behind.Name, behind.OwnerReferences
+	kube := clientfake.NewClientBuilder().WithScheme(scheme).WithObjects(owner, now).Build()
+	r := &reconciler{client: kube, live: kube, now: time.Now, missing: newMissing()}
+	s, err := r.observe(t.Context(), behind)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(client.ObjectKeyFromObject(s.cluster)).To(Equal(client.ObjectKeyFromObject(owner)))
+	g.Expect(behind.Spec.ControlPlaneEndpoint).To(Equal(now.Spec.ControlPlaneEndpoint))
+	g.Expect(behind.Annotations).To(HaveKey(loadBalancerAnnotation))
+}
