@@ -135,6 +135,7 @@ func changed(before, after client.Object) bool {
 // worker does jobs.
 type worker struct {
 	cached client.Reader
+	// client reads jobs from the API server, not from the cache.
 	client client.Client
 	tasks  map[string]Task
 	once   []string
@@ -170,12 +171,12 @@ func (w *worker) waiting(ctx context.Context, filter func(*corev1.ConfigMap) boo
 
 // Reconcile does what can be done now of one job, and writes down how far that got.
 func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	known := &corev1.ConfigMap{}
-	if err := w.cached.Get(ctx, request.NamespacedName, known); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
-	}
-	if State(known.Data[StateKey]) == Done {
-		return reconcile.Result{}, nil
+	var known *corev1.ConfigMap
+	for _, reader := range []client.Reader{w.cached, w.client} { // The cache may be behind, and what is done is not done again.
+		known = &corev1.ConfigMap{}
+		if err := reader.Get(ctx, request.NamespacedName, known); err != nil || State(known.Data[StateKey]) == Done {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
 	}
 	job, err := read(known)
 	if err != nil {

@@ -86,6 +86,22 @@ func TestWhoWritesAJobDoesNotSetHowItIsDone(t *testing.T) {
 	}
 }
 
+// A replica whose cache is behind must not do again what is done.
+func TestNoJobIsDoneTwice(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
+	made := record(Job{Cluster: client.ObjectKeyFromObject(cluster), UID: cluster.UID, Hook: "BeforeControlPlaneUpgrade", config: "foo"})
+	objects := []client.Object{cluster, made, registration("foo", nil)}
+	behind, live, task := management(g, objects...), management(g, objects...), &recorder{}
+	doing := &worker{cached: behind, client: live, tasks: map[string]Task{"BeforeControlPlaneUpgrade": task}}
+	for range 2 {
+		_, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(made)})
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(task.jobs).To(HaveLen(1))
+}
+
 func TestSettingsAreOnesOfAnExtensionConfig(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
