@@ -27,8 +27,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -43,33 +41,18 @@ const (
 	// addonsInterval is how long add-ons that were in step count as such. Within it, the many reconciles of one change ask the
 	// workload cluster once. It is shorter than the resync, so that each resync corrects what somebody has changed.
 	addonsInterval = time.Minute
-	// addonsKnown bounds for how many control planes that is remembered; what is forgotten costs three reads.
-	addonsKnown = 10000
 
 	reasonAddonsNotUpdated = "AddonsNotUpdated"
 )
 
-// addonsMemory remembers which add-ons were in step, and when that was seen.
-type addonsMemory struct{ known *lru.Cache }
-
+// addonsSeen says which add-ons were in step, and when that was seen.
 type addonsSeen struct {
 	wanted uint64
 	at     time.Time
 }
 
-func newAddonsMemory() *addonsMemory { return &addonsMemory{known: lru.New(addonsKnown)} }
-
-func (m *addonsMemory) inStep(owner types.UID, wanted uint64, now time.Time) bool {
-	value, ok := m.known.Get(owner)
-	if !ok {
-		return false
-	}
-	seen, ok := value.(addonsSeen)
-	return ok && seen.wanted == wanted && now.Sub(seen.at) < addonsInterval
-}
-
-func (m *addonsMemory) remember(owner types.UID, wanted uint64, now time.Time) {
-	m.known.Add(owner, addonsSeen{wanted: wanted, at: now})
+func (a addonsSeen) inStep(wanted uint64, now time.Time) bool {
+	return a.wanted == wanted && now.Sub(a.at) < addonsInterval
 }
 
 // settle does what belongs at the end, when all Machines are healthy and nothing else is left to do but what waits for the
@@ -89,7 +72,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	}
 	wanted := s.addons()
 	hash, err := addonsHash(wanted)
-	if err != nil || r.addons.inStep(s.controlPlane.UID, hash, s.now) {
+	if err != nil || s.memory.addons.inStep(hash, s.now) {
 		return err
 	}
 	if err := r.workload.UpdateAddons(ctx, wanted); err != nil {
@@ -99,7 +82,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	if err := r.showAddons(ctx, s, nil); err != nil {
 		return err
 	}
-	r.addons.remember(s.controlPlane.UID, hash, s.now)
+	s.memory.addons = addonsSeen{wanted: hash, at: s.now}
 	return nil
 }
 

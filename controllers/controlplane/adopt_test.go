@@ -43,8 +43,9 @@ func (f *fixture) standalone(ctx context.Context, name, version string, changes 
 	}}
 	infra := infraObject("FooMachine", meta)
 	set(infra, map[string]any{}, "spec")
+	config := &bootstrapv1.KubeadmConfig{ObjectMeta: meta}
 	Expect(c.Create(ctx, infra)).To(Succeed())
-	Expect(c.Create(ctx, &bootstrapv1.KubeadmConfig{ObjectMeta: meta})).To(Succeed())
+	Expect(c.Create(ctx, config)).To(Succeed())
 	machine := &clusterv1.Machine{ObjectMeta: meta, Spec: clusterv1.MachineSpec{
 		ClusterName:       f.cluster.Name,
 		Version:           version,
@@ -55,6 +56,7 @@ func (f *fixture) standalone(ctx context.Context, name, version string, changes 
 		change(machine)
 	}
 	Expect(c.Create(ctx, machine)).To(Succeed())
+	seen(ctx, infra, config, machine)
 	return machine
 }
 

@@ -83,8 +83,12 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	if err := r.deleteLeftovers(ctx, s); err != nil {
 		return err
 	}
-	random, used := r.names.next(s.controlPlane.UID)
+	random, used := s.memory.nextRandom()
 	desired, err := s.desiredMachine(as, random, next)
+	if err != nil {
+		return err
+	}
+	settings, err := s.settings()
 	if err != nil {
 		return err
 	}
@@ -99,11 +103,12 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	}
 	if err := r.createAll(ctx, desired.infra, desired.config, desired.machine); err != nil {
 		if apierrors.IsAlreadyExists(err) {
-			r.names.forget(s.controlPlane.UID)
+			s.memory.random = ""
 		}
 		return err
 	}
-	r.names.forget(s.controlPlane.UID)
+	s.memory.random = ""
+	s.memory.made = &made{machine: desired.machine.Name, settings: settings, metadata: s.metadata()}
 	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", next.FailureDomain)
 	// From here on the Machine itself says what it replaces.
 	delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
@@ -291,23 +296,24 @@ func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Dec
 	if err := r.unhook(ctx, machine); err != nil {
 		return err
 	}
-	r.history.leave(s.controlPlane.UID, s.nodeName(machine))
+	s.memory.noteLeaving(s.nodeName(machine))
 	return nil
 }
 
 // takeLeadership takes the leadership of the controller manager from Machines that were let go and are gone. Others would wait
 // until it expires, for 15 s in which the cluster has none, and no Machine joins: the controller manager signs what it joins by.
 func (r *Reconciler) takeLeadership(ctx context.Context, s *scope) error {
-	gone := slices.DeleteFunc(slices.Clone(r.history.leaving(s.controlPlane.UID)), func(node string) bool {
+	stays := func(node string) bool {
 		return slices.ContainsFunc(s.machines, func(machine *clusterv1.Machine) bool { return s.nodeName(machine) == node })
-	})
+	}
+	gone := slices.DeleteFunc(slices.Clone(s.memory.leaving), stays)
 	if len(gone) == 0 || s.observation == nil {
 		return nil
 	}
 	if err := r.workload.TakeLeadership(ctx, s.key(), gone); err != nil {
 		return err
 	}
-	r.history.forget(s.controlPlane.UID, gone)
+	s.memory.leaving = slices.DeleteFunc(s.memory.leaving, func(node string) bool { return !stays(node) })
 	return nil
 }
 

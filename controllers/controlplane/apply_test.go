@@ -56,7 +56,7 @@ func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reco
 	s.controlPlane.ObjectMeta = metav1.ObjectMeta{
 		Namespace: "default", Name: "c1-cp", UID: "u", Finalizers: []string{controlplanev1.FooControlPlaneFinalizer},
 	}
-	return &Reconciler{client: server, apiReader: server, workload: newFakeWorkload(), history: newHistory()}, s
+	return &Reconciler{client: server, apiReader: server, workload: newFakeWorkload()}, s
 }
 
 func TestFinishLeavesNoMachineBehind(t *testing.T) {
@@ -128,4 +128,12 @@ func TestAHookThatIsLostComesBack(t *testing.T) {
 	g.Expect(hooked(live)).To(BeTrue())
 	g.Expect(hooked(kept)).To(BeTrue(), "what follows in the same reconcile knows of it")
 	g.Expect(hooked(going)).To(BeFalse(), "it was released")
+
+	// Also if it is new, has no Node yet and has everything that it was made with.
+	settings, err := s.settings()
+	g.Expect(err).NotTo(HaveOccurred())
+	going.Status.NodeRef = clusterv1.MachineNodeReference{}
+	s.memory.made = &made{machine: going.Name, settings: settings, metadata: s.metadata()}
+	g.Expect(r.propagate(t.Context(), s)).To(Succeed())
+	g.Expect(hooked(going)).To(BeFalse())
 }

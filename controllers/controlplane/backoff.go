@@ -20,9 +20,6 @@ import (
 	"errors"
 	"maps"
 	"time"
-
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/lru"
 )
 
 const (
@@ -32,12 +29,12 @@ const (
 	maxBackoff = 2 * time.Minute
 )
 
-// backoff remembers which effects failed. Each is tried again ever more rarely, whatever else has the control plane
-// reconciled in between. What it forgets is tried at once.
-type backoff struct{ known *lru.Cache }
-
 // maxStale is how often in a row an effect may find that the cache is behind before that counts as a failure.
 const maxStale = 50
+
+// attempts are effects that failed. Each is tried again ever more rarely, whatever else has the control plane reconciled in
+// between. One that is forgotten is tried at once.
+type attempts map[string]attempt
 
 // attempt is the last try of an effect, which failed, or found that the cache is behind.
 type attempt struct {
@@ -56,38 +53,26 @@ func (e *postponedError) Error() string { return e.err.Error() }
 
 func (e *postponedError) Unwrap() error { return e.err }
 
-func newBackoff() *backoff { return &backoff{known: lru.New(historyKnown)} }
-
 // run tries an effect, unless it has failed and it is too early to try again: then it returns the same error as before.
-// Nothing else may run effects of the same owner at the same time.
-func (b *backoff) run(owner types.UID, effect string, now time.Time, try func() error) error {
-	attempts := map[string]attempt{}
-	if value, ok := b.known.Get(owner); ok {
-		attempts, _ = value.(map[string]attempt)
-	}
+func (a attempts) run(effect string, now time.Time, try func() error) error {
 	// What was not tried again when it was time is no longer wanted, or failed for a reason of its own.
-	maps.DeleteFunc(attempts, func(_ string, one attempt) bool { return now.Sub(one.until) > maxBackoff })
-	last := attempts[effect]
+	maps.DeleteFunc(a, func(_ string, one attempt) bool { return now.Sub(one.until) > maxBackoff })
+	last := a[effect]
 	if now.Before(last.until) {
 		return &postponedError{err: last.err, until: last.until}
 	}
 	err := try()
 	switch {
 	case err == nil:
-		delete(attempts, effect)
+		delete(a, effect)
 	case errors.Is(err, errStale) && last.stale < maxStale:
-		attempts[effect] = attempt{failures: last.failures, stale: last.stale + 1, until: now}
+		a[effect] = attempt{failures: last.failures, stale: last.stale + 1, until: now}
 	default:
 		if errors.Is(err, errStale) { // it is no longer one of those that pass
 			err = errors.New(err.Error())
 		}
 		wait := min(firstBackoff<<min(last.failures, 16), maxBackoff)
-		attempts[effect] = attempt{failures: last.failures + 1, stale: last.stale, until: now.Add(wait), err: err}
-	}
-	if len(attempts) == 0 {
-		b.known.Remove(owner)
-	} else {
-		b.known.Add(owner, attempts)
+		a[effect] = attempt{failures: last.failures + 1, stale: last.stale, until: now.Add(wait), err: err}
 	}
 	return err
 }

@@ -23,40 +23,38 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestOldFailuresAreForgotten(t *testing.T) {
 	g := NewWithT(t)
-	b, now := newBackoff(), time.Now()
+	tried, now := attempts{}, time.Now()
 	failing := func() error { return errors.New("refused") }
 	for range 10 {
-		g.Expect(postponed(b.run("u", "create 1", now, failing))).To(BeZero(), "it is tried")
-		again := postponed(b.run("u", "create 1", now, failing))
+		g.Expect(postponed(tried.run("create 1", now, failing))).To(BeZero(), "it is tried")
+		again := postponed(tried.run("create 1", now, failing))
 		g.Expect(again).To(BeTemporally(">", now))
 		now = again
 	}
 	now = now.Add(time.Hour)
-	g.Expect(b.run("u", "create 2", now, failing)).To(HaveOccurred())
-	known, _ := b.known.Get(types.UID("u"))
-	g.Expect(known).To(HaveLen(1), "effects of former generations are not kept")
-	g.Expect(b.run("u", "create 1", now, failing)).To(HaveOccurred())
-	g.Expect(postponed(b.run("u", "create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "it starts again")
+	g.Expect(tried.run("create 2", now, failing)).To(HaveOccurred())
+	g.Expect(tried).To(HaveLen(1), "effects of former generations are not kept")
+	g.Expect(tried.run("create 1", now, failing)).To(HaveOccurred())
+	g.Expect(postponed(tried.run("create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "it starts again")
 }
 
 // What looks like a cache that is behind, and never catches up, is a failure like others.
 func TestACacheThatStaysBehindIsAFailure(t *testing.T) {
 	g := NewWithT(t)
-	b, now := newBackoff(), time.Now()
+	tried, now := attempts{}, time.Now()
 	behind := func() error { return fmt.Errorf("%w: not found", errStale) }
 	for range maxStale {
-		g.Expect(b.run("u", "propagate 1", now, behind)).To(MatchError(errStale))
+		g.Expect(tried.run("propagate 1", now, behind)).To(MatchError(errStale))
 		now = now.Add(staleInterval)
 	}
-	err := b.run("u", "propagate 1", now, behind)
+	err := tried.run("propagate 1", now, behind)
 	g.Expect(err).NotTo(MatchError(errStale))
 	g.Expect(err).To(MatchError("the cache is behind: not found"))
-	g.Expect(postponed(b.run("u", "propagate 1", now, behind))).To(Equal(now.Add(firstBackoff)))
-	g.Expect(b.run("u", "propagate 1", now.Add(firstBackoff), func() error { return nil })).To(Succeed())
-	g.Expect(b.run("u", "propagate 1", now.Add(firstBackoff), behind)).To(MatchError(errStale), "it starts again")
+	g.Expect(postponed(tried.run("propagate 1", now, behind))).To(Equal(now.Add(firstBackoff)))
+	g.Expect(tried.run("propagate 1", now.Add(firstBackoff), func() error { return nil })).To(Succeed())
+	g.Expect(tried.run("propagate 1", now.Add(firstBackoff), behind)).To(MatchError(errStale), "it starts again")
 }

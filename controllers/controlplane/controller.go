@@ -73,12 +73,9 @@ type Reconciler struct {
 	certificates *certs.Store
 	kubeconfigs  *kubeconfig.Store
 	workload     workload.Access
-	addons       *addonsMemory
 	metrics      *metrics
 	applied      *lru.Cache
-	history      *history
-	backoff      *backoff
-	names        *nameDraws
+	memories     memories
 	recorder     events.EventRecorder
 	clock        clock.PassiveClock
 	gate         gate.Gate
@@ -131,7 +128,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if pending := r.observeWorkload(ctx, s); pending {
 		return ctrl.Result{}, failure
 	}
-	seen := r.newState(s)
+	seen := s.state()
 	next := plan.Decide(seen)
 	stale, failure := besidesStale(failure, r.carryOut(ctx, s, next))
 	if stale {
@@ -179,7 +176,7 @@ func (r *Reconciler) carryOut(ctx context.Context, s *scope, next plan.Decision)
 	if err := r.try(s, "propagate", func() error { return r.propagate(ctx, s) }); err != nil {
 		return err
 	}
-	return r.try(s, string(next.Action)+" "+next.Machine, func() error { return r.apply(ctx, s, next) })
+	return r.try(s, fmt.Sprintf("%s %s %x", next.Action, next.Machine, next.Etcd.Leaving.ID), func() error { return r.apply(ctx, s, next) })
 }
 
 // follow does what the status does not wait for: the conditions of the Machines, and what belongs in the workload cluster.
@@ -197,7 +194,7 @@ func (r *Reconciler) follow(ctx context.Context, s *scope, result outcome) error
 }
 
 func (r *Reconciler) try(s *scope, effect string, do func() error) error {
-	return r.backoff.run(s.controlPlane.UID, fmt.Sprintf("%s %d", effect, s.controlPlane.Generation), s.now, do)
+	return s.memory.failed.run(fmt.Sprintf("%s %d", effect, s.controlPlane.Generation), s.now, do)
 }
 
 // conclude makes the event of what was done, and says when to look again. What failed before and was not tried again is no news.

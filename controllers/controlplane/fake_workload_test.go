@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -118,7 +119,10 @@ func (f *fakeWorkload) Observe(_ context.Context, query workload.Query) (workloa
 		if cluster.pending {
 			err = workload.ErrPending
 		}
-		observation.Nodes = append(observation.Nodes, cluster.observation.Nodes...)
+		for _, node := range cluster.observation.Nodes {
+			node.Pods = maps.Clone(node.Pods) // tests change them
+			observation.Nodes = append(observation.Nodes, node)
+		}
 		observation.Etcd.Members = append(observation.Etcd.Members, cluster.observation.Etcd.Members...)
 		observation.Etcd.Leader = cluster.observation.Etcd.Leader
 	})

@@ -22,10 +22,12 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -109,7 +111,33 @@ func replicas(number int32) func(*fixture) {
 
 func (f *fixture) key() client.ObjectKey { return client.ObjectKeyFromObject(f.cluster) }
 
-// update changes an object of the fixture, and its status too.
+// seen waits until the controller's cache shows objects as they are now, or that they are gone. Each kind has a watch of its own:
+// whoever changes one object and then another has to wait where the controller must not find the first as it was. Secrets must be
+// those of a Cluster.
+func seen(ctx context.Context, objects ...client.Object) {
+	GinkgoHelper()
+	for _, object := range objects {
+		version := func(g Gomega, reader client.Reader) string {
+			found, ok := object.DeepCopyObject().(client.Object)
+			g.Expect(ok).To(BeTrue())
+			err := reader.Get(ctx, client.ObjectKeyFromObject(object), found)
+			if apierrors.IsNotFound(err) {
+				return ""
+			}
+			g.Expect(err).NotTo(HaveOccurred())
+			return found.GetResourceVersion()
+		}
+		cache := cached
+		if _, ok := object.(*corev1.Secret); ok {
+			cache = cachedSecrets
+		}
+		Eventually(func(g Gomega) {
+			g.Expect(version(g, cache)).To(Equal(version(g, c)))
+		}).WithPolling(10*time.Millisecond).Should(Succeed(), "the cache shows %T %s", object, object.GetName())
+	}
+}
+
+// update changes an object of the fixture, and its status too, and waits until the controller can see that.
 func update[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -118,6 +146,7 @@ func update[T client.Object](ctx context.Context, object T, change func()) {
 	status := object.DeepCopyObject().(client.Object)
 	Expect(c.Patch(ctx, object, client.MergeFrom(before))).To(Succeed())
 	Expect(c.Status().Patch(ctx, status, client.MergeFrom(before))).To(Succeed())
+	seen(ctx, object)
 	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 }
 

@@ -163,7 +163,8 @@ func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 	if len(s.machines) == 0 {
 		return refused
 	}
-	if s.controlPlane.Generation != s.controlPlane.Status.ObservedGeneration {
+	if s.memory.refused != refused.Message {
+		s.memory.refused = refused.Message
 		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonSpecRefused, "Validate", "%.*s", maxNote, refused.Message)
 	}
 	return nil

@@ -127,6 +127,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		proxy, err := f.secret(ctx, "-proxy")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(c.Delete(ctx, proxy)).To(Succeed())
+		seen(ctx, proxy)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
 			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-proxy")))
@@ -144,6 +145,6 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		Expect(c.Delete(ctx, &machine)).To(Succeed())
 		f.removeOne(ctx)
 		Consistently(func() []string { return f.names(ctx) }).Should(HaveLen(2), "no Machine is made without its certificates")
-		Expect(f.plan(ctx)()).To(Equal("Wait " + controlplanev1.CertificatesNotAvailableReason))
+		Eventually(f.plan(ctx)).Should(Equal("Wait " + controlplanev1.CertificatesNotAvailableReason))
 	})
 })

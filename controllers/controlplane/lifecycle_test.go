@@ -21,6 +21,7 @@ package controlplane
 import (
 	"context"
 	"slices"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -33,6 +34,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // removeOne plays Cluster API for the one Machine that is being deleted: it drains it, waits for the hook and lets it go.
@@ -123,6 +125,7 @@ var _ = Describe("Life", func() {
 			}}},
 		}
 		Expect(c.Create(ctx, pool)).To(Succeed())
+		seen(ctx, pool)
 		machine := f.machines(ctx)[0]
 		update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
 
@@ -130,7 +133,7 @@ var _ = Describe("Life", func() {
 		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(And(
 			HavePrefix("True "+controlplanev1.DeletingWaitingForWorkersDeletionReason), ContainSubstring("MachinePool workers")))
 		Expect(f.machines(ctx)[0].DeletionTimestamp).To(BeNil())
-		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"), "it is still seen")
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"), "it is still seen")
 
 		Expect(c.Delete(ctx, pool)).To(Succeed())
 		release(ctx, pool)
@@ -152,15 +155,8 @@ var _ = Describe("Life", func() {
 		f.provision(ctx)
 		f.initialize(ctx)
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
-		// The last event of what came before may still be under way.
-		var version string
-		Eventually(func() bool {
-			before := version
-			version = f.get(ctx).ResourceVersion
-			return before == version
-		}, "5s", "500ms").Should(BeTrue())
-		machine := f.machines(ctx)[0].ResourceVersion
-		Consistently(func() string { return f.get(ctx).ResourceVersion }, "4s").Should(Equal(version))
-		Expect(f.machines(ctx)[0].ResourceVersion).To(Equal(machine))
+		envtestenv.EventuallyRests(func() [2]string {
+			return [2]string{f.get(ctx).ResourceVersion, f.machines(ctx)[0].ResourceVersion}
+		}, 4*time.Second)
 	})
 })

@@ -88,8 +88,8 @@ func TestNodeCondition(t *testing.T) {
 
 func TestWhatWasKnownIsShownForTheGrace(t *testing.T) {
 	g := NewWithT(t)
-	s := &scope{now: time.Now()}
-	s.lastSeen = s.now.Add(-6 * time.Minute)
+	s := &scope{now: time.Now(), memory: &memory{}}
+	s.memory.lastSeen = s.now.Add(-6 * time.Minute)
 	g.Expect(s.stillShown()).To(BeFalse(), "five minutes by default")
 	s.unseenGrace = 7 * time.Minute
 	g.Expect(s.stillShown()).To(BeTrue())

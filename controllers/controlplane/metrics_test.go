@@ -37,7 +37,7 @@ import (
 
 func metricsScope(name string) *scope {
 	controlPlane := &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
-	return &scope{controlPlane: controlPlane, now: time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)}
+	return &scope{memory: &memory{}, controlPlane: controlPlane, now: time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)}
 }
 
 // exposed returns each series as "name{label=value,...} number"; of a histogram, how much it has counted.

@@ -19,10 +19,6 @@ package controlplane
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/utils/lru"
-
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
@@ -40,23 +36,3 @@ func machineName(controlPlane *controlplanev1.FooControlPlane, cluster, random s
 	}
 	return name, nil
 }
-
-// nameDraws remembers the random part of the name of the Machine that each control plane creates next. It stays the same until
-// the Machine exists: an error that named another Machine each time would be another error each time.
-type nameDraws struct{ known *lru.Cache }
-
-func newNameDraws() *nameDraws { return &nameDraws{known: lru.New(historyKnown)} }
-
-// next returns the random part, and whether it was used before, for a Machine that could not be created.
-func (n *nameDraws) next(owner types.UID) (random string, used bool) {
-	if value, ok := n.known.Get(owner); ok {
-		random, used = value.(string)
-		return random, used
-	}
-	random = rand.String(randomLength)
-	n.known.Add(owner, random)
-	return random, false
-}
-
-// forget has the next Machine get another name.
-func (n *nameDraws) forget(owner types.UID) { n.known.Remove(owner) }

@@ -82,8 +82,8 @@ type scope struct {
 	watching bool
 	// newlyInitialized says that the control plane was found initialized by this reconcile, and not looked at further.
 	newlyInitialized bool
-	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
-	lastSeen time.Time
+	// memory is what is remembered from one reconcile to the next.
+	memory *memory
 }
 
 // foundation is what must stand before Machines are made. It counts as missing until it was seen.
@@ -143,6 +143,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 	s := &scope{
 		now:          r.clock.Now(),
 		unseenGrace:  r.unseenGrace,
+		memory:       r.memories.of(controlPlane.UID),
 		controlPlane: controlPlane,
 		cluster:      cluster,
 		foundation: foundation{
@@ -271,9 +272,6 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// errUnobservable says that the workload cluster was not even tried to be looked at.
-var errUnobservable = errors.New("the workload cluster cannot be looked at")
-
 // kubeconfigUnusable says whether there is no kubeconfig, or none for this cluster.
 func (s *scope) kubeconfigUnusable() bool {
 	kubeconfig := s.foundation.kubeconfig
@@ -301,7 +299,7 @@ func (s *scope) unobservable() string {
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending bool) {
 	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
 		if s.initialized {
-			s.lastSeen = r.history.last(s.controlPlane.UID, s.now, errUnobservable)
+			s.memory.noteLook(s.now, errors.New(s.workloadProblem))
 		}
 		return false
 	}
@@ -315,7 +313,8 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending boo
 	if errors.Is(err, workload.ErrPending) {
 		return true
 	}
-	s.lastSeen, s.workloadLooked = r.history.last(s.controlPlane.UID, s.now, err), true
+	s.memory.noteLook(s.now, err)
+	s.workloadLooked = true
 	if err != nil {
 		s.workloadProblem = "the workload cluster cannot be observed: " + steady(err.Error())
 		return false

@@ -63,6 +63,7 @@ var _ = Describe("What the user has to put right", func() {
 		before := mine.DeepCopy()
 		mine.Data = theirs.Data
 		Expect(c.Patch(ctx, mine, client.MergeFrom(before))).To(Succeed())
+		seen(ctx, mine)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(And(
 			HavePrefix("Unknown"), ContainSubstring("kubeconfig secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("secret c1-ca")))
@@ -91,6 +92,7 @@ var _ = Describe("What the user has to put right", func() {
 		ca, err := f.secret(ctx, "-ca")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(c.Delete(ctx, ca)).To(Succeed())
+		seen(ctx, ca)
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(HavePrefix("False"), ContainSubstring("c1-ca")))
 		_, err = f.secret(ctx, "-ca")()
@@ -121,6 +123,7 @@ var _ = Describe("Workers", func() {
 			},
 		}
 		Expect(c.Create(ctx, worker)).To(Succeed())
+		seen(ctx, worker)
 		Expect(c.Delete(ctx, f.controlPlane)).To(Succeed())
 		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(And(
 			HavePrefix("True "+controlplanev1.DeletingWaitingForWorkersDeletionReason), ContainSubstring("Machine worker")))

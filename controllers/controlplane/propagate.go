@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,6 +59,9 @@ var creators = []string{creatorManager, "capi-kubeadmcontrolplane", "capi-kubead
 // taints. A Machine that is being deleted gets only the latter, which say how long its deletion may take. It also updates
 // the record of what a Machine is made from.
 //
+// A new Machine was made with all of it. Cluster API writes to it and to what it refers to many times until it has a Node,
+// and would have to repeat what a write of ours came before. So until then nothing is applied unless the template changes.
+//
 //contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
 	if s.deleting() {
@@ -79,13 +83,43 @@ func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
 }
 
 func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *clusterv1.Machine, settings map[string]any) error {
+	metadata := s.metadata()
+	if s.nodeName(machine) == "" && reflect.DeepEqual(s.memory.made, &made{machine: machine.Name, settings: settings, metadata: metadata}) {
+		if !machine.DeletionTimestamp.IsZero() {
+			return nil
+		}
+		return errors.Join(r.hook(ctx, machine), r.keepRecord(ctx, s, machine))
+	}
+	if err := r.applyMade(ctx, s, machine); err != nil {
+		return err
+	}
+	return r.propagateThese(ctx, s, machine, settings, metadata)
+}
+
+// applyMade applies what a Machine was made with, unless that was done before: only what was applied once is removed when the template
+// loses it.
+func (r *Reconciler) applyMade(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
+	made := s.memory.made
+	if made == nil || made.machine != machine.Name {
+		return nil
+	}
+	if err := r.propagateThese(ctx, s, machine, made.settings, made.metadata); err != nil {
+		return err
+	}
+	_, config := s.configs[machine.Name]
+	if _, infra := s.infraMachines[machine.Name]; config && infra {
+		s.memory.made = nil
+	}
+	return nil
+}
+
+func (r *Reconciler) propagateThese(ctx context.Context, s *scope, machine *clusterv1.Machine, settings, metadata map[string]any) error {
 	if err := r.applyFields(ctx, machine, settingsManager, settings); err != nil || !machine.DeletionTimestamp.IsZero() {
 		return err
 	}
 	if err := r.hook(ctx, machine); err != nil {
 		return err
 	}
-	metadata := s.metadata()
 	if err := r.applyFields(ctx, machine, metadataManager, metadata); err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ package controlplane
 
 import (
 	"context"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -32,6 +33,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // machineObjects are a Machine and what it refers to, as they are now.
@@ -142,6 +144,7 @@ var _ = Describe("Propagation in place", func() {
 		update(ctx, &machine, func() { machine.Finalizers = []string{"test.example.com/machine"} })
 		DeferCleanup(func(ctx SpecContext) { release(ctx, &machine) })
 		Expect(c.Delete(ctx, &machine)).To(Succeed())
+		seen(ctx, &machine)
 		f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) {
 			template.ObjectMeta.Labels = map[string]string{"late": "1"}
 			template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](1)
@@ -208,11 +211,7 @@ var _ = Describe("Propagation in place", func() {
 			machine, config, infra := f.machineObjects(ctx)
 			return []string{machine.ResourceVersion, config.ResourceVersion, infra.GetResourceVersion()}
 		}
-		var settled []string
-		Eventually(func() []string { before := settled; settled = versions(); return before }, "5s", "500ms").Should(
-			WithTransform(func(before []string) bool {
-				return len(before) == 3 && before[0] == settled[0] && before[1] == settled[1] && before[2] == settled[2]
-			}, BeTrue()))
+		settled := envtestenv.EventuallyRests(versions, 2*time.Second)
 		for range 3 {
 			update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": f.controlPlane.ResourceVersion} })
 		}

@@ -20,6 +20,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,7 +112,7 @@ func newManagement(t *testing.T, replicas int32) *management {
 	m.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef = referenceTo(infrastructureGroup, "FooMachineTemplate", "c1-template")
 	template := infrastructure("FooMachineTemplate", "c1-template")
 	m.Expect(unstructured.SetNestedMap(template.Object, map[string]any{}, "spec", "template", "spec")).To(Succeed())
-	live := fake.NewClientBuilder().WithScheme(scheme).
+	live := fake.NewClientBuilder().WithScheme(scheme).WithReturnManagedFields().
 		WithObjects(m.cluster, m.controlPlane, template, definition("FooMachineTemplate"), definition("FooMachine")).
 		WithStatusSubresource(&clusterv1.Cluster{}, &clusterv1.Machine{}, &controlplanev1.FooControlPlane{}).Build()
 	m.client = live
@@ -130,8 +132,8 @@ func newManagement(t *testing.T, replicas int32) *management {
 		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
 		gate:     gate.Gate{Client: counted, Finalizer: controlplanev1.FooControlPlaneFinalizer},
 		reporter: report.Reporter{Client: counted, Owned: conditionTypes()},
-		workload: m.workload, infraReader: counted, addons: newAddonsMemory(), metrics: newMetrics(),
-		applied: lru.New(100), history: newHistory(), backoff: newBackoff(), names: newNameDraws(),
+		workload: m.workload, infraReader: counted, metrics: newMetrics(),
+		applied: lru.New(100), memories: newMemories(),
 		recorder: m.events, clock: m.clock, controller: noWatches{},
 		tracker: external.ObjectTracker{Controller: noWatches{}, Cache: &informertest.FakeInformers{Scheme: scheme}, Scheme: scheme, PredicateLogger: &log},
 	}
@@ -475,4 +477,41 @@ func TestADecisionFromAStaleCacheIsNotCarriedOut(t *testing.T) {
 	m.Expect(err).To(MatchError(ContainSubstring("the webhook does not answer")))
 	m.Expect(m.machines()).To(HaveLen(1), "the Machine is not what was decided from")
 	m.Expect(m.drainEvents()).To(ContainElement(ContainSubstring("the webhook does not answer")))
+}
+
+// Cluster API writes to a new Machine and to what it refers to many times. What it has read would be outdated by each write of ours.
+func TestNothingIsWrittenToANewMachineUntilItHasANode(t *testing.T) {
+	m := newManagement(t, 1)
+	labels := func(labels map[string]string) {
+		alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) {
+			controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = labels
+		})
+	}
+	labels(map[string]string{"stays": "1", "goes": "1"})
+	reconcile := func() []string {
+		m.requests = nil
+		_, err := m.reconcile()
+		m.Expect(err).NotTo(HaveOccurred())
+		return slices.DeleteFunc(m.requests, func(request string) bool {
+			return !strings.HasPrefix(request, "apply") && !strings.HasPrefix(request, "patch *v1beta2.Machine")
+		})
+	}
+	m.Expect(reconcile()).To(BeEmpty())
+	m.Expect(m.machines()).To(HaveLen(1))
+	m.clock.Step(time.Second)
+	m.Expect(reconcile()).To(BeEmpty())
+
+	labels(map[string]string{"stays": "1"})
+	m.Expect(reconcile()).NotTo(BeEmpty(), "the template has changed")
+	m.Expect(m.machines()[0].Labels).To(And(HaveKey("stays"), Not(HaveKey("goes"))))
+
+	m = newManagement(t, 1)
+	labels(map[string]string{"stays": "1", "goes": "1"})
+	m.Expect(reconcile()).To(BeEmpty())
+	m.join()
+	m.Expect(reconcile()).NotTo(BeEmpty(), "the Machine has a Node")
+	m.Expect(reconcile()).To(BeEmpty())
+	labels(map[string]string{"stays": "1"})
+	m.Expect(reconcile()).NotTo(BeEmpty())
+	m.Expect(m.machines()[0].Labels).To(And(HaveKey("stays"), Not(HaveKey("goes"))))
 }

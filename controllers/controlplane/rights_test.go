@@ -39,6 +39,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 // released are the rights that a release gives the control plane provider, and narrowed those that take the place of the
@@ -112,7 +114,7 @@ func installKinds(provider string) {
 			},
 		})
 	}
-	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{CRDs: crds, Scheme: env.Scheme})
+	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{CRDs: crds, Scheme: env.Scheme, MaxTime: envtestenv.Patience})
 	Expect(err).NotTo(HaveOccurred())
 }
 

@@ -341,7 +341,9 @@ var _ = Describe("Repair", func() {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		first := f.expectMachines(ctx, 1)[0]
+		f.hold(ctx)
 		findUnhealthy(ctx, &first)
+		f.letGo(ctx)
 		Eventually(func() []string { return f.names(ctx) }).Should(And(HaveLen(1), Not(ContainElement(first.Name))))
 		Expect(f.machines(ctx)[0].Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(first.Name))
 	})

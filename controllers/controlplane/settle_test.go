@@ -57,12 +57,12 @@ func TestAddonsAreShown(t *testing.T) {
 			},
 		}).Build()
 	seen := newFakeWorkload()
-	r := &Reconciler{workload: seen, addons: newAddonsMemory(), client: live, recorder: events.NewFakeRecorder(10)}
+	r := &Reconciler{workload: seen, client: live, recorder: events.NewFakeRecorder(10)}
 	now := time.Now()
 	settle := func(failure error) error {
 		now = now.Add(addonsInterval)
 		s := &scope{
-			now: now, observation: &workload.Observation{}, controlPlane: &controlplanev1.FooControlPlane{},
+			now: now, memory: &memory{}, observation: &workload.Observation{}, controlPlane: &controlplanev1.FooControlPlane{},
 			cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 		}
 		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), s.controlPlane)).To(Succeed())
@@ -91,10 +91,10 @@ func TestAddonsAreShown(t *testing.T) {
 func TestAddonsWaitForTheVersion(t *testing.T) {
 	g := NewWithT(t)
 	seen := newFakeWorkload()
-	r := &Reconciler{workload: seen, addons: newAddonsMemory(), client: fake.NewClientBuilder().WithScheme(addonsScheme(g)).Build()}
+	r := &Reconciler{workload: seen, client: fake.NewClientBuilder().WithScheme(addonsScheme(g)).Build()}
 	machine := &clusterv1.Machine{Spec: clusterv1.MachineSpec{Version: "v1.35.4"}}
 	s := &scope{
-		now: time.Now(), machines: []*clusterv1.Machine{machine}, observation: &workload.Observation{},
+		now: time.Now(), memory: &memory{}, machines: []*clusterv1.Machine{machine}, observation: &workload.Observation{},
 		cluster:      &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 		controlPlane: &controlplanev1.FooControlPlane{Spec: controlplanev1.FooControlPlaneSpec{Version: "v1.36.3"}},
 	}

@@ -41,6 +41,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 const (
@@ -162,26 +163,25 @@ var _ = Describe("A hundred settled FooControlPlanes", func() {
 		for _, f := range fixtures {
 			Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 		}
-		Eventually(func() int64 { return writes.Swap(0) }, "30s", "3s").Should(BeZero(), "the last news are still under way")
-		events := countEvents(ctx, fixtures)
-
+		news := func() [2]int64 { return [2]int64{writes.Load(), countEvents(ctx, fixtures)} }
+		said := func() string { return fmt.Sprintf("the last news is: %v", last.Load()) }
+		envtestenv.EventuallyRests(news, settledResync, said)
 		looks := seen.looks.Load()
-		Consistently(writes.Load, settledWindow(), time.Second).Should(BeZero(), func() string { return fmt.Sprint(last.Load()) })
-		Expect(seen.looks.Load()-looks).To(BeNumerically(">=", settledNumber), "everything is reconciled at each resync")
-		Expect(countEvents(ctx, fixtures)).To(Equal(events))
+		envtestenv.EventuallyRests(news, settledWindow(), said)
+		Eventually(func() int64 { return seen.looks.Load() - looks }).Should(BeNumerically(">=", settledNumber), "everything is reconciled at each resync")
 	}, SpecTimeout(10*time.Minute))
 })
 
 // countEvents counts the events about the fixtures.
-func countEvents(ctx context.Context, fixtures []*fixture) int {
+func countEvents(ctx context.Context, fixtures []*fixture) int64 {
 	GinkgoHelper()
 	list := &corev1.EventList{}
 	Expect(c.List(ctx, list)).To(Succeed())
-	count := 0
+	var count int64
 	for _, event := range list.Items {
 		for _, f := range fixtures {
 			if event.Namespace == f.cluster.Namespace {
-				count += int(max(event.Count, 1))
+				count += int64(max(event.Count, 1))
 			}
 		}
 	}

@@ -35,19 +35,20 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// newState reduces what was observed to what a decision is made from. It is called once in a reconcile.
-func (r *Reconciler) newState(s *scope) plan.State {
+// state reduces what was observed to what a decision is made from. It is called once in a reconcile.
+func (s *scope) state() plan.State {
 	result := s.current()
 	if s.observation == nil {
 		if s.workloadLooked {
-			r.history.broken(s.controlPlane.UID, s.now, nil)
+			s.memory.noteBroken(s.now, nil)
 		}
 		return result
 	}
-	result.StraySince = r.history.strays(s.controlPlane.UID, s.now, result.Strays())
-	since := r.history.broken(s.controlPlane.UID, s.now, result.Broken())
+	s.memory.noteStrays(s.now, result.Strays())
+	s.memory.noteBroken(s.now, result.Broken())
+	result.StraySince = s.memory.strays
 	for i := range result.Machines {
-		result.Machines[i].BrokenSince = since[result.Machines[i].Name]
+		result.Machines[i].BrokenSince = s.memory.broken[result.Machines[i].Name]
 	}
 	return result
 }

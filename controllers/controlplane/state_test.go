@@ -37,7 +37,7 @@ const testVersion = "v1.36.3"
 // observed returns the scope of a control plane whose Machines were seen to be healthy.
 func observed(names ...string) *scope {
 	s := &scope{
-		initialized: true, cluster: &clusterv1.Cluster{}, observation: &workload.Observation{},
+		memory: &memory{failed: attempts{}}, initialized: true, cluster: &clusterv1.Cluster{}, observation: &workload.Observation{},
 		controlPlane: &controlplanev1.FooControlPlane{Spec: controlplanev1.FooControlPlaneSpec{Version: testVersion}},
 	}
 	s.controlPlane.Spec.Replicas = ptr.To(int32(len(names)))
@@ -87,14 +87,14 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	s := observed("a", "b", "c")
 	access := newFakeWorkload()
 	access.change(s.key(), func(cluster *fakeCluster) { cluster.observation = *s.observation })
-	r := &Reconciler{workload: access, history: newHistory()}
+	r := &Reconciler{workload: access}
 	began := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	sinceWhen := func(minutes time.Duration, change func(*fakeCluster)) time.Time {
 		access.change(s.key(), change)
 		s.workloadLooked = false
 		s.now, s.observation, s.workloadProblem = began.Add(minutes*time.Minute), nil, ""
 		r.observeWorkload(t.Context(), s)
-		return r.newState(s).Machines[1].BrokenSince
+		return s.state().Machines[1].BrokenSince
 	}
 	crash := func(cluster *fakeCluster) {
 		cluster.unreachable = false

@@ -43,6 +43,8 @@ var (
 	env       *envtestenv.Environment
 	workloads = newFakeWorkload()
 	c         client.Client
+	// cached reads what the controller reads from its cache, and cachedSecrets the secrets of Clusters.
+	cached, cachedSecrets client.Reader
 )
 
 func TestControlPlane(t *testing.T) {
@@ -51,7 +53,7 @@ func TestControlPlane(t *testing.T) {
 }
 
 var _ = BeforeSuite(func(ctx SpecContext) {
-	SetDefaultEventuallyTimeout(20 * time.Second)
+	SetDefaultEventuallyTimeout(envtestenv.Patience)
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(700 * time.Millisecond)
 	ctrl.SetLogger(GinkgoLogr)
@@ -68,6 +70,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(err).NotTo(HaveOccurred())
 	secrets, err := manager.CachedSecretClient(mgr, &options.Options{})
 	Expect(err).NotTo(HaveOccurred())
+	cached, cachedSecrets = mgr.GetClient(), secrets
 	running, stop := context.WithCancel(context.Background())
 	DeferCleanup(stop)
 	Expect(SetupWithManager(running, mgr, Options{

@@ -124,9 +124,8 @@ func (m Member) String() string {
 	return "etcd member " + m.Name
 }
 
-// mayBeOwned says whether a stray member may be that of a Machine whose Node is not known yet, or, while the member has no
-// name, that of any Machine without a member. The machine of a member that answers
-// and votes still runs.
+// mayBeOwned says whether a stray member may belong to a Machine whose Node is not known yet. While the member has no name, it
+// may belong to any Machine that has no member. If a member answers and votes, its machine still runs.
 func (s State) mayBeOwned(member Member) bool {
 	return slices.ContainsFunc(s.Machines, func(m Machine) bool {
 		since, seen := s.StraySince[member.ID]
@@ -188,6 +187,10 @@ func planRelease(s State, machine Machine) Decision {
 	if kept := s.keptToServe(machine); kept.Exists() {
 		return wait(kept.Reason, "Machine %s is kept: %s", machine.Name, kept.Message)
 	}
+	if s.mayBeJoining(machine) {
+		return wait(ReasonQuorumAtRisk, "Machine %s is kept until it has joined, or until %s have passed since it was created: "+
+			"etcd would lose its quorum if the machine went just as it joins", machine.Name, orphanGrace)
+	}
 	change, problem := s.departure(machine)
 	if problem != "" {
 		return wait(ReasonQuorumAtRisk, "Machine %s is kept: %s", machine.Name, problem)
@@ -204,6 +207,17 @@ func planRelease(s State, machine Machine) Decision {
 		release.Message = fmt.Sprintf("removing %s, then releasing Machine %s", change.Leaving, machine.Name)
 	}
 	return release
+}
+
+// mayBeJoining says whether a Machine may become a member of etcd at any moment, so that etcd would lose its quorum if the
+// machine went then: the member would stay without it. One that has taken longer than orphanGrace has failed to join.
+func (s State) mayBeJoining(machine Machine) bool {
+	if !s.EtcdManaged || machine.Joined() || !machine.Provisioned || s.Now.Sub(machine.Created) >= orphanGrace || len(s.membersOf(machine)) > 0 {
+		return false
+	}
+	withIt := s.Votes()
+	withIt.Voters++
+	return withIt.Healthy < withIt.Quorum()
 }
 
 // keptToServe says why it is not known that the control plane goes on without a Machine; empty if it is.

@@ -230,26 +230,29 @@ func TestStrayMembers(t *testing.T) {
 	}
 }
 
-// A Machine that may be joining etcd just now is not taken away from the only other member: etcd would wait for it without end.
-func TestAMachineThatMayBeJoiningEtcdIsNotAbandoned(t *testing.T) {
+// A Machine that may be joining etcd just now is not taken away from the only other member, whoever deletes it: etcd would wait
+// for it without end.
+func TestAMachineThatMayBeJoiningEtcdIsKept(t *testing.T) {
 	joining := func(s *State) {
 		s.Now = time.Now()
 		newest := &s.Machines[len(s.Machines)-1]
 		newest.Node, newest.Provisioned, newest.Created = "", true, s.Now.Add(-time.Minute)
 		newest.Unhealthy = []string{"it has no Node yet"}
-		newest.Outdated = []Difference{{Field: "spec.files", Text: "spec.files differ", Asked: true}}
+		newest.Deleting, newest.Hooked, newest.AtHook = true, true, true
 		s.Etcd.Members = s.Etcd.Members[:len(s.Machines)-1]
 	}
+	learner := func(s *State) { s.Etcd.Members = append(s.Etcd.Members, Member{ID: 9, Learner: true}) }
 	for name, test := range map[string]struct {
 		state  State
 		action Action
 	}{
-		"by one member":                      {with(settled("a", "b"), desired(3), joining), ActionWait},
-		"by two members":                     {with(settled("a", "b", "c"), joining), ActionDelete},
+		"by one member":                      {with(settled("a", "b"), joining), ActionWait},
+		"by two members":                     {with(settled("a", "b", "c"), joining), ActionRelease},
 		"by two members, of which one fails": {with(settled("a", "b", "c"), joining, func(s *State) { s.Etcd.Members[1].Problem = "it cannot be asked" }), ActionWait},
-		"its infrastructure is not there":    {with(settled("a", "b"), desired(3), joining, func(s *State) { s.Machines[1].Provisioned = false }), ActionDelete},
-		"for too long":                       {with(settled("a", "b"), desired(3), joining, func(s *State) { s.Machines[1].Created = s.Now.Add(-time.Hour) }), ActionDelete},
-		"etcd is the user's":                 {with(settled("a", "b"), desired(3), joining, func(s *State) { s.EtcdManaged = false }), ActionDelete},
+		"its infrastructure is not there":    {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].Provisioned = false }), ActionRelease},
+		"it is a learner, which leaves":      {with(settled("a", "b"), joining, learner), ActionRelease},
+		"for too long":                       {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].Created = s.Now.Add(-time.Hour) }), ActionRelease},
+		"etcd is the user's":                 {with(settled("a", "b"), joining, func(s *State) { s.EtcdManaged = false }), ActionRelease},
 	} {
 		t.Run(name, func(t *testing.T) {
 			next := Decide(test.state)

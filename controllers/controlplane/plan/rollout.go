@@ -35,30 +35,17 @@ const brokenGrace = 5 * time.Minute
 
 // abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
 // was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
-// up as soon as the spec says something else. The health of the other Machines does not matter, unless the Machine may be
-// joining etcd and its loss would cost the quorum.
+// up as soon as the spec says something else. The health of the other Machines does not matter.
 func abandon(s State) (Decision, bool) {
 	for _, machine := range s.newcomers() {
 		if !s.Replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
 			continue
 		}
-		if !slices.ContainsFunc(s.Machines, Machine.Joined) || s.mayBreakEtcd(machine) {
-			continue
+		if slices.ContainsFunc(s.Machines, Machine.Joined) {
+			return giveUp(machine), true
 		}
-		return giveUp(machine), true
 	}
 	return Decision{}, false
-}
-
-// mayBreakEtcd says whether etcd would lose its quorum if a Machine were deleted just as it joins etcd: the member would stay
-// without its machine. A Machine that has taken longer than orphanGrace has failed to join.
-func (s State) mayBreakEtcd(newcomer Machine) bool {
-	if !s.EtcdManaged || !newcomer.Provisioned || s.Now.Sub(newcomer.Created) >= orphanGrace {
-		return false
-	}
-	withIt := s.Votes()
-	withIt.Voters++
-	return withIt.Healthy < withIt.Quorum()
 }
 
 // abandonFirst gives up the Machine that is to initialize the control plane, while nothing can have run on it. Once its

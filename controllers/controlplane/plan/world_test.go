@@ -30,6 +30,8 @@ type stage int
 
 const (
 	starting stage = iota
+	// booting has a machine that is about to join etcd.
+	booting
 	// learning has a learner that has not published its name.
 	learning
 	// voting has a voting member, and the Machine does not name its Node yet.
@@ -368,8 +370,13 @@ func (w *world) progress() {
 		if machine.broken() {
 			machine.brokenFor += time.Minute
 		}
-		// The Node of a Machine that is being deleted becomes known too, by its provider ID.
-		if !machine.failed && (!machine.deleting || machine.stage == voting) {
+		// A Machine that is being deleted joins all the same, until its machine is gone, and its Node becomes known by its provider ID.
+		if !machine.failed && machine.hooked {
+			w.advance(machine)
+		}
+		// At worst its machine goes just after it has become a member, unless it has failed to for long.
+		if !machine.failed && !machine.hooked && machine.stage == booting && w.now.Sub(machine.created) < orphanGrace {
+			w.advance(machine)
 			w.advance(machine)
 		}
 	}
@@ -387,6 +394,8 @@ func (w *world) progress() {
 func (w *world) advance(machine *worldMachine) {
 	switch machine.stage {
 	case starting:
+		machine.stage = booting
+	case booting:
 		if w.external {
 			w.joinAlone(machine)
 			return

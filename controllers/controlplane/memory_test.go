@@ -24,6 +24,8 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -41,13 +43,17 @@ import (
 func TestLastSighting(t *testing.T) {
 	g := NewWithT(t)
 	start := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
+	all := newMemories()
 	lost := errors.New("no answer")
-	seen := newHistory()
-	g.Expect(seen.last("one", start, lost)).To(Equal(start), "one that was never seen has its grace from its first failure on")
-	g.Expect(seen.last("one", start.Add(time.Minute), lost)).To(Equal(start))
-	g.Expect(seen.last("one", start.Add(2*time.Minute), nil)).To(Equal(start.Add(2*time.Minute)), "it is seen")
-	g.Expect(seen.last("one", start.Add(4*time.Minute), lost)).To(Equal(start.Add(2 * time.Minute)))
-	g.Expect(seen.last("another", start.Add(4*time.Minute), lost)).To(Equal(start.Add(4 * time.Minute)))
+	after := func(minutes time.Duration, owner types.UID, failure error) time.Time {
+		all.of(owner).noteLook(start.Add(minutes*time.Minute), failure)
+		return all.of(owner).lastSeen
+	}
+	g.Expect(after(0, "one", lost)).To(Equal(start), "one that was never seen has its grace from its first failure on")
+	g.Expect(after(1, "one", lost)).To(Equal(start))
+	g.Expect(after(2, "one", nil)).To(Equal(start.Add(2*time.Minute)), "it is seen")
+	g.Expect(after(4, "one", lost)).To(Equal(start.Add(2 * time.Minute)))
+	g.Expect(after(4, "another", lost)).To(Equal(start.Add(4 * time.Minute)))
 }
 
 // unreadable is a client that fails to read.
@@ -87,7 +93,7 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			live := fake.NewClientBuilder().Build()
 			certificates, kubeconfigs := certs.NewStore(live, live), kubeconfig.NewStore(live, live)
 			s := &scope{
-				now: time.Now(), initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
+				now: time.Now(), memory: &memory{}, initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 				machines: []*clusterv1.Machine{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}},
 				infra:    infraCluster{Endpoint: clusterv1.APIEndpoint{Host: "10.9.8.7", Port: 6443}},
 				controlPlane: &controlplanev1.FooControlPlane{
@@ -95,7 +101,9 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 					Spec:       controlplanev1.FooControlPlaneSpec{Replicas: ptr.To[int32](1), Version: "v1.36.3"},
 				},
 			}
-			r := &Reconciler{client: live, certificates: certificates, kubeconfigs: kubeconfigs, workload: newFakeWorkload(), history: newHistory()}
+			r := &Reconciler{
+				client: live, certificates: certificates, kubeconfigs: kubeconfigs, workload: newFakeWorkload(), recorder: events.NewFakeRecorder(10),
+			}
 			_, err := certificates.LookupOrGenerate(t.Context(), certs.Request{Cluster: s.key(), Now: s.now})
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(r.ensureFoundation(t.Context(), s)).To(Succeed())
@@ -121,29 +129,29 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			g.Expect(r.observeWorkload(t.Context(), s)).To(BeFalse())
 			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)
 			g.Expect(s.workloadProblem).To(ContainSubstring(test.want))
-			g.Expect(s.lastSeen).To(Equal(s.now), "what was known is shown for its grace")
+			g.Expect(s.memory.lastSeen).To(Equal(s.now), "what was known is shown for its grace")
 		})
 	}
 }
 
 func TestAClusterThatHasYetToAnswerIsNoFailure(t *testing.T) {
 	g := NewWithT(t)
-	world, seen := newFakeWorkload(), newHistory()
-	r := &Reconciler{workload: world, history: seen}
+	world := newFakeWorkload()
+	r := &Reconciler{workload: world}
 	before := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	s := &scope{
-		now: before.Add(time.Minute), initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
+		now: before.Add(time.Minute), memory: &memory{}, initialized: true, cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 		machines:     []*clusterv1.Machine{{ObjectMeta: metav1.ObjectMeta{Name: "a"}}},
 		controlPlane: &controlplanev1.FooControlPlane{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1-cp", UID: "u"}},
 	}
-	seen.last("u", before, nil)
-	seen.broken("u", before, []string{"a"})
+	s.memory.noteLook(before, nil)
+	s.memory.noteBroken(before, []string{"a"})
 	world.change(s.key(), func(cluster *fakeCluster) { cluster.pending = true })
 
 	g.Expect(r.observeWorkload(t.Context(), s)).To(BeTrue())
 	g.Expect(s.workloadProblem).To(BeEmpty())
-	g.Expect(seen.last("u", s.now, errUnobservable)).To(Equal(before), "when it was last seen")
-	g.Expect(seen.broken("u", s.now, []string{"a"})).To(HaveKeyWithValue("a", before), "since when a Machine is broken")
+	g.Expect(s.memory.lastSeen).To(Equal(before), "when it was last seen")
+	g.Expect(s.memory.broken).To(HaveKeyWithValue("a", before), "since when a Machine is broken")
 }
 
 // What is shown of a control plane whose workload cluster is out of reach for a while.
@@ -177,7 +185,7 @@ func TestConditionsOfWhatIsOutOfReach(t *testing.T) {
 			g := NewWithT(t)
 			machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: clusterv1.MachineStatus{Conditions: healthy(ofMachine)}}
 			s := &scope{
-				now: now, lastSeen: now.Add(-test.since), initialized: true, workloadProblem: "the workload cluster can not be observed: no answer",
+				now: now, memory: &memory{lastSeen: now.Add(-test.since)}, initialized: true, workloadProblem: "the workload cluster can not be observed: no answer",
 				cluster:  &clusterv1.Cluster{},
 				machines: []*clusterv1.Machine{machine},
 				controlPlane: &controlplanev1.FooControlPlane{
