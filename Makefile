@@ -11,22 +11,27 @@ KUBERNETES_VERSIONS := $(shell sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubern
 LABELS ?= !slow
 ARGS ?=
 FUZZTIME ?= 10s
+# How long all stories together may take: those on emulated machines take longer.
+E2E_TIMEOUT ?= 75m
 HISTORIES ?= 1000000
+FOCUS ?=
+SHARD ?=
+TESTS ?=
+RESUME ?= true
 VERSION ?=
 # A release has images for these, and images of nodes for these Kubernetes versions: $(KUBERNETES_VERSIONS) are all, none is allowed.
 ARCHITECTURES ?= amd64 arm64
 NODE_VERSIONS ?= $(KUBERNETES_VERSION)
-# Files in the form of apt's .sources, for Debian packages of nodes: without any, they come from the mirrors that this machine's apt has.
-DEBIAN_SOURCES ?=
 
 BIN := $(CURDIR)/bin
+NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
 # No program says which commit it was built from, and git refuses to tell root that of a clone of another user.
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false)
 GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
 # Gomega's own second is short where compilers run beside the tests.
-export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT := 10s
+export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT := 60s
 # The linter keeps findings under the paths that it saw: a cache that several checkouts share reports files of another one.
 export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 
@@ -45,7 +50,7 @@ quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='
 	$(BIN)/quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
 
 .PHONY: node
-node: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes ## Build the node binaries of KUBERNETES_VERSION
+node: node-prerequisites $(BIN)/systems/.current ## Build what nodes with KUBERNETES_VERSION are made of
 
 ##@ Test
 
@@ -54,8 +59,9 @@ test: lint verify test-unit test-integration e2e ## Run everything: lint, verify
 
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
-	go test ./...
+	go test -timeout 30m ./...
 	cd node/agent && go test ./...
+	cd node/kubernetes && go test ./preflight
 
 FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
 
@@ -72,23 +78,32 @@ INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (int
 
 .PHONY: test-integration
 test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
-	go test -tags integration,host -p 1 -timeout 20m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
-	@# Go does not see that programs and images outside of the module have changed, so no result counts that it remembers.
-	cd node/agent && go test -tags integration,host -count 1 -p 1 -timeout 20m ./...
+	go test -tags integration,host -count 1 -p 1 -timeout 40m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
+	@# Go does not see that programs and images have changed, so no result counts that it remembers.
+	cd node/agent && go test -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
 .PHONY: e2e
-e2e: programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) ## Run the stories on real machines (LABELS='smoke' chooses)
-	go test -tags e2e -timeout 60m ./test/e2e -v -ginkgo.v -ginkgo.label-filter='$(LABELS)'
+e2e: all-versions programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(if $(findstring conformance,$(LABELS))$(filter slow,$(LABELS)),conformance-parts) ## Run the stories on real machines (LABELS='smoke' chooses)
+	go test -tags e2e -timeout $(E2E_TIMEOUT) ./test/e2e -v -ginkgo.v -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.label-filter='$(LABELS)'
+
+.PHONY: conformance
+conformance: programs conformance-parts ## Run those of Kubernetes' own conformance tests that have not passed yet (FOCUS='sig-network' chooses)
+	go run ./test/conformance run --focus='$(FOCUS)' --tests='$(TESTS)' --shard='$(SHARD)' --resume=$(RESUME) $(ARGS)
+
+.PHONY: conformance-report
+conformance-report: conformance-parts ## Write docs/conformance from the results of the conformance tests
+	go run ./test/conformance report
 
 .PHONY: bench
-bench: programs $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes) $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
+bench: all-versions programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint
 lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 	$(TOOLS)/golangci-lint run ./...
 	cd node/agent && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
-	cd node/kubernetes && test -z "$$(gofmt -l .)"
+	cd node/flannel && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
+	test -z "$$(gofmt -l node)"
 
 ##@ Generate
 
@@ -118,15 +133,11 @@ verify: generate ## Fail if a generated file was not current
 	esac; exit $$status
 
 .PHONY: release
-release: prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
+release: node-prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
 	@for architecture in $(ARCHITECTURES); do hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
-		--node-versions '$(NODE_VERSIONS)' --packages $(BIN)/packages --package-sources '$(DEBIAN_SOURCES)'
-
-.PHONY: node-packages
-node-packages: prerequisites ## Record the newest Debian packages that images of nodes are made of
-	go run ./hack/node-packages --sources '$(DEBIAN_SOURCES)'
+		--node-versions '$(NODE_VERSIONS)' --systems $(BIN)/systems
 
 .PHONY: clean
 clean: ## Delete what was built; the module and build caches of Go stay
@@ -138,14 +149,38 @@ clean: ## Delete what was built; the module and build caches of Go stay
 prerequisites:
 	@hack/prerequisites.sh
 
+# What instances are made with.
+.PHONY: node-prerequisites
+node-prerequisites:
+	@hack/prerequisites.sh runc mmdebstrap
+
 .PHONY: programs
-programs: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
+programs: node $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
 
 # What is built from modules alone is stale only when its module file is; asking Go would take seconds each time.
 NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh hack/reproducible.sh
 
 $(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
 	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
+
+# The operating system of nodes: a release has the same one.
+$(BIN)/systems/%.tar: hack/build-system.sh hack/node-packages.txt
+	@hack/build-system.sh $* $@
+
+$(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go)) hack/build-runtime.sh hack/reproducible.sh
+	@hack/build-runtime.sh $(BIN)/runtime && touch $@
+
+# Instances have the images of all versions that are built. Those that run go on with the system that they were made with.
+BUILT_VERSIONS = $(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes)))
+
+$(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes \
+		$(wildcard $(BIN)/kubernetes/*/kubernetes hack/components/*.go hack/image/*.go node/runtime/etc/containerd/*) hack/build-store.sh
+	@hack/build-store.sh $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime $(BIN)/kubernetes $(BIN)/systems $(BUILT_VERSIONS) && touch $@
+
+# All versions that an instance can run.
+.PHONY: all-versions
+all-versions: node-prerequisites $(KUBERNETES_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes)
+	@$(MAKE) --no-print-directory $(BIN)/systems/.current
 
 $(BIN)/foonode: FORCE
 	@cd node/agent && $(GO_BUILD) -o $@ .
@@ -156,14 +191,11 @@ $(BIN)/manager: FORCE
 $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
-# What the tests of images run: those of this machine's architecture, from the programs that are built anyway.
-NATIVE := $(shell go env GOHOSTARCH)
-
 .PHONY: images
-images: prerequisites $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
+images: node-prerequisites $(BIN)/systems/$(NATIVE).tar $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
 	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foonode $(BIN)/kubernetes $(BIN)/native/$(NATIVE)/
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
-		--node-versions $(KUBERNETES_VERSION) --packages $(BIN)/packages --package-sources '$(DEBIAN_SOURCES)' --for-test
+		--node-versions $(KUBERNETES_VERSION) --systems $(BIN)/systems
 
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
@@ -179,6 +211,20 @@ $(BIN)/release/clusterctl.yaml: FORCE
 	@rm -rf $(BIN)/release && mkdir -p $(BIN)/release
 	@cp -R test/e2e/testdata/releases/v*/{control-plane,infrastructure}-foo $(BIN)/release
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(BIN)/release
+
+# Kubernetes' own tests, and the images that their pods have.
+.PHONY: conformance-parts
+conformance-parts: node-prerequisites $(BIN)/conformance/e2e.test $(BIN)/conformance/images.tar
+	@:
+
+$(BIN)/conformance/e2e.test: $(wildcard test/conformance/suite/*) hack/build-conformance.sh hack/reproducible.sh
+	@hack/build-conformance.sh $(BIN)/conformance && touch $@
+
+$(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.sh
+	@PACKAGES=$< hack/build-system.sh $(NATIVE) $@
+
+$(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard hack/image/*.go)
+	@go run ./test/conformance images --system $(BIN)/conformance/system.tar --programs $(BIN)/conformance/programs --output $@
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 

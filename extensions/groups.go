@@ -54,7 +54,7 @@ func Groups() []Group {
 		Settings: snapshot.Settings(),
 	}, {
 		Title:    "Checks around upgrades",
-		About:    "Before an upgrade, after each of its steps and at its end. The containers of workloads on Foo's own machines are simulated, so there DNS is looked at by its objects only.",
+		About:    "Before an upgrade, after each of its steps and at its end. DNS is looked at by its objects only: no name is resolved.",
 		Settings: checks.Settings(),
 	}, {
 		Title: "Clean-up before a deletion",

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 version=$1
-output=$2
+output=$(realpath -m "$2")
 cd "$(dirname "$0")/../node/kubernetes"
 . ../../hack/reproducible.sh
 
@@ -20,8 +20,19 @@ if [[ ! -e $output/kubernetes ]]; then
   echo "building the node binaries of Kubernetes $version: the first time takes about 7 minutes on 2 cores"
 fi
 mkdir -p "$output"
-go build -modfile="$modfile" -trimpath -o "$output/kubernetes" -ldflags "-s -w \
-  -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" .
-for name in etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kubeadm kubectl; do
+new=$(mktemp -d "$(dirname "$output")/.new-XXXXXX")
+trap 'rm -rf "$new"' EXIT
+# Who runs a program goes on with it, and it is never missing.
+build() {
+  go build -modfile="$modfile" -trimpath -o "$new/$1" -ldflags "-s -w \
+    -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" "$2"
+  mv -f "$new/$1" "$output/$1"
+}
+build kubectl k8s.io/kubernetes/cmd/kubectl
+build etcd go.etcd.io/etcd/server/v3
+build etcdctl go.etcd.io/etcd/etcdctl/v3
+for name in kube-apiserver kube-controller-manager kube-proxy kube-scheduler kubelet kubeadm; do
   ln -sfn kubernetes "$output/$name"
 done
+# Last, since others see by it whether all are built.
+build kubernetes .

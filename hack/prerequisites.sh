@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks for what the project needs of the machine, and installs what Debian has of it when run as root.
+# Checks for git, Go and the programs that are named as arguments, and installs what Debian has of it when run as root. A program whose
+# package has another name is named program:package.
 set -euo pipefail
 
 if ! command -v go >/dev/null; then
@@ -7,11 +8,9 @@ if ! command -v go >/dev/null; then
   exit 1
 fi
 
-# command:package; kubeadm's preflight checks look for these in an instance, whose root is a view of this machine's.
-needed=(ip:iproute2 git:git)
 missing=()
-for entry in "${needed[@]}"; do
-  command -v "${entry%%:*}" >/dev/null || missing+=("${entry##*:}")
+for program in git "$@"; do
+  command -v "${program%%:*}" >/dev/null || missing+=("${program##*:}")
 done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 

@@ -14,16 +14,16 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package templates holds the cluster templates and the ClusterClass of the provider for programs that bring them
+// Package templates holds sources of cluster templates and the ClusterClass of the provider for programs that bring them
 // along, and for the runtime extension. It interprets nothing.
 package templates
 
-import _ "embed"
+import "embed"
 
-// Cluster is the default cluster template, with clusterctl's variables not replaced yet.
+// Sources are the kustomizations that the flavor fast is made of. The package fast builds it.
 //
-//go:embed base/cluster-template.yaml
-var Cluster []byte
+//go:embed base flavors/fast
+var Sources embed.FS
 
 // ClusterClass is the ClusterClass foo, with the schemas of its variables and with its patches, as YAML.
 //

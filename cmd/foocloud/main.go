@@ -23,13 +23,16 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/loadbalancer"
 )
+
+// The daemon has threads leave the host's mounts for a while, and end. The first thread cannot end, so nothing else runs on it.
+func init() { runtime.LockOSThread() }
 
 func main() {
 	if err := run(); err != nil {
@@ -47,21 +50,14 @@ func run() error {
 func newCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "foocloud",
-		Short:         "A cloud on this machine: instances are namespaces, load balancers are processes",
+		Short:         "A cloud on this machine: instances are containers, load balancers are processes",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newServeCommand(), newCheckCommand(), newDestroyCommand(), newInstanceInitCommand(), newLoadBalancerCommand())
+	root.AddCommand(newServeCommand(), newCheckCommand(), newDestroyCommand(), newLoadBalancerCommand())
 	root.AddCommand(newShowCommands()...)
-	root.AddCommand(newFaultsCommand())
+	root.AddCommand(newFaultsCommand(), newInstanceCommand(), newImageCommand())
 	return root
-}
-
-func newInstanceInitCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: instance.Subcommand, Hidden: true, Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return instance.Init() },
-	}
 }
 
 func newLoadBalancerCommand() *cobra.Command {

@@ -139,10 +139,10 @@ func showImages(images []cloud.Image) table {
 }
 
 func showTypes(types []cloud.InstanceType) table {
-	t := table{header: []string{"NAME", "CPUS", "MEMORY", "RUNTIME"}}
+	t := table{header: []string{"NAME", "CPUS", "MEMORY"}}
 	for _, kind := range types {
 		t.rows = append(t.rows, []string{
-			kind.Name, strconv.Itoa(kind.CPUs), resource.NewQuantity(kind.MemoryBytes, resource.BinarySI).String(), kind.Runtime,
+			kind.Name, strconv.Itoa(kind.CPUs), resource.NewQuantity(kind.MemoryBytes, resource.BinarySI).String(),
 		})
 	}
 	return t

@@ -53,6 +53,7 @@ func TestEachVariableDoesWhatItDoesInline(t *testing.T) {
 		"kubeletExtraArgs":           arguments,
 		"etcdExtraArgs":              arguments,
 		"externalEtcdEndpoints":      `["https://192.0.2.1:2379","https://192.0.2.2:2379"]`,
+		"fast":                       `true`,
 		"poolStrategy":               `{"maxSurge":"50%","maxUnavailable":2,"deletePolicy":"Newest"}`,
 	}
 	for _, definition := range inline.object.Spec.Variables {
@@ -125,6 +126,7 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 		{"kubeletExtraArgs", arguments},
 		{"etcdExtraArgs", arguments},
 		{"externalEtcdEndpoints", rapid.SliceOfNDistinct(rapid.StringMatching(`https://[a-z]{1,8}:2379`), 0, 3, rapid.ID).AsAny()},
+		{"fast", rapid.Bool().AsAny()},
 		{"poolStrategy", strategy.AsAny()},
 	} {
 		if rapid.Bool().Draw(t, label+" with "+one.name) {

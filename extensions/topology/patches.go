@@ -159,12 +159,13 @@ func (t *template) changeControlPlane(said tree) error {
 		{t.values.schedulerExtraArgs, []string{config, components, "scheduler", "extraArgs"}},
 		{t.values.kubeletExtraArgs, []string{config, "initConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
 		{t.values.kubeletExtraArgs, []string{config, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
-		{t.values.etcdExtraArgs, []string{config, components, "etcd", "local", "extraArgs"}},
+		{t.values.etcdArguments(), []string{config, components, "etcd", "local", "extraArgs"}},
 	} {
 		if err := t.arguments(said, one.list, one.path...); err != nil {
 			return err
 		}
 	}
+	t.changeFast(said, config)
 	if len(t.values.externalEtcdEndpoints) > 0 {
 		said.set(tree{
 			"local":    nil,

@@ -38,6 +38,7 @@ type values struct {
 	kubeletExtraArgs           []argument
 	etcdExtraArgs              []argument
 	externalEtcdEndpoints      []string
+	fast                       bool
 	poolStrategy               infrav1.FooMachinePoolStrategy
 }
 
@@ -55,6 +56,7 @@ var readers = map[string]reader{
 	"kubeletExtraArgs":           into(func(v *values) *[]argument { return &v.kubeletExtraArgs }),
 	"etcdExtraArgs":              into(func(v *values) *[]argument { return &v.etcdExtraArgs }),
 	"externalEtcdEndpoints":      into(func(v *values) *[]string { return &v.externalEtcdEndpoints }),
+	"fast":                       into(func(v *values) *bool { return &v.fast }),
 	"poolStrategy":               into(func(v *values) *infrav1.FooMachinePoolStrategy { return &v.poolStrategy }),
 }
 

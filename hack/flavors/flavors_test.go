@@ -75,9 +75,9 @@ func TestAllThatIsPromisedIsThere(t *testing.T) {
 		g.Expect(string(template.Content)).To(HavePrefix("# "), "it explains itself")
 	}
 	g.Expect(files).To(Equal([]string{
-		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-ha.yaml", "cluster-template-kcp.yaml",
-		"cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml", "cluster-template-v1beta1.yaml", "clusterclass-foo.yaml",
-		"clusterclass-foo-extension.yaml",
+		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-fast.yaml", "cluster-template-ha.yaml",
+		"cluster-template-kcp.yaml", "cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml", "cluster-template-v1beta1.yaml",
+		"clusterclass-foo.yaml", "clusterclass-foo-extension.yaml",
 	}))
 }
 

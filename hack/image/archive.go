@@ -19,7 +19,9 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -41,24 +43,33 @@ const (
 // Archive returns the image, for all architectures, as an OCI image layout in a tar file. Container runtimes import it:
 // ctr images import, podman load, kind load image-archive.
 func (i Image) Archive() ([]byte, error) {
-	index, err := i.index()
-	if err != nil {
-		return nil, err
-	}
+	var content bytes.Buffer
+	err := Write(&content, i)
+	return content.Bytes(), err
+}
+
+// Write writes images as one OCI image layout in a tar file; see Archive.
+func Write(to io.Writer, images ...Image) error {
 	folder, err := os.MkdirTemp("", "image-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	path, err := layout.Write(folder, empty.Index)
 	if err != nil {
-		return nil, fmt.Errorf("image %s: %w", i.Title, err)
+		return fmt.Errorf("begin an archive of images: %w", err)
 	}
-	names := map[string]string{nameAnnotation: i.Reference, referenceAnnotation: i.Version}
-	if err := path.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
-		return nil, fmt.Errorf("image %s: %w", i.Title, err)
+	for _, image := range images {
+		index, err := image.index()
+		if err != nil {
+			return err
+		}
+		names := map[string]string{nameAnnotation: image.Reference, referenceAnnotation: image.Version}
+		if err := path.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
+			return fmt.Errorf("image %s: %w", image.Title, err)
+		}
 	}
-	return pack(os.DirFS(folder))
+	return pack(to, os.DirFS(folder))
 }
 
 // index returns the images of all architectures as one.
@@ -77,10 +88,9 @@ func (i Image) index() (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// pack returns the files of a folder as a tar file, in the order of their names and without times and owners.
-func pack(folder fs.FS) ([]byte, error) {
-	var content bytes.Buffer
-	writer := tar.NewWriter(&content)
+// pack writes the files of a folder as a tar file, in the order of their names and without times and owners.
+func pack(to io.Writer, folder fs.FS) error {
+	writer := tar.NewWriter(to)
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -95,11 +105,8 @@ func pack(folder fs.FS) ([]byte, error) {
 		_, err = writer.Write(file)
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("pack the image: %w", err)
+	if err := errors.Join(err, writer.Close()); err != nil {
+		return fmt.Errorf("pack an archive of images: %w", err)
 	}
-	if err := writer.Close(); err != nil {
-		return nil, fmt.Errorf("pack the image: %w", err)
-	}
-	return content.Bytes(), nil
+	return nil
 }

@@ -22,14 +22,11 @@ limitations under the License.
 package image
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
@@ -49,10 +46,12 @@ type Image struct {
 	User string
 	// Entrypoint is the program and its arguments.
 	Entrypoint []string
+	// Command is what the entry point has as further arguments, unless who runs the image gives others; optional.
+	Command []string
 	// Environment of the program, each as name=value.
 	Environment []string
-	// Layers by architecture, as Go names it; the lowest first. Images with an equal layer share it.
-	Layers map[string][]Layer
+	// Layers by architecture, as Go names it; the lowest first. Images with the same layer share it.
+	Layers map[string][]*Layer
 }
 
 // build returns the image of one architecture.
@@ -71,7 +70,7 @@ func (i Image) build(architecture string) (v1.Image, error) {
 	file = file.DeepCopy()
 	file.OS, file.Architecture = "linux", architecture
 	file.Config = v1.Config{
-		User: i.User, Entrypoint: i.Entrypoint, Env: i.Environment, WorkingDir: "/", StopSignal: "SIGTERM",
+		User: i.User, Entrypoint: i.Entrypoint, Cmd: i.Command, Env: i.Environment, WorkingDir: "/", StopSignal: "SIGTERM",
 		Labels: map[string]string{
 			"org.opencontainers.image.source":  i.Source,
 			"org.opencontainers.image.title":   i.Title,
@@ -84,15 +83,8 @@ func (i Image) build(architecture string) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-// add puts a layer on an image.
-func add(image v1.Image, layer Layer) (v1.Image, error) {
-	content, err := layer.pack()
-	if err != nil {
-		return nil, err
-	}
-	files, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	}, tarball.WithMediaType(types.OCILayer))
+func add(image v1.Image, layer *Layer) (v1.Image, error) {
+	files, err := layer.build()
 	if err != nil {
 		return nil, err
 	}

@@ -44,8 +44,10 @@ func node(kubernetesVersion string) Image {
 	nodes := map[string]Node{}
 	for _, architecture := range []string{"amd64", "arm64"} {
 		nodes[architecture] = Node{
-			Base:       []File{Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash")},
-			Kubernetes: []byte(kubernetesVersion + " for " + architecture), Names: []string{"kubelet", "kubeadm"},
+			Base: []File{Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash")},
+			Kubernetes: []File{
+				Regular("kubernetes", 0o755, []byte(kubernetesVersion+" for "+architecture)), Link("kubelet", "kubernetes"), Link("kubeadm", "kubernetes"),
+			},
 			Agent: []byte("for " + architecture),
 		}
 	}
@@ -174,7 +176,7 @@ func TestNode(t *testing.T) {
 	} {
 		g.Expect(headers).To(HaveKeyWithValue(link, HaveField("Linkname", target)), link)
 	}
-	for _, folder := range []string{"usr/bin/", "etc/kubernetes/", "var/lib/etcd/"} {
+	for _, folder := range []string{"usr/bin/", "opt/foo/bin/"} {
 		g.Expect(headers).To(HaveKey(folder), "a folder that nothing names is made all the same")
 	}
 }
@@ -230,7 +232,7 @@ func TestWrongLayersAreRefused(t *testing.T) {
 		"etc/passwd is there twice":        {Regular("etc/passwd", 0o644, nil), Regular("etc/passwd", 0o644, nil)},
 	} {
 		image := manager()
-		image.Layers["amd64"] = []Layer{{Content: "wrong", Files: files}}
+		image.Layers["amd64"] = []*Layer{{Content: "wrong", Files: files}}
 		_, err := image.Archive()
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
 	}

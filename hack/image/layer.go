@@ -21,10 +21,15 @@ import (
 	"bytes"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
 
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/static"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
 )
 
@@ -71,10 +76,33 @@ type Layer struct {
 	Content string
 	// Files in any order. Folders that are missing above them are made.
 	Files []File
+	// Plain layers are not compressed: they are read on the machine that makes them.
+	Plain bool
+
+	made v1.Layer
+}
+
+// build returns the layer for images. Those that have it share what the first of them has made.
+func (l *Layer) build() (v1.Layer, error) {
+	if l.made != nil {
+		return l.made, nil
+	}
+	content, err := l.pack()
+	if err != nil {
+		return nil, err
+	}
+	if l.Plain {
+		l.made = static.NewLayer(content, types.OCIUncompressedLayer)
+		return l.made, nil
+	}
+	l.made, err = tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content)), nil
+	}, tarball.WithMediaType(types.OCILayer))
+	return l.made, err
 }
 
 // pack returns the layer as a tar file, in the order of the paths and without times.
-func (l Layer) pack() ([]byte, error) {
+func (l *Layer) pack() ([]byte, error) {
 	files, err := l.sorted()
 	if err != nil {
 		return nil, err
@@ -103,7 +131,7 @@ func (l Layer) pack() ([]byte, error) {
 }
 
 // sorted returns the files in the order of their paths, so that each folder comes before what is in it.
-func (l Layer) sorted() ([]File, error) {
+func (l *Layer) sorted() ([]File, error) {
 	byPath := map[string]File{}
 	for _, file := range l.Files {
 		if file.Path == "" || path.Clean("/"+file.Path) != "/"+file.Path {

@@ -16,24 +16,23 @@ limitations under the License.
 
 package image
 
-import "path"
+import (
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
 
-// Paths in an instance. The node agent and the local cloud know them too.
-const (
-	agentFolder      = "opt/foo/bin"
-	kubernetesFolder = "opt/foo/kubernetes"
-	kubernetesName   = "kubernetes"
-	agentName        = "foonode"
-	searchPath       = "/" + kubernetesFolder + ":/" + agentFolder + ":/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // Node is what a node's image of one architecture is made of.
 type Node struct {
-	// Base is the operating system: the files of Debian packages.
+	// Base is the operating system, as hack/build-system.sh makes it.
 	Base []File
-	// Kubernetes is the program that is all Kubernetes programs, and Names are those by which it is called.
-	Kubernetes []byte
-	Names      []string
+	// Kubernetes are the programs that Programs returns.
+	Kubernetes []File
 	// Agent is the program foonode.
 	Agent []byte
 }
@@ -49,41 +48,59 @@ func Nodes(release Release, kubernetesVersion string, nodes map[string]Node) Ima
 		Title:       "node",
 		Description: "A machine of a Foo cluster with Kubernetes " + kubernetesVersion + ". It runs as root, and its first process is PID 1.",
 		Reference:   release.Repository + "node:" + tag, Version: tag, Source: release.Source,
-		User: "0:0", Entrypoint: []string{"/" + path.Join(agentFolder, agentName), "init"},
-		Environment: []string{"PATH=" + searchPath},
-		Layers:      map[string][]Layer{},
+		User: "0:0", Entrypoint: []string{path.Join(contract.AgentDir, contract.AgentName), "init"},
+		Environment: []string{"PATH=" + contract.SearchPath},
+		Layers:      map[string][]*Layer{},
 	}
 	for architecture, node := range nodes {
-		image.Layers[architecture] = []Layer{
-			{Content: "the operating system", Files: append(system(), node.Base...)},
-			{Content: "Kubernetes " + kubernetesVersion, Files: node.kubernetes()},
+		image.Layers[architecture] = []*Layer{
+			{Content: "the operating system", Files: node.Base},
+			{Content: "Kubernetes " + kubernetesVersion, Files: in(inLayer(contract.KubernetesDir), node.Kubernetes)},
 			{Content: "the node agent", Files: []File{
-				Regular(path.Join(agentFolder, agentName), programMode, node.Agent),
+				Regular(inLayer(contract.AgentDir, contract.AgentName), programMode, node.Agent),
 				// The agent manages the kubelet, and answers when kubeadm calls systemctl.
-				Link(path.Join(agentFolder, "systemctl"), agentName),
+				Link(inLayer(contract.AgentDir, "systemctl"), contract.AgentName),
 			}},
 		}
 	}
 	return image
 }
 
-// system returns what a machine has beside its packages, most of which their maintainer scripts would have made.
-func system() []File {
-	return []File{
-		Regular("etc/group", fileMode, []byte("root:x:0:\ntty:x:5:\nnogroup:x:65534:\n")),
-		Regular("etc/passwd", fileMode, []byte("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n")),
-		authorities(),
-		Folder("etc/kubernetes", folderMode),
-		Folder("var/lib/etcd", 0o700),
-		Folder("var/lib/kubelet", folderMode),
+// inLayer returns the path of a file of a node as a layer has it.
+func inLayer(elements ...string) string { return strings.TrimPrefix(path.Join(elements...), "/") }
+
+// Programs returns the programs of a Kubernetes version, and the links to them by which they are called, from the folder that
+// hack/build-node.sh wrote. Their paths are their names.
+func Programs(folder string) ([]File, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read Kubernetes' programs (make programs or make release builds them): %w", err)
 	}
+	files, links := make([]File, 0, len(entries)), 0
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
+		if target, err := os.Readlink(path); err == nil {
+			files = append(files, Link(entry.Name(), target))
+			links++
+			continue
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read Kubernetes' programs: %w", err)
+		}
+		files = append(files, Regular(entry.Name(), programMode, content))
+	}
+	if links == 0 {
+		return nil, fmt.Errorf("%s has no links, by which programs are called: hack/build-node.sh makes them", folder)
+	}
+	return files, nil
 }
 
-func (n Node) kubernetes() []File {
-	files := make([]File, 0, len(n.Names)+1)
-	files = append(files, Regular(path.Join(kubernetesFolder, kubernetesName), programMode, n.Kubernetes))
-	for _, name := range n.Names {
-		files = append(files, Link(path.Join(kubernetesFolder, name), kubernetesName))
+// in returns files as they are in a folder.
+func in(folder string, files []File) []File {
+	moved := slices.Clone(files)
+	for i := range moved {
+		moved[i].Path = path.Join(folder, moved[i].Path)
 	}
-	return files
+	return moved
 }

@@ -36,16 +36,22 @@ func Program(release Release, name string, programs map[string][]byte) Image {
 		Title:     name,
 		Reference: release.Repository + name + ":" + release.Version, Version: release.Version, Source: release.Source,
 		User: programUser, Entrypoint: []string{"/" + name},
-		Layers: map[string][]Layer{},
+		Layers: map[string][]*Layer{},
 	}
 	for architecture, program := range programs {
-		image.Layers[architecture] = []Layer{{Content: name + " and certificate authorities", Files: []File{
-			Regular("etc/group", fileMode, []byte("root:x:0:\nnonroot:x:65532:\n")),
-			Regular("etc/passwd", fileMode, []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")),
-			authorities(),
-			Regular(name, programMode, program),
-			Folder("tmp", 0o1777),
-		}}}
+		image.Layers[architecture] = []*Layer{{
+			Content: name + " and certificate authorities", Files: append(foundation(), Regular(name, programMode, program)),
+		}}
 	}
 	return image
+}
+
+// foundation is what programs expect of an image that has no operating system.
+func foundation() []File {
+	return []File{
+		Regular("etc/group", fileMode, []byte("root:x:0:\nnonroot:x:65532:\n")),
+		Regular("etc/passwd", fileMode, []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")),
+		authorities(),
+		Folder("tmp", 0o1777),
+	}
 }

@@ -37,7 +37,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
@@ -55,20 +54,13 @@ func releaseByFlags() error {
 	programs := flag.String("programs", "", "folder with the programs of the images, as hack/build-programs.sh fills it; without it, no images are made")
 	architectures := flag.String("architectures", "amd64 arm64", "architectures of the images, separated by spaces")
 	nodes := flag.String("node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
-	packages := flag.String("packages", "bin/packages", "folder that keeps the Debian packages of nodes")
-	sources := flag.String("package-sources", "", "files that say where Debian packages come from, in the form of apt's .sources; without any, Debian's mirrors and archive")
-	forTest := flag.Bool("for-test", false, "take the newest Debian packages where those that are recorded are not to be had any more")
+	systems := flag.String("systems", "bin/systems", "folder that keeps the operating system of nodes for each architecture; what is missing is made")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
 	defer stop()
-	fetcher := debian.Fetcher{Folder: *packages, Sources: strings.Fields(*sources)}
-	fetch := fetcher.FetchRecorded
-	if *forTest {
-		fetch = fetcher.FetchForTest
-	}
 	return run(release{sources: ".", version: *version, output: *output, images: images{
 		programs: *programs, architectures: strings.Fields(*architectures), nodes: strings.Fields(*nodes),
-		system: debianSystem(ctx, fetch),
+		system: func(architecture string) (system, error) { return debianSystem(ctx, ".", *systems, architecture) },
 	}})
 }
 

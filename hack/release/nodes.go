@@ -21,39 +21,43 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/capfoo/cluster-api-provider-foo/hack/image"
-	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
 // system is the operating system of nodes.
 type system struct {
-	pins  []debian.Pin
-	files []image.File
+	packages []image.Package
+	files    []image.File
 }
 
-// fetch returns packages for an architecture, and the file of each.
-type fetch func(ctx context.Context, architecture string) ([]debian.Pin, []string, error)
-
-// debianSystem returns how to make the operating system from packages.
-func debianSystem(ctx context.Context, fetch fetch) func(string) (system, error) {
-	return func(architecture string) (system, error) {
-		pins, paths, err := fetch(ctx, architecture)
-		if err != nil {
-			return system{}, err
+// debianSystem makes the operating system for an architecture, in a folder that keeps it.
+func debianSystem(ctx context.Context, sources, folder, architecture string) (system, error) {
+	path := filepath.Join(folder, architecture+".tar")
+	command := exec.CommandContext(ctx, filepath.Join(sources, "hack", "build-system.sh"), architecture, path)
+	command.Stdout, command.Stderr = os.Stderr, os.Stderr
+	if _, err := os.Stat(path); err != nil {
+		if err := command.Run(); err != nil {
+			return system{}, fmt.Errorf("make the operating system of nodes for %s: %w", architecture, err)
 		}
-		files, err := debian.Files(ctx, paths)
-		return system{pins: pins, files: files}, err
 	}
+	archive, err := os.Open(path)
+	if err != nil {
+		return system{}, err
+	}
+	defer func() { _ = archive.Close() }()
+	files, packages, err := image.ReadSystem(archive)
+	return system{packages: packages, files: files}, err
 }
 
 // addNodes adds an image for each Kubernetes version. They share the operating system and the agent.
 func (i images) addNodes(files repository.Files, published image.Release) error {
-	nodes, pins := map[string]image.Node{}, map[string][]debian.Pin{}
+	nodes, packages := map[string]image.Node{}, map[string][]image.Package{}
 	if len(i.nodes) == 0 {
 		return nil
 	}
@@ -66,17 +70,17 @@ func (i images) addNodes(files repository.Files, published image.Release) error 
 		if err != nil {
 			return err
 		}
-		nodes[architecture], pins[architecture] = image.Node{Base: base.files, Agent: agent}, base.pins
+		nodes[architecture], packages[architecture] = image.Node{Base: base.files, Agent: agent}, base.packages
 	}
 	for _, kubernetesVersion := range i.nodes {
 		for architecture, node := range nodes {
 			var err error
-			if node, err = i.withKubernetes(node, architecture, kubernetesVersion); err != nil {
+			if node.Kubernetes, err = image.Programs(filepath.Join(i.programs, architecture, "kubernetes", kubernetesVersion)); err != nil {
 				return err
 			}
 			nodes[architecture] = node
 			subject := nodeComponent(published, kubernetesVersion, architecture)
-			content, err := billOfNode(subject, pins[architecture], [][]byte{node.Agent, node.Kubernetes}, published.Version)
+			content, err := billOfNode(subject, packages[architecture], programsOf(node), published.Version)
 			if err != nil {
 				return err
 			}
@@ -90,28 +94,15 @@ func (i images) addNodes(files repository.Files, published image.Release) error 
 	return nil
 }
 
-// withKubernetes returns a node with a version of Kubernetes: one program, and links to it by all names that it is called by.
-func (i images) withKubernetes(node image.Node, architecture, version string) (image.Node, error) {
-	const program = "kubernetes"
-	var err error
-	if node.Kubernetes, err = i.program(architecture, program, version, program); err != nil {
-		return node, err
-	}
-	folder := filepath.Join(i.programs, architecture, program, version)
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return node, fmt.Errorf("read the names of Kubernetes' programs: %w", err)
-	}
-	node.Names = nil
-	for _, entry := range entries {
-		if target, err := os.Readlink(filepath.Join(folder, entry.Name())); err == nil && target == program {
-			node.Names = append(node.Names, entry.Name())
+// programsOf returns the programs of a node that are not of its operating system.
+func programsOf(node image.Node) [][]byte {
+	programs := [][]byte{node.Agent}
+	for _, file := range node.Kubernetes {
+		if len(file.Content) > 0 {
+			programs = append(programs, file.Content)
 		}
 	}
-	if len(node.Names) == 0 {
-		return node, fmt.Errorf("%s has no link to %s, by which a program is called: hack/build-node.sh makes them", folder, program)
-	}
-	return node, nil
+	return programs
 }
 
 // nodeComponent names a node's image as a bill of materials does.

@@ -34,10 +34,17 @@ var small = map[string]string{
 	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
 	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
 	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",
-	"node/kubernetes/go.mod":        "module example.com/small/node\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes v1.36.3\n\nreplace k8s.io/kubernetes => ./fake\n",
-	"node/kubernetes/main.go":       "package main\n\nimport _ \"k8s.io/kubernetes\"\n\nfunc main() { println(4.5) }\n",
-	"node/kubernetes/fake/go.mod":   "module k8s.io/kubernetes\n\ngo 1.26.0\n",
-	"node/kubernetes/fake/fake.go":  "package kubernetes\n",
+	"node/kubernetes/go.mod": "module example.com/small/node\n\ngo 1.26.0\n\n" +
+		"require (\n\tk8s.io/kubernetes v1.36.3\n\tgo.etcd.io/etcd/server/v3 v3.6.8\n\tgo.etcd.io/etcd/etcdctl/v3 v3.6.8\n)\n\n" +
+		"replace (\n\tk8s.io/kubernetes => ./fake\n\tgo.etcd.io/etcd/server/v3 => ./etcd\n\tgo.etcd.io/etcd/etcdctl/v3 => ./etcdctl\n)\n",
+	"node/kubernetes/main.go":                  "package main\n\nimport _ \"k8s.io/kubernetes\"\n\nfunc main() { println(4.5) }\n",
+	"node/kubernetes/fake/go.mod":              "module k8s.io/kubernetes\n\ngo 1.26.0\n",
+	"node/kubernetes/fake/fake.go":             "package kubernetes\n",
+	"node/kubernetes/fake/cmd/kubectl/main.go": "package main\n\nfunc main() { println(5.5) }\n",
+	"node/kubernetes/etcd/go.mod":              "module go.etcd.io/etcd/server/v3\n\ngo 1.26.0\n",
+	"node/kubernetes/etcd/main.go":             "package main\n\nfunc main() { println(6.5) }\n",
+	"node/kubernetes/etcdctl/go.mod":           "module go.etcd.io/etcd/etcdctl/v3\n\ngo 1.26.0\n",
+	"node/kubernetes/etcdctl/main.go":          "package main\n\nfunc main() { println(7.5) }\n",
 }
 
 // Whoever checks a release builds it from an archive, and has other settings than who has published it from a clone with a tag.
@@ -51,7 +58,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	}
 	first := buildSmall(t, archive, "GOFLAGS=", "GOAMD64=v1")
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
-	for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes"} {
+	for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl"} {
 		g.Expect(first).To(HaveKey(name))
 		g.Expect(second[name]).To(Equal(first[name]), name)
 	}

@@ -23,7 +23,7 @@ import (
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image/debian"
+	"github.com/capfoo/cluster-api-provider-foo/hack/image"
 )
 
 // bill says what something that is released is made of, in CycloneDX's form. It holds neither a time nor a number that only
@@ -46,15 +46,13 @@ func billOfProgram(content []byte, version string) ([]byte, error) {
 }
 
 // billOfNode returns what the image of a node is made of: Debian packages and programs.
-func billOfNode(subject cyclonedx.Component, pins []debian.Pin, programs [][]byte, version string) ([]byte, error) {
+func billOfNode(subject cyclonedx.Component, packages []image.Package, programs [][]byte, version string) ([]byte, error) {
 	b := bill{subject: subject, known: map[string]bool{}}
 	var parts []string
-	for _, pin := range pins {
-		one := cyclonedx.Component{
-			BOMRef: pin.URL(), Type: cyclonedx.ComponentTypeLibrary, Name: pin.Name, Version: pin.Version, PackageURL: pin.URL(),
-			Hashes: &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: pin.SHA256}},
-		}
-		parts = append(parts, b.add(one))
+	for _, one := range packages {
+		parts = append(parts, b.add(cyclonedx.Component{
+			BOMRef: one.URL(), Type: cyclonedx.ComponentTypeLibrary, Name: one.Name, Version: one.Version, PackageURL: one.URL(),
+		}))
 	}
 	for _, program := range programs {
 		one, err := b.addModules(program, version)
@@ -87,6 +85,11 @@ func (b *bill) addModules(content []byte, version string) (cyclonedx.Component, 
 		return cyclonedx.Component{}, fmt.Errorf("what a program is made of: %w", err)
 	}
 	program := component(cyclonedx.ComponentTypeApplication, info.Main.Path, version)
+	if info.Main.Sum != "" {
+		// It is one of somebody else, built from its module.
+		program = component(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
+		program.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: info.Main.Sum}}
+	}
 	parts := []string{b.add(component(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion))}
 	for _, module := range info.Deps {
 		path, moduleVersion, sum := module.Path, module.Version, module.Sum

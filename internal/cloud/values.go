@@ -50,18 +50,15 @@ type Zone struct {
 type InstanceType struct {
 	// Name of the type, for example "small".
 	Name string `json:"name"`
-	// CPUs that the instance's kubelet reports.
+	// CPUs of the instance, which its Node reports and which it may use.
 	CPUs int `json:"cpus"`
-	// MemoryBytes that the instance's kubelet reports.
+	// MemoryBytes of the instance, which its Node reports and which it may use.
 	MemoryBytes int64 `json:"memoryBytes"`
+	// DiskBytes is what the instance may write to its disk; 0 where the cloud does not limit or say it.
+	DiskBytes int64 `json:"diskBytes,omitempty"`
 	// Architecture of the CPUs in Go's words, for example "amd64"; empty where the cloud does not say.
 	Architecture string `json:"architecture,omitempty"`
-	// Runtime is what runs containers in the instance; "process" is the only one today.
-	Runtime string `json:"runtime"`
 }
-
-// RuntimeProcess runs the control plane's containers as processes and simulates all others.
-const RuntimeProcess = "process"
 
 // Image is a Kubernetes version that instances can run.
 type Image struct {

@@ -205,6 +205,7 @@ func (c Config) environmentFile() string { return filepath.Join(c.StateDir, "env
 
 // Paths of programs.
 
+func (c Config) systemDir() string { return filepath.Join(c.BinDir, "system") }
 func (c Config) imagesDir() string { return filepath.Join(c.BinDir, "kubernetes") }
 func (c Config) kubernetes(name string) string {
 	return filepath.Join(c.imagesDir(), c.KubernetesVersion, name)

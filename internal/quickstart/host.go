@@ -19,9 +19,7 @@ package quickstart
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +27,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 )
 
@@ -46,7 +43,7 @@ func (c Config) CheckHost(ctx context.Context) error {
 	}
 	c.checkPrograms(&wrong)
 	c.checkRoot(ctx, &wrong)
-	c.checkNetwork(&wrong)
+	c.checkBridge(&wrong)
 	c.checkPort(ctx, &wrong)
 	return wrong.err()
 }
@@ -75,8 +72,8 @@ func checkBuilt(path string, wrong *problems) {
 	}
 }
 
-// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie, and the
-// node agent whether it can do all it has to.
+// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie and whether their
+// network is free, and the node agent whether it can do all it has to.
 func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	parent := c.StateDir
 	for {
@@ -85,7 +82,8 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 		}
 		parent = filepath.Dir(parent)
 	}
-	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent, "--agent", c.program("foonode"))
+	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent, "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
+		"--bridge", c.Bridge, "--network", c.Network)
 	// It removes what it has made for the check, if it is not killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()
@@ -94,76 +92,10 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	}
 }
 
-func (c Config) checkNetwork(wrong *problems) {
-	network, err := netip.ParsePrefix(c.Network)
-	if err != nil {
-		return // Validate has said so
-	}
-	bridge := c.checkBridge(wrong)
-	uses, err := networksInUse(bridge)
-	if err != nil {
-		wrong.add("--network %s: %v", c.Network, err)
-	}
-	for _, use := range uses {
-		if use.prefix.Bits() > 0 && use.prefix.Overlaps(network) {
-			wrong.add("--network %s is in use: the machine has %s %s; choose another one, for example --network 10.78.0.0/16", c.Network, use.what, use.prefix)
-		}
-	}
-}
-
-// checkBridge returns the index of the bridge that a kept state may still have; zero if there is none.
-func (c Config) checkBridge(wrong *problems) int {
-	bridge, err := netlink.LinkByName(c.Bridge)
-	var notFound netlink.LinkNotFoundError
-	switch {
-	case errors.As(err, &notFound):
-		return 0
-	case err != nil:
-		wrong.add("--bridge %s: %v", c.Bridge, err)
-		return 0
-	case !c.Resume:
+func (c Config) checkBridge(wrong *problems) {
+	if _, err := net.InterfaceByName(c.Bridge); err == nil && !c.Resume {
 		wrong.add("--bridge %s: there is a network interface of this name; choose another one, or delete what an earlier run has left", c.Bridge)
 	}
-	return bridge.Attrs().Index
-}
-
-// networkUse is a network that the machine uses already, and what for.
-type networkUse struct {
-	what   string
-	prefix netip.Prefix
-}
-
-// networksInUse returns the networks of routes and addresses on all network interfaces but one.
-func networksInUse(except int) ([]networkUse, error) {
-	routes, err := netlink.RouteList(nil, netlink.FAMILY_V4)
-	if err != nil {
-		return nil, fmt.Errorf("read routes: %w", err)
-	}
-	addresses, err := netlink.AddrList(nil, netlink.FAMILY_V4)
-	if err != nil {
-		return nil, fmt.Errorf("read addresses: %w", err)
-	}
-	var uses []networkUse
-	for _, route := range routes {
-		if prefix, ok := prefixOf(route.Dst); ok && route.LinkIndex != except {
-			uses = append(uses, networkUse{"a route to", prefix})
-		}
-	}
-	for _, address := range addresses {
-		if prefix, ok := prefixOf(address.IPNet); ok && address.LinkIndex != except {
-			uses = append(uses, networkUse{"the address", prefix})
-		}
-	}
-	return uses, nil
-}
-
-func prefixOf(network *net.IPNet) (netip.Prefix, bool) {
-	if network == nil {
-		return netip.Prefix{}, false
-	}
-	address, ok := netip.AddrFromSlice(network.IP)
-	bits, _ := network.Mask.Size()
-	return netip.PrefixFrom(address.Unmap(), bits), ok
 }
 
 func (c Config) checkPort(ctx context.Context, wrong *problems) {

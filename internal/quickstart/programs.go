@@ -54,8 +54,12 @@ const (
 	kubeadmProcess = "kubeadm-control-plane"
 )
 
-// fast are the flags that keep a local provider from waiting for itself.
-var fast = []string{"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2"}
+// fast are the flags that keep a local provider from waiting for itself. A new management cluster has nothing to migrate, and
+// looking for it would keep its API server busy while the first cluster comes up.
+var fast = []string{
+	"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2",
+	"--skip-crd-migration-phases=StorageVersionMigration,CleanupManagedFields",
+}
 
 // baseGates are the feature gates of Cluster API's providers. Without rate limiting, a controller looks at an object again less
 // than a second after it last did: in a cluster that comes up within seconds, each such wait would show. ClusterTopology is
@@ -204,7 +208,7 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 	args := []string{
 		"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
 		"--bridge=" + config.Bridge, "--network=" + config.Network,
-		"--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
+		"--system-dir=" + config.systemDir(), "--images-dir=" + config.imagesDir(), "--agent=" + config.program("foonode"), "--config=" + config.CloudConfig,
 	}
 	if config.CloudListen != "" {
 		args = append(args, "--listen="+config.CloudListen)

@@ -31,13 +31,15 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
+	fastflavor "github.com/capfoo/cluster-api-provider-foo/templates/fast"
 )
 
 // templateVersion is the version under which the local repository holds the template.
 const templateVersion = "v0.1.0"
 
-// renderTemplate writes a clusterctl repository into the state folder, and lets clusterctl render the cluster template
-// from it, as `clusterctl generate cluster` does. Variables of the template are taken from the environment.
+// renderTemplate writes a clusterctl repository into the state folder, and lets clusterctl render the flavor fast from it, as
+// `clusterctl generate cluster --flavor fast` does: somebody waits for a quick start, and nobody relies on what it holds.
+// Variables of the template are taken from the environment.
 func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
 	url, err := writeRepository(filepath.Join(config.StateDir, "repository"))
 	if err != nil {
@@ -57,7 +59,9 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 		return nil, err
 	}
 	options := clusterctl.GetClusterTemplateOptions{
-		ProviderRepositorySource: &clusterctl.ProviderRepositorySourceOptions{InfrastructureProvider: "foo:" + templateVersion},
+		ProviderRepositorySource: &clusterctl.ProviderRepositorySourceOptions{
+			InfrastructureProvider: "foo:" + templateVersion, Flavor: fastflavor.Flavor,
+		},
 		TargetNamespace:          config.Namespace,
 		ClusterName:              config.ClusterName,
 		KubernetesVersion:        config.KubernetesVersion,
@@ -84,10 +88,14 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 
 // writeRepository writes a repository that holds the template, and returns what clusterctl is to find it by.
 func writeRepository(root string) (string, error) {
+	template, err := fastflavor.Template()
+	if err != nil {
+		return "", err
+	}
 	provider := repository.Provider{Name: "foo", Type: clusterctlv1.InfrastructureProviderType, Version: templateVersion}
 	files := repository.Files{
-		path.Join(provider.Dir(), repository.TemplateFile): templates.Cluster,
-		path.Join(provider.Dir(), repository.MetadataFile): templates.Metadata,
+		path.Join(provider.Dir(), "cluster-template-"+fastflavor.Flavor+".yaml"): template,
+		path.Join(provider.Dir(), repository.MetadataFile):                       templates.Metadata,
 		// It must be there, though a template is rendered without it.
 		provider.ComponentsFile(): nil,
 	}

@@ -14,7 +14,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Command foonode is the first process of an instance whose runtime is "process", and systemctl in it.
+// Command foonode is the first process of an instance, and systemctl in it.
 //
 // Usage:
 //
@@ -30,11 +30,12 @@ import (
 	"path/filepath"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/boot"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cri"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/mounts"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/simulate"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/check"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
 )
+
+// version of this program, after its name.
+const version = "foonode 0.1.0"
 
 const usage = "usage: foonode init | foonode check | foonode version; or call it as systemctl"
 
@@ -46,10 +47,6 @@ func run(args []string) int {
 	if filepath.Base(args[0]) == "systemctl" {
 		return systemctl.Main(systemctl.Socket, args[1:], os.Stdout, os.Stderr)
 	}
-	if len(args) > 1 && args[1] == mounts.Verb {
-		fmt.Fprintln(os.Stderr, "foonode:", mounts.Run(args[2:]))
-		return 1
-	}
 	if len(args) != 2 {
 		fmt.Fprintln(os.Stderr, usage)
 		return 2
@@ -58,17 +55,17 @@ func run(args []string) int {
 	case "init":
 		return initialize()
 	case "check":
-		return check()
+		return checkMachine()
 	case "version":
-		fmt.Println(cri.Name, cri.Version)
+		fmt.Println(version)
 		return 0
 	}
 	fmt.Fprintln(os.Stderr, usage)
 	return 2
 }
 
-func check() int {
-	if err := simulate.Check(); err != nil {
+func checkMachine() int {
+	if err := check.Machine(); err != nil {
 		fmt.Fprintln(os.Stderr, "foonode:", err)
 		return 1
 	}
@@ -80,7 +77,7 @@ func initialize() int {
 		fmt.Fprintln(os.Stderr, "foonode init runs an instance and must be its first process (PID 1)")
 		return 2
 	}
-	if err := boot.Run(os.Stderr); err != nil {
+	if err := boot.Run(boot.Console()); err != nil {
 		fmt.Fprintln(os.Stderr, "foonode:", err)
 		return 1
 	}

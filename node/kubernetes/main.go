@@ -14,50 +14,44 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Command kubernetes is every Kubernetes program that an instance needs, in one binary that is called by several names.
+// Command kubernetes is the components of Kubernetes that instances run, in one binary that is called by several names.
 //
-// The programs are the unmodified ones of k8s.io/kubernetes and etcd; the name in argv[0] chooses which one runs:
-// etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubelet, kubeadm or kubectl. One binary shares its
-// code pages between all processes of all instances on a machine.
-//
-// Limits: only the kubelet differs from its release, and only in what it is given to work on (see package kubelet);
-// there is no kube-proxy, since nothing in an instance of the process runtime sends packets to a Service.
+// The programs are the unmodified ones of k8s.io/kubernetes; the name in argv[0] chooses which one runs: kube-apiserver,
+// kube-controller-manager, kube-proxy, kube-scheduler, kubelet or kubeadm. One binary shares its code pages between all processes of
+// all instances on a machine. etcd and kubectl have little in common with them, and would cost each of them time at its start.
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"go.etcd.io/etcd/server/v3/etcdmain"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // kubectl's authentication plugins
 	"k8s.io/component-base/cli"
-	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"          // the JSON log format of the components
 	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics of the components
 	_ "k8s.io/component-base/metrics/prometheus/version"  // build_info of the components
-	kubectlcmd "k8s.io/kubectl/pkg/cmd"
-	kubectlutil "k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
 	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	proxy "k8s.io/kubernetes/cmd/kube-proxy/app"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	kubeadm "k8s.io/kubernetes/cmd/kubeadm/app"
 	kubeadmerrors "k8s.io/kubernetes/cmd/kubeadm/app/util/errors"
+	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
-	"github.com/capfoo/cluster-api-provider-foo/node/kubernetes/kubelet"
+	"github.com/capfoo/cluster-api-provider-foo/node/kubernetes/preflight"
 )
 
 // programs maps each name the binary answers to onto the program it runs.
 var programs = map[string]func(){
-	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          func() { os.Exit(cli.Run(apiserver.NewAPIServerCommand())) },
 	"kube-controller-manager": func() { os.Exit(cli.Run(controllermanager.NewControllerManagerCommand())) },
 	"kube-scheduler":          func() { os.Exit(cli.Run(scheduler.NewSchedulerCommand())) },
-	"kubelet":                 func() { os.Exit(cli.Run(kubelet.NewCommand())) },
-	"kubeadm":                 func() { kubeadmerrors.HandleError(kubeadm.Run()) },
-	"kubectl":                 runKubectl,
+	"kube-proxy":              func() { os.Exit(cli.Run(proxy.NewProxyCommand())) },
+	"kubelet":                 func() { os.Exit(cli.Run(kubelet.NewKubeletCommand(context.Background()))) },
+	"kubeadm":                 runKubeadm,
 }
 
 func main() {
@@ -76,13 +70,7 @@ func main() {
 	run()
 }
 
-func runKubectl() {
-	// kubectl reads its verbosity before cobra parses flags, so that building its command can already log.
-	if _, err := logs.GlogSetter(kubectlcmd.GetLogVerbosity(os.Args)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if err := cli.RunNoErrOutput(kubectlcmd.NewDefaultKubectlCommand()); err != nil {
-		kubectlutil.CheckErr(err)
-	}
+func runKubeadm() {
+	os.Args = preflight.Arguments(os.Args)
+	kubeadmerrors.HandleError(kubeadm.Run())
 }

@@ -73,8 +73,10 @@ func TestBareUserData(t *testing.T) {
 	}
 	text := string(data)
 	for _, want := range []string{
-		"## template: jinja\n#cloud-config\n", "kubeadm init --config", "encryptionAlgorithm: ECDSA-P256", "unsafe-no-fsync",
-		"kube-api-qps", "addon/kube-proxy", "podSubnet: 10.244.0.0/16", "serviceSubnet: 10.128.0.0/12", "clusterName: bare-1",
+		"## template: jinja\n#cloud-config\n", "kubeadm init --config", "encryptionAlgorithm: ECDSA-P256",
+		"unsafe-no-fsync", "- preflight\n", "/etc/kubernetes/patches/kube-apiserver+json.yaml",
+		"kube-api-qps", "maxPerCore: 0", "kube-proxy.yaml >> /run/kubeadm/kubeadm.yaml",
+		"podSubnet: 10.244.0.0/16", "serviceSubnet: 10.128.0.0/12", "clusterName: bare-1",
 		"kubernetesVersion: v1.36.3", "{{ ds.meta_data.local_hostname }}", kubeadmBegan, kubeadmEnded,
 	} {
 		if !strings.Contains(text, want) {
@@ -83,7 +85,7 @@ func TestBareUserData(t *testing.T) {
 	}
 }
 
-// kubeadm fails without the folder of patches that its configuration names.
+// kubeadm fails without the folder of patches that its configuration names, and knows of kube-proxy only what a command appends.
 func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 	data, err := bareUserData("bare-1", "v1.36.3")
 	if err != nil {
@@ -98,15 +100,18 @@ func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 	if err := yaml.Unmarshal(data, &userData); err != nil {
 		t.Fatal(err)
 	}
-	var configuration string
+	var configuration, appended string
 	folders := sets.New[string]()
 	for _, file := range userData.WriteFiles {
 		folders.Insert(filepath.Dir(file.Path))
 		if file.Path == "/run/kubeadm/kubeadm.yaml" {
 			configuration = file.Content
 		}
+		if file.Path == "/etc/kubernetes/kube-proxy.yaml" {
+			appended = file.Content
+		}
 	}
-	documents, err := decode([]byte(configuration))
+	documents, err := decode([]byte(configuration + appended))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,8 +124,12 @@ func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 			t.Errorf("%s has patches in %s, and nothing writes there: only in %q", document.GetKind(), patches, sets.List(folders))
 		}
 	}
-	if len(documents) != 2 {
-		t.Errorf("the configuration of kubeadm has %d documents, want 2", len(documents))
+	var kinds []string
+	for _, document := range documents {
+		kinds = append(kinds, document.GetKind())
+	}
+	if want := []string{"ClusterConfiguration", "InitConfiguration", "KubeProxyConfiguration"}; !slices.Equal(kinds, want) {
+		t.Errorf("the configuration of kubeadm has %q, want %q", kinds, want)
 	}
 }
 

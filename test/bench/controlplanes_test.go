@@ -27,6 +27,7 @@ import (
 )
 
 func TestControlPlaneClusterOfEitherKind(t *testing.T) {
+	var settings []string
 	for _, kind := range []string{kindFooControlPlane, kindKubeadmControlPlane} {
 		objects, err := controlPlaneCluster("one", kind, "v1.35.4", 3)
 		if err != nil {
@@ -43,6 +44,7 @@ func TestControlPlaneClusterOfEitherKind(t *testing.T) {
 		if got := field(controlPlane, "spec", "replicas"); got != "3" {
 			t.Errorf("the %s has %s replicas, want 3", kind, got)
 		}
+		settings = append(settings, field(controlPlane, "spec", "kubeadmConfigSpec"))
 		if got := field(controlPlane, "spec", "version"); got != "v1.35.4" {
 			t.Errorf("the %s has version %s", kind, got)
 		}
@@ -52,6 +54,9 @@ func TestControlPlaneClusterOfEitherKind(t *testing.T) {
 		if got := field(found["MachinePool"], "spec", "replicas"); got != "0" {
 			t.Errorf("there are %s workers, want 0", got)
 		}
+	}
+	if settings[0] != settings[1] || !strings.Contains(settings[0], "unsafe-no-fsync") {
+		t.Errorf("both kinds want the settings of the flavor fast, and have\n%s\nand\n%s", settings[0], settings[1])
 	}
 }
 

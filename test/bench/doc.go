@@ -21,7 +21,7 @@ limitations under the License.
 //
 // For the pools it starts a kube-apiserver, and Foo's controllers with a fake cloud in its own process: the machine could not
 // hold thousands of instances. What it says of them is the cost of the controllers. For all else it starts a management cluster
-// of its own with bin/quickstart, and uses nothing of Foo but what its users have (the objects of Cluster API, the HTTP API of
+// of its own with bin/quickstart, makes clusters of the flavor fast, and uses nothing of Foo but what its users have (the objects of Cluster API, the HTTP API of
 // the cloud, the processes of the machine). It leaves nothing behind.
 //
 // Times on a machine that does other work at the same time say little. So each is printed with the machine's load,

@@ -52,7 +52,10 @@ func (r *results) printMany(out *strings.Builder) {
 
 // printManyKinds says which processes the CPU time went to.
 func (r *results) printManyKinds(out *strings.Builder) {
-	t := &table{title: "CPU seconds per cluster by kind of process; foonode with the commands that it has run, as kubeadm", header: []string{"", ""}}
+	t := &table{
+		title:  "CPU seconds per cluster by kind of process, with the commands that it has run: foonode kubeadm, a shim crun",
+		header: []string{"", ""},
+	}
 	lines := map[[2]string]map[int]float64{}
 	for index, run := range r.Many {
 		t.header = append(t.header, fmt.Sprintf("%d at once", run.Clusters))

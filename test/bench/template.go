@@ -33,7 +33,7 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/templates/fast"
 )
 
 // workers of each cluster, next to one control plane.
@@ -79,9 +79,14 @@ func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, e
 	return fooClusterOf(name, kubernetesVersion, 1, workers)
 }
 
-// fooClusterOf returns the objects of a cluster of Foo with numbers of control planes and workers.
+// fooClusterOf returns the objects of a cluster of Foo with numbers of control planes and workers. They are of the flavor fast,
+// and so is all that is made of them: what Foo is compared with has the same settings.
 func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
-	return render(templates.Cluster, map[string]string{
+	template, err := fast.Template()
+	if err != nil {
+		return nil, err
+	}
+	return render(template, map[string]string{
 		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": kubernetesVersion,
 		"CONTROL_PLANE_MACHINE_COUNT": fmt.Sprint(controlPlanes), "WORKER_MACHINE_COUNT": fmt.Sprint(workers),
 	})

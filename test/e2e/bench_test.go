@@ -31,7 +31,7 @@ import (
 var _ = Describe("The benchmark", Label("bench"), func() {
 	measure := func(ctx SpecContext, parts string, tables ...string) {
 		cmd := exec.CommandContext(ctx, "go", "run", "./test/bench", "--parts="+parts, "--runs=1", "--clusters=1", "--machines=1",
-			"--pools=5", "--idle=1s", "--state-dir="+filepath.Join(suiteDir, "bench"), "--bridge="+quickstartBridge, "--network="+quickstartNetwork)
+			"--pools=5", "--idle=1s", "--timeout="+clusterUp.String(), "--state-dir="+filepath.Join(suiteDir, "bench"), "--bridge="+quickstartBridge, "--network="+quickstartNetwork)
 		cmd.Dir = filepath.Dir(bin)
 		cmd.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+filepath.Join(bin, "kubernetes", currentVersion))
 		Expect(output(cmd)).To(containAll(tables))

@@ -28,6 +28,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -44,11 +45,12 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/templates/fast"
 )
 
 const controlPlaneRole = "node-role.kubernetes.io/control-plane"
 
-// shape is what a user asks of the template.
+// shape is what a user asks of a flavor.
 type shape struct {
 	controlPlanes, workers int
 	version                string
@@ -65,7 +67,8 @@ type cluster struct {
 	workload client.Client
 }
 
-// newCluster renders the template and applies it, with the changes that a user has made to it before.
+// newCluster renders the flavor fast and applies it, with the changes that a user has made to it before. A cluster of another
+// flavor is made by newFlavor.
 func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want shape, changes ...func(*unstructured.Unstructured)) *cluster {
 	GinkgoHelper()
 	objects := m.render(ctx, key, want)
@@ -78,10 +81,13 @@ func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want 
 	return &cluster{management: m, key: key, kubeconfig: filepath.Join(suiteDir, key.Namespace+"-"+key.Name+".kubeconfig")}
 }
 
-// render lets clusterctl render the template.
+// render lets clusterctl render the flavor fast: stories wait for many clusters, and keep none.
 func (m *management) render(ctx context.Context, key client.ObjectKey, want shape) []*unstructured.Unstructured {
 	GinkgoHelper()
-	cmd := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "../templates/base/cluster-template.yaml"))
+	template, err := fast.Template()
+	Expect(err).NotTo(HaveOccurred())
+	cmd := command(ctx, "tools/clusterctl", "generate", "yaml", "--from=-")
+	cmd.Stdin = bytes.NewReader(template)
 	cmd.Env = append(cmd.Env, "NAMESPACE="+key.Namespace, "CLUSTER_NAME="+key.Name, "KUBERNETES_VERSION="+want.version,
 		"CONTROL_PLANE_MACHINE_COUNT="+strconv.Itoa(want.controlPlanes), "WORKER_MACHINE_COUNT="+strconv.Itoa(want.workers))
 	if want.controlPlaneType != "" {
@@ -108,15 +114,25 @@ func decodeObjects(documents io.Reader) []*unstructured.Unstructured {
 	}
 }
 
-// commandsBeforeKubeadm changes the template so that the control plane runs commands before kubeadm.
+// commandsBeforeKubeadm changes the template so that the control plane runs commands before kubeadm, after those of the template.
 func commandsBeforeKubeadm(commands ...string) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		GinkgoHelper()
 		if object.GetKind() != "FooControlPlane" {
 			return
 		}
-		Expect(unstructured.SetNestedStringSlice(object.Object, commands, "spec", "kubeadmConfigSpec", "preKubeadmCommands")).To(Succeed())
+		addCommands(object, commands, "spec", "kubeadmConfigSpec", "preKubeadmCommands")
 	}
+}
+
+// addCommands appends to a list of commands of an object, and returns them all.
+func addCommands(object *unstructured.Unstructured, commands []string, path ...string) []string {
+	GinkgoHelper()
+	there, _, err := unstructured.NestedStringSlice(object.Object, path...)
+	Expect(err).NotTo(HaveOccurred())
+	all := slices.Concat(there, commands)
+	Expect(unstructured.SetNestedStringSlice(object.Object, all, path...)).To(Succeed())
+	return all
 }
 
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }

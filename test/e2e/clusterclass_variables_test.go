@@ -43,6 +43,7 @@ const classVariables = `[
 	{"name": "controllerManagerExtraArgs", "value": [{"name": "v", "value": "2"}]},
 	{"name": "schedulerExtraArgs", "value": [{"name": "v", "value": "3"}]},
 	{"name": "kubeletExtraArgs", "value": [{"name": "v", "value": "4"}]},
+	{"name": "fast", "value": true},
 	{"name": "externalEtcdEndpoints", "value": ["https://192.0.2.1:2379"]},
 	{"name": "poolStrategy", "value": {"maxSurge": "50%", "maxUnavailable": 1, "deletePolicy": "Newest"}}
 ]`
@@ -75,6 +76,7 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func(
 			components := config.ClusterConfiguration
 			g.Expect(components.APIServer.CertSANs).To(Equal([]string{"api.example.com"}))
 			g.Expect(components.APIServer.ExtraArgs).To(Equal(arguments("1")))
+			g.Expect(components.APIServer.ExtraEnvs).To(HaveValue(HaveLen(1)), "what makes the API server fast")
 			g.Expect(components.ControllerManager.ExtraArgs).To(Equal(arguments("2")))
 			g.Expect(components.Scheduler.ExtraArgs).To(Equal(arguments("3")))
 			g.Expect(config.InitConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
@@ -119,6 +121,7 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func(
 			`[{"name": "externalEtcdEndpoints", "value": ["http://192.0.2.1"]}]`: "should match '^https://'",
 			`[{"name": "poolStrategy", "value": {"deletePolicy": "Any"}}]`:       `supported values: "Random", "Newest", "Oldest"`,
 			`[{"name": "workerInstanceType", "value": ""}]`:                      "should be at least 1 chars long",
+			`[{"name": "fast", "value": "true"}]`:                                "must be of type boolean",
 			`[{"name": "wokerInstanceType", "value": "small"}]`:                  "variable is not defined",
 		} {
 			Eventually(func() string {

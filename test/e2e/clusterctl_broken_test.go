@@ -53,7 +53,7 @@ var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("cluste
 
 			c.kubectl(ctx, "--namespace="+key.Namespace, "annotate", "machine", "--all", clusterv1.MachineSkipRemediationAnnotation+"=")
 			c.healthChecked(ctx, impatient)
-			Expect(syscall.Kill(instanceInit(c.state, id), syscall.SIGKILL)).To(Succeed())
+			Expect(syscall.Kill(instanceInit(id), syscall.SIGKILL)).To(Succeed())
 			ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
 			// The cloud is still the one that the source has started.
 			moved := *source.management
@@ -65,7 +65,7 @@ var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("cluste
 			c.expectReplaced(ctx, 3, currentVersion, []string{broken.Spec.ProviderID})
 		})
 		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
-		c.kubectl(ctx, "--namespace="+key.Namespace, "delete", "cluster", key.Name, "--timeout=2m")
+		c.kubectl(ctx, "--namespace="+key.Namespace, "delete", "cluster", key.Name)
 		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
 	}, NodeTimeout(2*rolledOut+4*clusterUp))
 })

@@ -70,6 +70,9 @@ func (c *cluster) arrived(ctx context.Context, from, to *management) {
 		expectCondition(g, now.Status.Conditions, clusterv1.ClusterRollingOutCondition, metav1.ConditionFalse)
 		g.Expect(c.anyControlPlane(g, ctx).GetGeneration()).To(BeNumerically(">", 0))
 		c.expectSettledStatus(g, ctx, 1, currentVersion)
+		for _, machine := range c.machines(g, ctx) {
+			g.Expect(machine.Status.NodeRef.IsDefined()).To(BeTrue(), "Machine %s has no Node, and could not be moved again", machine.Name)
+		}
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not go on where it has been moved")
 }
 

@@ -236,7 +236,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(source.instances(ctx).IsSuperset(before.instances)).To(BeTrue(), "the upgrade has replaced instances")
 		Expect(c.healthyMembers(ctx, controlPlanesOf(nodes))).To(ConsistOf(sets.List(before.members)))
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
-		c.expectSettledStatus(Default, ctx, 1, currentVersion)
+		Eventually(func(g Gomega) { c.expectSettledStatus(g, ctx, 1, currentVersion) }).WithContext(ctx).Should(Succeed())
 		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
 	}, NodeTimeout(3*clusterUp))
 
@@ -273,8 +273,11 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 
 	It("tells of a right that a role misses", func(ctx SpecContext) {
 		give := source.takeRight(ctx, "infrastructure-foo-manager", "patch", "fooclusters")
-		source.kubectl(ctx, "--namespace="+namespace, "patch", "foocluster", key.Name, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
-		Eventually(source.refused).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager: "),
+		By("taking the finalizer away again and again: an API server that has not seen the change of the role yet lets the manager put it back")
+		Eventually(func() []string {
+			source.kubectl(ctx, "--namespace="+namespace, "patch", "foocluster", key.Name, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
+			return source.refused()
+		}).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager: "),
 			ContainSubstring(`cannot patch resource \"fooclusters\"`))), "a right is missing, and no story would notice")
 		give()
 		Eventually(func(g Gomega) {
@@ -365,9 +368,9 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
-		// The new Machine has no Node for as long as the move needs to be refused.
-		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=15s", "--count=1")
-		DeferCleanup(func(ctx SpecContext) { c.heal(ctx, "slow") }, NodeTimeout(soon))
+		// The new Machine has no Node until the move was refused.
+		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay="+clusterUp.String(), "--count=1")
+		DeferCleanup(func(ctx SpecContext) { c.healAll(ctx) }, NodeTimeout(soon))
 		c.rolloutNow(ctx)
 		Eventually(func(g Gomega) {
 			for _, machine := range c.controlPlaneMachines(g, ctx) {
@@ -378,12 +381,13 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 			g.Expect(before).To(BeEmpty(), "there is no new Machine yet")
 		}).WithContext(ctx).Should(Succeed())
 		ctl.refuseMove(ctx, source, target, c, "is still provisioning the node")
+		c.heal(ctx, "slow")
 		c.replaced(ctx, before)
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
 
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
-		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name, "--timeout=2m")
+		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name)
 		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
 		ctl.run(ctx, source.management, "delete", "--control-plane=foo", "--infrastructure=foo")
 		crds := source.kubectl(ctx, "get", "crds", "--output=name")

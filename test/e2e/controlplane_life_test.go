@@ -58,7 +58,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("waits calmly while an admission policy rejects its Machines, and then grows to 3 without a gap in service", Label(
+	It("waits calmly while an admission policy rejects its Machines, and then grows to 3 without a gap in service", Label("slow",
 		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
 	), func(ctx SpecContext) {
 		allow := c.rejectMachines(ctx)
@@ -95,6 +95,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 	It("replaces no Machine when the manager starts again, or for a label", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		c.expectRestart(ctx, "manager", c.kill("manager"))
+		c.admitsChanges(ctx)
 		By("waiting until the new manager has looked at every Machine: each gets the label in place")
 		c.patchControlPlane(ctx, `{"machineTemplate":{"metadata":{"labels":{"e2e.foo/looked-at":"yes"}}}}`)
 		Eventually(func(g Gomega) {
@@ -226,10 +227,10 @@ func (c *cluster) killProgram(ctx context.Context, node corev1.Node, program str
 	GinkgoHelper()
 	By("killing " + program + " of " + node.Name)
 	id := c.instanceOf(ctx, node)
-	killed := processOfInstance(c.state, id, program)
+	killed := processOfInstance(id, program)
 	Expect(killed).NotTo(BeZero(), "%s does not run in %s", program, id)
 	Expect(syscall.Kill(killed, syscall.SIGKILL)).To(Succeed())
-	Eventually(func() int { return processOfInstance(c.state, id, program) }).WithContext(ctx).WithTimeout(clusterUp).
+	Eventually(func() int { return processOfInstance(id, program) }).WithContext(ctx).WithTimeout(clusterUp).
 		ShouldNot(Or(BeZero(), Equal(killed)), "the kubelet does not start %s again", program)
 }
 
@@ -238,7 +239,7 @@ func (c *cluster) stopInstances(ctx context.Context, nodes []corev1.Node) []stri
 	GinkgoHelper()
 	for _, node := range nodes {
 		By("stopping " + node.Name)
-		Expect(syscall.Kill(instanceInit(c.state, c.instanceOf(ctx, node)), syscall.SIGKILL)).To(Succeed())
+		Expect(syscall.Kill(instanceInit(c.instanceOf(ctx, node)), syscall.SIGKILL)).To(Succeed())
 	}
 	return providerIDsOf(nodes)
 }

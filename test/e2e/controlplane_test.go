@@ -41,7 +41,7 @@ import (
 )
 
 // rolledOut is how long it may take to replace, or to make, several control plane machines one after the other.
-const rolledOut = 6 * time.Minute
+const rolledOut = 20 * time.Minute
 
 // kubeadmControlPlane is the kind of Cluster API's own control plane.
 const kubeadmControlPlane = "KubeadmControlPlane"
@@ -85,6 +85,15 @@ func (c *cluster) patchControlPlane(ctx context.Context, spec string) {
 	GinkgoHelper()
 	object := c.anyControlPlane(Default, ctx)
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", strings.ToLower(object.GetKind()), object.GetName(), "--type=merge", `--patch={"spec":`+spec+`}`)
+}
+
+// admitsChanges waits until the manager's webhooks answer: a manager that was killed runs again before it serves them.
+func (c *cluster) admitsChanges(ctx context.Context) {
+	GinkgoHelper()
+	change := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"e2e.foo/admits":""}}}`))
+	Eventually(func(g Gomega) {
+		g.Expect(c.Patch(ctx, c.controlPlane(g, ctx), change, client.DryRunAll)).To(Succeed())
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "no change to the control plane is admitted")
 }
 
 func (c *cluster) upgradeControlPlane(ctx context.Context, version string) {
@@ -226,7 +235,11 @@ func (c *cluster) instanceOf(ctx context.Context, node corev1.Node) string {
 // Cluster API looks again, and more when the machine is dead. Other stories evict Pods.
 func (c *cluster) withoutDNSPods(ctx context.Context) {
 	GinkgoHelper()
-	c.on(ctx, "--namespace=kube-system", "scale", "deployment", "coredns", "--replicas=0")
+	// kubeadm makes the Deployment last, when the cluster may be available already.
+	Eventually(func(g Gomega) {
+		scaled := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "scale", "deployment", "coredns", "--replicas=0"))
+		g.Expect(scaled.code).To(BeZero(), scaled.stderr)
+	}).WithContext(ctx).Should(Succeed())
 }
 
 // healthChecked lets Cluster API find the Machines of the control plane whose instances are not what they should be, from
@@ -240,8 +253,8 @@ func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.
 			Selector:    metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachineControlPlaneLabel: ""}},
 			Checks: clusterv1.MachineHealthCheckChecks{
 				UnhealthyMachineConditions: []clusterv1.UnhealthyMachineCondition{{
-					// Longer than an instance needs to be made.
-					Type: clusterv1.InfrastructureReadyCondition, Status: metav1.ConditionFalse, TimeoutSeconds: ptr.To[int32](10),
+					// Longer than a new Machine needs to get its instance, also on a busy machine.
+					Type: clusterv1.InfrastructureReadyCondition, Status: metav1.ConditionFalse, TimeoutSeconds: ptr.To[int32](30),
 				}},
 			},
 		},

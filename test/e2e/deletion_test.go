@@ -19,6 +19,7 @@ limitations under the License.
 package e2e
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
 // allGone is how long a cluster may take to disappear when all its objects are deleted at once.
@@ -50,6 +53,7 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 			c.available(ctx)
 			c.nodesReady(ctx, 1, 2)
 
+			took := timed(ctx)
 			m.deleteAtOnce(ctx, inOrder(append(m.render(ctx, key, want), deployment...)))
 			Eventually(func(g Gomega) {
 				left := strings.Fields(m.kubectl(ctx, "--namespace="+key.Namespace, "get", allKinds, "--output=name"))
@@ -58,7 +62,8 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 				g.Expect(foocloud[[]named](ctx, m, "pools")).To(BeEmpty())
 				g.Expect(foocloud[[]named](ctx, m, "load-balancers")).To(BeEmpty())
 				g.Expect(foocloud[quota](ctx, m, "quota")).To(BeZero(), "quota is still used")
-			}).WithContext(ctx).WithTimeout(allGone).Should(Succeed())
+			}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed())
+			Expect(took()).To(BeNumerically("<=", allGone))
 		},
 		Entry("when they are deleted as they were applied, the infrastructure first", NodeTimeout(2*clusterUp+clusterGone), "in-order",
 			func(objects []*unstructured.Unstructured) []*unstructured.Unstructured { return objects }),
@@ -82,14 +87,25 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 		c.available(ctx)
 		c.nodesReady(ctx, 1, 1)
 
+		took := timed(ctx)
 		m.kubectl(ctx, "delete", "namespace", key.Namespace, "--wait=false")
 		Eventually(func(g Gomega) {
 			left := m.kubectl(ctx, "get", "namespaces", key.Namespace, "--ignore-not-found", "--output=jsonpath={.metadata.name} {.status.conditions[*].message}")
 			g.Expect(left).To(BeEmpty())
 			g.Expect(foocloud[quota](ctx, m, "quota")).To(BeZero(), "quota is still used")
-		}).WithContext(ctx).WithTimeout(allGone).Should(Succeed())
+		}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed())
+		Expect(took()).To(BeNumerically("<=", allGone))
 	}, NodeTimeout(2*clusterUp+clusterGone))
 })
+
+// timed returns a function that says how long ago it was called, without the time for which the machine is to blame.
+func timed(ctx context.Context) func() time.Duration {
+	watch, began := stopwatch.Start(ctx), time.Now()
+	return func() time.Duration {
+		now := time.Now()
+		return now.Sub(began) - watch.HeldUp(began, now)
+	}
+}
 
 func clusterLast(object *unstructured.Unstructured) int {
 	if object.GetKind() == "Cluster" {

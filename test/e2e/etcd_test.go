@@ -40,7 +40,7 @@ import (
 )
 
 // etcdAnswers is how long one try to ask an etcd may take.
-const etcdAnswers = 8 * time.Second
+const etcdAnswers = 20 * time.Second
 
 // forwarded is what kubectl says when it forwards a port.
 var forwarded = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:[0-9]+) -> 2379`)

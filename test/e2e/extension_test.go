@@ -65,12 +65,11 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		m.namespace(ctx, namespace)
 		store = filepath.Join(suiteDir, "snapshots")
 		m.setHooks(ctx, allHooks(store))
-		m.registered(ctx)
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
 		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
 		c = m.newExtensionCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
 			name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion},
-			variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant"},
+			variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant", "FOO_FAST=true"},
 		})
 		called = c.watchHooks(ctx)
 	}, NodeTimeout(clusterUp))
@@ -157,7 +156,6 @@ var _ = Describe("The registration of the runtime extension", Label("extension",
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
 		m.setHooks(ctx, map[string]string{"quotaCheck": "Enabled"})
-		m.registered(ctx)
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
 		waiting := func(name string) *cluster {
 			c := m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: name}, flavor{
@@ -176,7 +174,6 @@ var _ = Describe("The registration of the runtime extension", Label("extension",
 		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{"matchLabels":{"kubernetes.io/metadata.name":"another"}}}]`)
 		made(first)
 		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{}}]`)
-		m.registered(ctx)
 
 		By("taking back the registration")
 		second := waiting("taken-back")
@@ -234,10 +231,11 @@ func (m *management) setHooks(ctx context.Context, settings map[string]string) {
 	m.patchRegistration(ctx, string(patch))
 }
 
-// patchRegistration changes the ExtensionConfig with a JSON patch.
+// patchRegistration changes the ExtensionConfig with a JSON patch, and waits until Cluster API has seen that.
 func (m *management) patchRegistration(ctx context.Context, patch string) {
 	GinkgoHelper()
 	m.kubectl(ctx, "patch", "extensionconfig", "foo", "--type=json", "--patch="+patch)
+	m.registered(ctx)
 }
 
 // registered waits until Cluster API calls the extension as its ExtensionConfig now says.

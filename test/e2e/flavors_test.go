@@ -69,6 +69,12 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 		made(ctx, flavor{shape: small}).deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
+	It("fast comes up and goes", func(ctx SpecContext) {
+		c := made(ctx, flavor{name: "fast", shape: small})
+		Expect(c.controlPlane(Default, ctx).Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases).To(Equal([]string{"preflight"}))
+		c.deleted(ctx)
+	}, NodeTimeout(3*clusterUp))
+
 	It("machine-deployment comes up and goes", func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "machine-deployment", shape: small})
 		deployments := &clusterv1.MachineDeploymentList{}
@@ -199,13 +205,23 @@ func (m *management) externalEtcd(ctx context.Context, cluster client.ObjectKey)
 	return url
 }
 
-// freeAddress returns an address of the host with a port that nothing listens on.
+// freePorts are those that freeAddress has returned: who got one may not listen on it yet.
+var freePorts = sets.New[int]()
+
+// freeAddress returns an address of the host with a port that nothing listens on, and that nobody else gets from it.
 func freeAddress(ctx context.Context, host string) string {
 	GinkgoHelper()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	Expect(err).NotTo(HaveOccurred())
-	Expect(listener.Close()).To(Succeed())
-	return listener.Addr().String()
+	for {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(listener.Close()).To(Succeed())
+		address, ok := listener.Addr().(*net.TCPAddr)
+		Expect(ok).To(BeTrue())
+		if !freePorts.Has(address.Port) {
+			freePorts.Insert(address.Port)
+			return address.String()
+		}
+	}
 }
 
 // bridgeAddress is the address of the host on the bridge of the instances.

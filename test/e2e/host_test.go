@@ -65,12 +65,13 @@ func processesOf(folder string) []string {
 	return found
 }
 
-// instanceInit returns the process that is the first of an instance.
-func instanceInit(state, id string) int {
+// instanceInit returns the process that is the first of an instance. Its containers have first processes too, in PID namespaces that are
+// one deeper.
+func instanceInit(id string) int {
 	GinkgoHelper()
-	folder := filepath.Join(state, "cloud", "instances", id)
+	depth := len(pidsInNamespaces(os.Getpid())) + 1
 	for _, pid := range pids() {
-		if pidInNamespace(pid) == "1" && mounts(pid, folder) {
+		if ids := pidsInNamespaces(pid); len(ids) == depth && ids[depth-1] == "1" && inInstance(pid, id) {
 			return pid
 		}
 	}
@@ -78,27 +79,43 @@ func instanceInit(state, id string) int {
 	return 0
 }
 
-// processOfInstance returns the process of a program that runs in an instance; zero if there is none.
-func processOfInstance(state, id, program string) int {
-	folder := filepath.Join(state, "cloud", "instances", id)
+// processOfInstance returns the process of a program that runs in an instance, in a container or not; zero if there is none.
+func processOfInstance(id, program string) int {
+	GinkgoHelper()
 	for _, pid := range pids() {
 		name, _, _ := strings.Cut(procFile(pid, "cmdline"), "\x00")
-		if filepath.Base(name) == program && mounts(pid, folder) {
+		if filepath.Base(name) == program && inInstance(pid, id) {
 			return pid
 		}
 	}
 	return 0
 }
 
-// pidInNamespace is the ID of a process in its innermost PID namespace.
-func pidInNamespace(pid int) string {
+// inInstance reports whether a process is in the cgroup of an instance, or below it, as those of containers are.
+func inInstance(pid int, id string) bool {
+	return strings.Contains(procFile(pid, "cgroup"), "/foo/"+id+"/")
+}
+
+// cgroupsOf returns the cgroups of an instance, one for each hierarchy that the host has.
+func cgroupsOf(id string) []string {
+	GinkgoHelper()
+	var found []string
+	for _, pattern := range []string{"/sys/fs/cgroup/foo/", "/sys/fs/cgroup/*/foo/"} {
+		folders, err := filepath.Glob(pattern + id)
+		Expect(err).NotTo(HaveOccurred())
+		found = append(found, folders...)
+	}
+	return found
+}
+
+// pidsInNamespaces is the ID of a process in each of its PID namespaces, the innermost last; nothing if it has ended.
+func pidsInNamespaces(pid int) []string {
 	for line := range strings.Lines(procFile(pid, "status")) {
 		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
-			fields := strings.Fields(ids)
-			return fields[len(fields)-1]
+			return strings.Fields(ids)
 		}
 	}
-	return ""
+	return nil
 }
 
 // mounts reports whether a process has a mount namespace of its own with something of the folder in it.

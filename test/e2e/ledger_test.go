@@ -30,6 +30,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
 // ledgerNamespace of a workload cluster holds what a ledger has written.
@@ -58,10 +60,11 @@ func (c *cluster) newLedger(ctx context.Context) *ledger {
 // that afterwards every acknowledged write is there. It returns the longest times without a good answer.
 func (l *ledger) during(ctx context.Context, do func()) (writes, reads outage) {
 	GinkgoHelper()
+	watch := stopwatch.Start(ctx)
 	stopReads, stopWrites := l.poll(ctx), repeat(ctx, time.Second/20, l.write)
 	do()
 	written, read := stopWrites(), stopReads()
-	writes, reads = longest(written), longest(read)
+	writes, reads = longest(written, watch), longest(read, watch)
 	AddReportEntry("writes through the load balancer", fmt.Sprintf("%d, %d failed; %s", len(written), failures(written), writes))
 	AddReportEntry("reads through the load balancer", fmt.Sprintf("%d, %d failed; %s", len(read), failures(read), reads))
 	l.expectAll(ctx)

@@ -76,9 +76,7 @@ func (c *cluster) loseAllStatus(ctx context.Context) {
 // has marked them.
 func (c *cluster) askForRemediation(ctx context.Context) {
 	GinkgoHelper()
-	for _, machine := range c.controlPlaneMachines(Default, ctx) {
-		c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", machine.Name, clusterv1.RemediateMachineAnnotation+"=")
-	}
+	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"=")
 	Eventually(func(g Gomega) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
 			expectCondition(g, machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse)
@@ -90,14 +88,20 @@ func (c *cluster) askForRemediation(ctx context.Context) {
 // healthy again.
 func (c *cluster) withdrawRemediation(ctx context.Context) {
 	GinkgoHelper()
-	for _, machine := range c.controlPlaneMachines(Default, ctx) {
-		c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", machine.Name, clusterv1.RemediateMachineAnnotation+"-")
-	}
+	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"-")
 	Eventually(func(g Gomega) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
 			expectCondition(g, machine.Status.Conditions, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue)
 		}
 	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not take back what it has found")
+}
+
+// annotateControlPlane changes an annotation of all Machines of the control plane at once. While the API of the workload cluster cannot
+// be reached, there is no time to lose: after a minute, Cluster API gives up the connection, and no MachineHealthCheck is done any more.
+func (c *cluster) annotateControlPlane(ctx context.Context, change string) {
+	GinkgoHelper()
+	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", change,
+		"--selector="+clusterv1.ClusterNameLabel+"="+c.key.Name+","+clusterv1.MachineControlPlaneLabel)
 }
 
 // keepsMachines expects, for a while, that no Machine of the control plane is deleted.

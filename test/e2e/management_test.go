@@ -109,7 +109,7 @@ func startManagement(ctx context.Context) *management {
 func startQuickstart(ctx context.Context, state, bridge, network string, more ...string) *daemon {
 	GinkgoHelper()
 	args := append([]string{"--management-only", "--state-dir=" + state, "--bridge=" + bridge, "--network=" + network,
-		"--kubernetes-version=" + currentVersion}, more...)
+		"--kubernetes-version=" + currentVersion, "--timeout=" + clusterUp.String()}, more...)
 	return start(command(context.WithoutCancel(ctx), "quickstart", args...))
 }
 

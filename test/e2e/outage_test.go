@@ -32,6 +32,8 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
 // longestOutage is how long a cluster may be without a good answer through its load balancer, while programs die and
@@ -118,23 +120,23 @@ func ask(ctx context.Context, client *http.Client, url string) error {
 type outage struct {
 	since    time.Time
 	duration time.Duration
-	// starved is the longest time in it in which the test itself made no request: its machine is busy, not the cluster away.
-	starved time.Duration
+	// ofMachine is the part of it for which the machine of the test is to blame, and not the cluster.
+	ofMachine time.Duration
 	// err is what the first request that failed meanwhile got; nil if all were only slow.
 	err error
 }
 
 // ofCluster is how long the cluster was away.
-func (o outage) ofCluster() time.Duration { return o.duration - o.starved }
+func (o outage) ofCluster() time.Duration { return o.duration - o.ofMachine }
 
 func (o outage) String() string {
-	return fmt.Sprintf("longest time without a good answer %s from %s on, %s of it without a request, first error: %v",
-		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.starved.Round(time.Millisecond), o.err)
+	return fmt.Sprintf("longest time without a good answer %s from %s on, %s of it because the machine itself was held up, first error: %v",
+		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.ofMachine.Round(time.Millisecond), o.err)
 }
 
-// longest returns the longest time between two good answers that came one after the other, or before the first or after
-// the last one.
-func longest(answers []answer) outage {
+// longest returns the time between two good answers that came one after the other, or before the first or after the last
+// one, in which the cluster was away the longest.
+func longest(answers []answer, watch *stopwatch.Stopwatch) outage {
 	if len(answers) == 0 {
 		return outage{}
 	}
@@ -148,23 +150,11 @@ func longest(answers []answer) outage {
 		if one.err != nil && index < len(byEnd)-1 {
 			continue
 		}
-		if now.duration = one.end.Sub(now.since); now.duration > worst.duration {
+		now.duration, now.ofMachine = one.end.Sub(now.since), watch.HeldUp(now.since, one.end)
+		if now.ofCluster() > worst.ofCluster() {
 			worst = now
 		}
 		now = outage{since: one.end}
 	}
-	worst.starved = starved(answers, worst)
 	return worst
-}
-
-// starved returns the longest time between two requests that were made one after the other during an outage.
-func starved(answers []answer, during outage) time.Duration {
-	var longest time.Duration
-	last := during.since
-	for _, one := range slices.SortedFunc(slices.Values(answers), func(a, b answer) int { return a.start.Compare(b.start) }) {
-		if one.start.After(last) && !one.start.After(during.since.Add(during.duration)) {
-			longest, last = max(longest, one.start.Sub(last)), one.start
-		}
-	}
-	return longest
 }

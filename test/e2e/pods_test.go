@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -258,10 +259,7 @@ func (p *pods) leadServices(ctx context.Context, deployment *appsv1.Deployment, 
 // freePort returns a port that nothing listens on.
 func freePort(ctx context.Context) int32 {
 	GinkgoHelper()
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", ":0")
+	address, err := netip.ParseAddrPort(freeAddress(ctx, ""))
 	Expect(err).NotTo(HaveOccurred())
-	defer func() { _ = listener.Close() }()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	Expect(ok).To(BeTrue())
-	return int32(address.Port)
+	return int32(address.Port())
 }

@@ -40,14 +40,14 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 		state := filepath.Join(suiteDir, "quickstart")
 		began := time.Now()
 		got := end(command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork,
-			"--kubernetes-version="+currentVersion, "--cluster-name=shown", "--control-plane-machine-count=1", "--worker-machine-count=3"))
+			"--kubernetes-version="+currentVersion, "--timeout="+clusterUp.String(), "--cluster-name=shown", "--control-plane-machine-count=1", "--worker-machine-count=3"))
 		AddReportEntry("quickstart", time.Since(began).Round(time.Second).String()+"\n"+got.stdout)
 		Expect(got.code).To(BeZero(), got.stdout+got.stderr)
 
 		By("reading what it has shown")
 		Expect(got.stdout).To(containAll([]string{
 			"Cluster default/shown", "FooControlPlane default/shown-control-plane", // the tree
-			"foo-process://", currentVersion, "Ready", // the nodes
+			"containerd://", currentVersion, "Ready", // the nodes
 			"TOOK", // the phases
 			"export KUBECONFIG=", "scale machinepool shown-workers", "scale foocontrolplane shown-control-plane", "describe cluster shown", "delete cluster shown",
 		}))
@@ -61,11 +61,11 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 var _ = Describe("A quickstart that fails", Label("bad-input"), func() {
 	It("says why at once, leaves its logs, and nothing else", func(ctx SpecContext) {
 		state := filepath.Join(suiteDir, "failed")
-		cmd := command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--timeout=2m")
+		cmd := command(ctx, "quickstart", "--exit", "--state-dir="+state, "--bridge="+quickstartBridge, "--network="+quickstartNetwork, "--timeout="+clusterUp.String())
 		cmd.Env = append(cmd.Env, "FOO_CONTROL_PLANE_INSTANCE_TYPE=huge")
 		got := end(cmd)
 		Expect(got.code).To(Equal(exitFailed), got.stdout+got.stderr)
-		Expect(got.stdout).To(containAll([]string{"FAILED", "FooMachine demo-control-plane", `"huge"`, "small", "medium", "large", "logs are in"}))
+		Expect(got.stdout).To(containAll([]string{"FAILED", "the cluster cannot come up", "FooMachine demo-control-plane", `"huge"`, "small", "medium", "large", "logs are in"}))
 		Expect(filepath.Join(state, "logs", "manager.log")).To(BeARegularFile())
 		Expect(processesOf(state)).To(BeEmpty())
 		Expect(mountsUnder(state)).To(BeEmpty())
@@ -99,7 +99,7 @@ var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
 	It("a bridge and a network that are in use", func(ctx SpecContext) {
 		sharedManagement(ctx)
 		refused(ctx, []string{"--bridge=" + suiteBridge}, "--bridge "+suiteBridge, "choose another one")
-		refused(ctx, []string{"--network=10.92.0.0/16"}, "--network 10.92.0.0/16 is in use", "for example")
+		refused(ctx, []string{"--network=10.92.0.0/16"}, "network 10.92.0.0/16 is in use", "another network with --network")
 	}, NodeTimeout(clusterUp))
 
 	It("a state folder that another quickstart uses, or that is none", func(ctx SpecContext) {

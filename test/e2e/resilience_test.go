@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
 var _ = Describe("Programs and machines that die", Ordered, Label("resilience"), func() {
@@ -47,6 +48,7 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 	}, NodeTimeout(2*clusterUp))
 
 	It("grows the control plane to 3 though the manager and foocloud are killed", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+		watch := stopwatch.Start(ctx)
 		asking := c.poll(ctx)
 		c.scaleControlPlane(ctx, 3)
 		By("killing the manager once it has made the second machine")
@@ -61,7 +63,7 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 		Expect(c.healthyMembers(ctx, nodes)).To(ConsistOf(namesOf(controlPlanesOf(nodes))))
 
 		answers := asking()
-		worst := longest(answers)
+		worst := longest(answers, watch)
 		AddReportEntry("requests through the load balancer", fmt.Sprintf("%d, %s", len(answers), worst))
 		Expect(worst.ofCluster()).To(BeNumerically("<=", longestOutage), "reads through the load balancer: %s", worst)
 	}, NodeTimeout(3*clusterUp))
@@ -74,7 +76,7 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 		})
 		Expect(staying).To(HaveLen(3))
 		victim := &staying[0]
-		Expect(syscall.Kill(instanceInit(c.state, victim.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
+		Expect(syscall.Kill(instanceInit(victim.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
 		Eventually(func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(victim), victim)).To(Succeed())
 			ready := expectCondition(g, victim.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionFalse)

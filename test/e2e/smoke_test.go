@@ -20,6 +20,7 @@ package e2e
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,6 +31,7 @@ import (
 	. "github.com/onsi/gomega/gstruct"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/kubernetes"
@@ -62,7 +64,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		for _, node := range nodes {
 			info := node.Status.NodeInfo
 			Expect(info.KubeletVersion).To(Equal(currentVersion))
-			Expect(info.ContainerRuntimeVersion).To(HavePrefix("foo-process://"), "the Node must say that it has no real containers")
+			Expect(info.ContainerRuntimeVersion).To(Equal("containerd://2.4.2"))
 			Expect(node.Status.Capacity.Cpu().Value()).To(BeEquivalentTo(2), "the kubelet reports the instance type, not the host")
 			Expect(node.Status.Capacity.Memory().String()).To(Equal("2Gi"))
 		}
@@ -78,6 +80,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		"contract:infra-machinepool.providerIDList", "contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.replicas",
 	), func(ctx SpecContext) {
 		nodes := c.nodesReady(ctx, 1, 3)
+		c.poolHas(ctx, workersOf(nodes))
 		instances := foocloud[[]instance](ctx, c.management, "instances")
 		Expect(providerIDsOf(nodes)).To(ConsistOf(providerIDsOfInstances(instances)))
 		for _, machine := range c.fooMachines(Default, ctx) {
@@ -87,7 +90,6 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 			Expect(machine.Status.Addresses).To(ContainElement(MatchFields(IgnoreExtras, Fields{"Type": Equal(clusterv1.MachineInternalIP)})))
 			expectCondition(Default, machine.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionTrue)
 		}
-		c.poolHas(ctx, workersOf(nodes))
 	}, NodeTimeout(clusterUp))
 
 	It("is described by clusterctl", Label("contract:control-plane.clusterctl", "contract:infra-cluster.clusterctl",
@@ -99,40 +101,119 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		}
 	}, NodeTimeout(soon))
 
-	It("runs a Deployment, and says that its containers are simulated", func(ctx SpecContext) {
-		c.on(ctx, "create", "deployment", "hello", "--image=registry.example/hello:1", "--replicas=10")
+	It("runs the containers of a Deployment, with logs and exec", func(ctx SpecContext) {
+		c.on(ctx, append([]string{"create", "deployment", "hello", "--image=" + shellImage, "--replicas=10", "--"}, hello...)...)
 		c.deploymentReady(ctx, "hello", 10)
-		Expect(c.on(ctx, "logs", "deployment/hello")).To(ContainSubstring("simulated"))
-	}, NodeTimeout(clusterUp))
-
-	It("resizes a Pod in place", func(ctx SpecContext) {
-		resources := func(cpu, memory string) string {
-			return fmt.Sprintf(`{"spec":{"containers":[{"name":"resized","image":"registry.example/hello:1","resources":{`+
-				`"requests":{"cpu":"10m","memory":"16Mi"},"limits":{"cpu":%q,"memory":%q}}}]}}`, cpu, memory)
-		}
-		c.on(ctx, "run", "resized", "--image=registry.example/hello:1", "--overrides="+resources("50m", "64Mi"))
-		c.on(ctx, "wait", "pod", "resized", "--for=condition=Ready", "--timeout=60s")
-		for _, limits := range [][]string{{"100m", "128Mi"}, {"50m", "64Mi"}} {
-			c.on(ctx, "patch", "pod", "resized", "--subresource=resize", "--patch="+resources(limits[0], limits[1]))
-			Eventually(func() []string {
-				return strings.Fields(c.on(ctx, "get", "pod", "resized", "--output=jsonpath={.status.containerStatuses[0].resources.limits['cpu','memory']} "+
-					"{.status.containerStatuses[0].restartCount} {.status.conditions[?(@.type=='PodResizeInProgress')].status}"))
-			}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal(append(limits, "0")), "the kubelet does not do it")
-		}
-		c.on(ctx, "delete", "pod", "resized")
-	}, NodeTimeout(2*clusterUp))
-
-	It("runs the control plane as real processes, with logs, exec and port-forward", func(ctx SpecContext) {
-		nodes := c.nodesReady(ctx, 1, 3)
-		name := controlPlanesOf(nodes)[0].Name
-		Expect(c.on(ctx, "logs", "--namespace=kube-system", "kube-apiserver-"+name)).To(ContainSubstring("Serving securely"))
-		hosts := c.on(ctx, "exec", "--namespace=kube-system", "etcd-"+name, "--", "cat", "/etc/hosts")
-		Expect(hosts).To(ContainSubstring(name), "exec runs a command inside of the instance")
-		piped := command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "--stdin", "--namespace=kube-system", "etcd-"+name, "--", "sh", "-c", "cat; exit 3")
+		// A container runs, and its Pod is ready, before it has said anything.
+		Eventually(func() string { return c.on(ctx, "logs", "deployment/hello") }).WithContext(ctx).Should(HavePrefix("hello from hello-"))
+		pod := c.on(ctx, "get", "pods", "--selector=app=hello", "--output=jsonpath={.items[0].metadata.name}")
+		Expect(c.on(ctx, "exec", pod, "--", "hostname")).To(Equal(pod+"\n"), "exec runs a command inside of the Pod")
+		piped := command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "--stdin", pod, "--", "sh", "-c", "cat; exit 3")
 		piped.Stdin = strings.NewReader("through and back")
 		ended := end(piped)
 		Expect(ended.stdout).To(Equal("through and back"), ended.stderr)
 		Expect(ended.code).To(Equal(3), "kubectl exec must end with the exit code of the command")
+	}, NodeTimeout(clusterUp))
+
+	It("has Services and DNS", func(ctx SpecContext) {
+		var api, dns corev1.Service
+		Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, &api)).To(Succeed())
+		Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}, &dns)).To(Succeed())
+		c.on(ctx, "--namespace=kube-system", "rollout", "status", "daemonset/kube-proxy")
+		c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset/flannel")
+		By("connecting to the API server by its Service, from a Pod on another Node, once kube-proxy has led it there")
+		Eventually(func(g Gomega) {
+			connected := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "deployment/hello", "--",
+				"bash", "-c", ": < /dev/tcp/"+api.Spec.ClusterIP+"/443"))
+			g.Expect(connected.code).To(BeZero(), connected.stderr)
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+
+		By("asking DNS for that Service, from a Pod on each worker")
+		c.on(ctx, "--namespace=kube-system", "wait", "deployment/coredns", "--for=condition=Available", "--timeout="+clusterUp.String())
+		for index, node := range workersOf(c.nodesReady(ctx, 1, 3)) {
+			asking := c.runPod(ctx, fmt.Sprintf("asking-%d", index), node.Name, corev1.Container{Image: shellImage, Command: hello})
+			c.podReady(ctx, asking)
+			Eventually(func() []string {
+				asked := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", asking.Name, "--", "getent", "hosts", "kubernetes.default"))
+				return strings.Fields(asked.stdout)
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal([]string{api.Spec.ClusterIP, "kubernetes.default.svc.cluster.local"}), node.Name)
+			c.on(ctx, "delete", "pod", asking.Name)
+		}
+
+		By("reaching the Pods behind DNS by a port of every Node")
+		before := dns.DeepCopy()
+		dns.Spec.Type = corev1.ServiceTypeNodePort
+		Expect(c.workload.Patch(ctx, &dns, client.MergeFrom(before))).To(Succeed())
+		index := slices.IndexFunc(dns.Spec.Ports, func(port corev1.ServicePort) bool { return port.Name == "metrics" })
+		Expect(index).To(BeNumerically(">=", 0))
+		for _, node := range c.nodesReady(ctx, 1, 3) {
+			address := fmt.Sprintf("http://%s:%d/metrics", addressOf(node), dns.Spec.Ports[index].NodePort)
+			Eventually(func() (string, error) { return fetch(ctx, address) }).WithContext(ctx).WithTimeout(clusterUp).
+				Should(ContainSubstring("coredns_build_info"), node.Name)
+		}
+	}, NodeTimeout(2*clusterUp))
+
+	It("resizes a Pod in place", func(ctx SpecContext) {
+		resources := func(cpu, memory string) corev1.ResourceRequirements {
+			return corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m"), corev1.ResourceMemory: resource.MustParse("16Mi")},
+				Limits:   corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)},
+			}
+		}
+		pod := c.runPod(ctx, "resized", "", corev1.Container{Image: shellImage, Command: hello, Resources: resources("50m", "64Mi")})
+		c.podReady(ctx, pod)
+		for _, limits := range [][]string{{"100m", "128Mi"}, {"50m", "64Mi"}} {
+			wanted := resources(limits[0], limits[1])
+			container := map[string]any{"name": pod.Name, "resources": wanted}
+			patch, err := json.Marshal(map[string]any{"spec": map[string]any{"containers": []any{container}}})
+			Expect(err).NotTo(HaveOccurred())
+			c.on(ctx, "patch", "pod", pod.Name, "--subresource=resize", "--patch="+string(patch))
+			Eventually(func() []string {
+				return strings.Fields(c.on(ctx, "get", "pod", pod.Name, "--output=jsonpath="+
+					"{.status.containerStatuses[0].resources.limits['cpu','memory']} {.status.containerStatuses[0].restartCount} "+
+					"{.status.conditions[?(@.type=='PodResizeInProgress')].status}"))
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Equal(append(limits, "0")), "the kubelet does not do it")
+			Expect(c.on(ctx, "exec", pod.Name, "--", "sh", "-c", "cat "+memoryLimit+" 2>/dev/null || true")).
+				To(Equal(fmt.Sprintln(wanted.Limits.Memory().Value())), "the limit of the container's cgroup")
+		}
+		c.on(ctx, "delete", "pod", pod.Name)
+	}, NodeTimeout(2*clusterUp))
+
+	It("kills a container that takes more memory than it may, and nothing else", func(ctx SpecContext) {
+		node := workersOf(c.nodesReady(ctx, 1, 3))[0]
+		neighbour := c.podReady(ctx, c.runPod(ctx, "neighbour", node.Name, corev1.Container{Image: pauseImage}))
+		greedy := c.runPod(ctx, "greedy", node.Name, corev1.Container{
+			// It wants to have a whole line in memory, and the line never ends.
+			Image: shellImage, Command: []string{"tail", "/dev/zero"},
+			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}},
+		})
+		Eventually(func(g Gomega) {
+			g.Expect(c.workload.Get(ctx, client.ObjectKeyFromObject(greedy), greedy)).To(Succeed())
+			g.Expect(greedy.Status.ContainerStatuses).To(HaveLen(1))
+			g.Expect(greedy.Status.ContainerStatuses[0].State.Terminated).To(HaveValue(MatchFields(IgnoreExtras,
+				Fields{"Reason": Equal("OOMKilled"), "ExitCode": BeEquivalentTo(137)})))
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+		now := c.podReady(ctx, neighbour)
+		Expect(now.Status.ContainerStatuses).To(Equal(neighbour.Status.ContainerStatuses), "the neighbour was touched")
+		Expect(podReadiness(now)).To(Equal(podReadiness(neighbour)), "the neighbour was not Ready meanwhile")
+		left := workersOf(c.nodesReady(ctx, 1, 3))
+		index := slices.IndexFunc(left, func(one corev1.Node) bool { return one.Name == node.Name })
+		Expect(index).To(BeNumerically(">=", 0))
+		Expect(readySince(left[index])).To(Equal(readySince(node)), "the Node was not Ready meanwhile")
+		c.on(ctx, "delete", "pod", "greedy", "neighbour")
+	}, NodeTimeout(2*clusterUp))
+
+	It("runs the control plane in containers, with logs, exec and port-forward", func(ctx SpecContext) {
+		nodes := c.nodesReady(ctx, 1, 3)
+		name := controlPlanesOf(nodes)[0].Name
+		Expect(c.on(ctx, "logs", "--namespace=kube-system", "kube-apiserver-"+name)).To(ContainSubstring("Serving securely"))
+		const pki = "/etc/kubernetes/pki/etcd/"
+		Expect(c.on(ctx, "exec", "--namespace=kube-system", "etcd-"+name, "--", "etcdctl", "--cacert="+pki+"ca.crt", "--cert="+pki+"server.crt",
+			"--key="+pki+"server.key", "endpoint", "health")).To(ContainSubstring("is healthy"), "exec runs a program of the image inside of the container")
+		proxy := c.on(ctx, "get", "pods", "--namespace=kube-system", "--selector=k8s-app=kube-proxy", "--field-selector=spec.nodeName="+name,
+			"--output=jsonpath={.items[0].metadata.name}")
+		hosts := c.on(ctx, "exec", "--namespace=kube-system", proxy, "--", "cat", "/etc/hosts")
+		Expect(hosts).To(ContainSubstring(name), "a Pod with the network of its Node is inside of the instance")
 		Expect(c.healthyMembers(ctx, nodes)).To(ConsistOf(name))
 	}, NodeTimeout(clusterUp))
 
@@ -172,6 +253,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 	}, NodeTimeout(2*clusterUp))
 
 	It("leaves nothing when it is deleted", func(ctx SpecContext) {
+		instances := foocloud[[]instance](ctx, c.management, "instances")
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name)
 		Expect(c.gone(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.key.Name}})(Default, ctx)).To(BeTrue())
 		By("looking into the management cluster")
@@ -185,6 +267,9 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(foocloud[quota](ctx, c.management, "quota")).To(BeZero(), "quota is still used")
 		By("looking at the host")
 		Expect(machinesOf(c.state, suiteBridge)).To(BeEmpty())
+		for _, one := range instances {
+			Expect(cgroupsOf(one.ID)).To(BeEmpty(), "cgroups of instance %s stay", one.ID)
+		}
 	}, NodeTimeout(clusterGone+soon))
 })
 

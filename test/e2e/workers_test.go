@@ -97,7 +97,7 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 	It("are reported as stopped and as lost, and made anew once their Machine is deleted", Label("contract:infra-machine.conditions"),
 		func(ctx SpecContext) {
 			fooMachine := c.oneFooMachine(ctx, deployed)
-			Expect(syscall.Kill(instanceInit(c.state, fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
+			Expect(syscall.Kill(instanceInit(fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceStoppedReason)
 			c.deleteInstance(ctx, fooMachine.Status.InstanceID)
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceNotFoundReason)

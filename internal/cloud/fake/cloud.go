@@ -110,8 +110,8 @@ func withDefaults(o Options) Options {
 	}
 	if o.InstanceTypes == nil {
 		o.InstanceTypes = []cloud.InstanceType{
-			{Name: "large", CPUs: 8, MemoryBytes: 32 << 30, Architecture: "amd64", Runtime: cloud.RuntimeProcess},
-			{Name: "small", CPUs: 2, MemoryBytes: 4 << 30, Architecture: "amd64", Runtime: cloud.RuntimeProcess},
+			{Name: "large", CPUs: 8, MemoryBytes: 32 << 30, Architecture: "amd64"},
+			{Name: "small", CPUs: 2, MemoryBytes: 4 << 30, Architecture: "amd64"},
 		}
 	}
 	if o.Images == nil {

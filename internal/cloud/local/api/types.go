@@ -40,11 +40,15 @@ const (
 	PathInstances     = "/v1/instances"
 	PathPools         = "/v1/pools"
 	PathFaults        = "/v1/faults"
-	PathWatch         = "/v1/watch"
+	// PathContainerImages is what instances pull; PathImages is what they are made of.
+	PathContainerImages = "/v1/container-images"
+	PathWatch           = "/v1/watch"
 	// SuffixLog follows an instance's path.
 	SuffixLog = "/console"
 	// SuffixDrain follows an instance's path.
 	SuffixDrain = "/drain"
+	// SuffixPower follows an instance's path, and an action follows it.
+	SuffixPower = "/power"
 	// SuffixSize follows a pool's path.
 	SuffixSize = "/size"
 )
@@ -53,7 +57,7 @@ const (
 const (
 	// ParameterTag chooses by a tag, key=value; given more than once, all must match.
 	ParameterTag = "tag"
-	// ParameterName chooses instances by name.
+	// ParameterName chooses instances, or a container image, by name.
 	ParameterName = "name"
 	// ParameterPool chooses instances by pool.
 	ParameterPool = "pool"
@@ -74,6 +78,7 @@ const HeaderTenant = "Foo-Tenant"
 const (
 	JSON  = "application/json"
 	Lines = "application/x-ndjson"
+	Tar   = "application/x-tar"
 	Text  = "text/plain; charset=utf-8"
 	YAML  = "application/yaml"
 )
@@ -90,6 +95,16 @@ type PoolSize struct {
 	Size int32 `json:"size"`
 }
 
+// ContainerImage is an image of containers that instances pull from the cloud.
+type ContainerImage struct {
+	// Name of the image with its registry and tag, for example "registry.example/app:v1".
+	Name string `json:"name"`
+	// Digest of its manifest, or of the list of its manifests for several platforms.
+	Digest string `json:"digest"`
+	// SizeBytes of all that it is made of.
+	SizeBytes int64 `json:"sizeBytes"`
+}
+
 // Lists of the API.
 type (
 	// Zones is the answer to GET /v1/zones.
@@ -104,6 +119,8 @@ type (
 	Instances = List[cloud.Instance]
 	// Pools is the answer to GET /v1/pools.
 	Pools = List[cloud.Pool]
+	// ContainerImages is the answer to GET and POST /v1/container-images.
+	ContainerImages = List[ContainerImage]
 	// Faults is the answer to GET /v1/faults.
 	Faults = List[fault.Rule]
 )

@@ -87,6 +87,11 @@ func (c *Client) DrainInstance(ctx context.Context, id string) error {
 	return c.order(ctx, http.MethodPost, named(api.PathInstances, id)+api.SuffixDrain)
 }
 
+// SwitchInstance does to an instance what the switches of a machine do: stop, start, reboot, freeze or thaw. It goes on after the call.
+func (c *Client) SwitchInstance(ctx context.Context, id, action string) error {
+	return c.order(ctx, http.MethodPost, named(named(api.PathInstances, id)+api.SuffixPower, action))
+}
+
 // DeleteInstance implements cloud.Instances.
 func (c *Client) DeleteInstance(ctx context.Context, id string) error {
 	return c.order(ctx, http.MethodDelete, named(api.PathInstances, id))

@@ -82,7 +82,7 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("endpoint %q: %w", options.Endpoint, err)
 	}
-	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute}
+	transport := &http.Transport{MaxIdleConnsPerHost: maxIdle, IdleConnTimeout: time.Minute, ExpectContinueTimeout: requestTimeout}
 	c := &Client{options: options, http: &http.Client{Transport: transport}}
 	dialer := &net.Dialer{Timeout: dialTimeout}
 	switch {
@@ -144,17 +144,20 @@ func (c *Client) token() (string, error) {
 
 // send sends a request and returns the answer, or the typed error that it holds. The caller closes the body.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	if body == nil {
+		return c.sendContent(ctx, method, path, http.NoBody, nil)
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	return c.sendContent(ctx, method, path, bytes.NewReader(text), map[string]string{"Content-Type": api.JSON})
+}
+
+func (c *Client) sendContent(ctx context.Context, method, path string, content io.Reader, headers map[string]string) (*http.Response, error) {
 	token, err := c.token()
 	if err != nil {
 		return nil, err
-	}
-	var content io.Reader = http.NoBody
-	if body != nil {
-		text, err := json.Marshal(body)
-		if err != nil {
-			return nil, fmt.Errorf("encode the request: %w", err)
-		}
-		content = bytes.NewReader(text)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, content)
 	if err != nil {
@@ -164,8 +167,8 @@ func (c *Client) send(ctx context.Context, method, path string, body any) (*http
 	if c.options.Tenant != "" {
 		request.Header.Set(api.HeaderTenant, c.options.Tenant)
 	}
-	if body != nil {
-		request.Header.Set("Content-Type", api.JSON)
+	for name, value := range headers {
+		request.Header.Set(name, value)
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -56,13 +56,16 @@ type Zone struct {
 type InstanceType struct {
 	// Name of the type, a DNS label.
 	Name string `json:"name"`
-	// CPUs that the kubelet reports, at least 1.
+	// CPUs of an instance, at least 1.
 	CPUs int `json:"cpus"`
-	// Memory that the kubelet reports, for example 4Gi.
+	// Memory of an instance, for example 4Gi.
 	Memory resource.Quantity `json:"memory"`
-	// Runtime of the containers; "process", which is the default, is the only one.
-	Runtime string `json:"runtime,omitempty"`
+	// Disk is what an instance may write to its disk, for example 20Gi; no limit when left out.
+	Disk resource.Quantity `json:"disk,omitempty"`
 }
+
+// minDisk is the smallest disk that makes sense: less holds no file system and no node.
+const minDisk = 64 << 20
 
 // Tenant is who may call.
 type Tenant struct {
@@ -131,11 +134,6 @@ func (c *Config) setDefaults() {
 	if len(c.Tenants) == 0 {
 		c.Tenants = []Tenant{{Name: DefaultTenant}}
 	}
-	for i := range c.InstanceTypes {
-		if c.InstanceTypes[i].Runtime == "" {
-			c.InstanceTypes[i].Runtime = cloud.RuntimeProcess
-		}
-	}
 }
 
 func (c *Config) validate() error {
@@ -183,8 +181,8 @@ func (t *InstanceType) validate() error {
 	if t.Memory.Sign() <= 0 {
 		return &cloud.InvalidError{Field: field + "memory", Value: t.Memory.String(), Problem: "must be more than nothing, for example 2Gi"}
 	}
-	if t.Runtime != cloud.RuntimeProcess {
-		return &cloud.InvalidError{Field: field + "runtime", Value: t.Runtime, Problem: "unknown runtime", Allowed: []string{cloud.RuntimeProcess}}
+	if !t.Disk.IsZero() && t.Disk.Value() < minDisk {
+		return &cloud.InvalidError{Field: field + "disk", Value: t.Disk.String(), Problem: "must be at least 64Mi, for example 20Gi; without it there is no limit"}
 	}
 	return nil
 }
@@ -215,9 +213,7 @@ func (c *Config) CloudZones() []cloud.Zone {
 func (c *Config) CloudInstanceTypes() []cloud.InstanceType {
 	types := make([]cloud.InstanceType, 0, len(c.InstanceTypes))
 	for _, kind := range c.InstanceTypes {
-		types = append(types, cloud.InstanceType{
-			Name: kind.Name, CPUs: kind.CPUs, MemoryBytes: kind.Memory.Value(), Runtime: kind.Runtime,
-		})
+		types = append(types, cloud.InstanceType{Name: kind.Name, CPUs: kind.CPUs, MemoryBytes: kind.Memory.Value(), DiskBytes: kind.Disk.Value()})
 	}
 	return types
 }

@@ -40,7 +40,7 @@ func TestDefaults(t *testing.T) {
 	g.Expect(c.CloudZones()).To(Equal([]cloud.Zone{
 		{Name: "zone-a", ControlPlane: true}, {Name: "zone-b", ControlPlane: true}, {Name: "zone-c", ControlPlane: true},
 	}))
-	g.Expect(c.CloudInstanceTypes()[0]).To(Equal(cloud.InstanceType{Name: "small", CPUs: 2, MemoryBytes: 2 << 30, Runtime: "process"}))
+	g.Expect(c.CloudInstanceTypes()[0]).To(Equal(cloud.InstanceType{Name: "small", CPUs: 2, MemoryBytes: 2 << 30}))
 	g.Expect(c.Limits()).To(Equal(map[string]cloud.Resources{DefaultTenant: {}}))
 }
 
@@ -48,7 +48,7 @@ func TestEverythingSet(t *testing.T) {
 	g := NewWithT(t)
 	c, err := load(t, `
 zones: [{name: north}, {name: south, controlPlane: false}]
-instanceTypes: [{name: tiny, cpus: 1, memory: 512Mi}]
+instanceTypes: [{name: tiny, cpus: 1, memory: 512Mi, disk: 10Gi}]
 tenants: [{name: team, tokenFile: /t, requestsPerSecond: 5, quota: {instances: 1, cpus: 2, memory: 1Gi, loadBalancers: 3}}]
 `)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -66,7 +66,8 @@ func TestMistakes(t *testing.T) {
 		"cpus":             {"instanceTypes: [{name: a, memory: 1Gi}]", "instanceTypes[a].cpus"},
 		"memory":           {"instanceTypes: [{name: a, cpus: 1}]", "instanceTypes[a].memory"},
 		"odd memory":       {"instanceTypes: [{name: a, cpus: 1, memory: lots}]", "quantities"},
-		"runtime":          {"instanceTypes: [{name: a, cpus: 1, memory: 1Gi, runtime: docker}]", "allowed: process"},
+		"small disk":       {"instanceTypes: [{name: a, cpus: 1, memory: 1Gi, disk: 1Mi}]", "instanceTypes[a].disk"},
+		"former field":     {"instanceTypes: [{name: a, cpus: 1, memory: 1Gi, runtime: process}]", `unknown field "instanceTypes[0].runtime"`},
 		"negative quota":   {"tenants: [{name: a, quota: {instances: -1}}]", "quota.instances"},
 		"tenant's name":    {"tenants: [{tokenFile: /t}]", "tenants[0].name"},
 		"negative request": {"tenants: [{name: a, requestsPerSecond: -1}]", "requestsPerSecond"},

@@ -54,13 +54,20 @@ func (c *checked) certificate(address string) (tls.Certificate, error) {
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("--listen: %w", err)
 	}
-	authority, err := tls.LoadX509KeyPair(filepath.Join(c.StateDir, certFile), filepath.Join(c.StateDir, keyFile))
-	if err != nil || time.Now().After(authority.Leaf.NotAfter) {
-		if authority, err = makeAuthority(c.StateDir); err != nil {
-			return tls.Certificate{}, err
-		}
+	signer, err := authority(c.StateDir)
+	if err != nil {
+		return tls.Certificate{}, err
 	}
-	return sign(authority, host)
+	return sign(signer, host)
+}
+
+// authority returns the cloud's own authority, and makes it if need be.
+func authority(stateDir string) (tls.Certificate, error) {
+	kept, err := tls.LoadX509KeyPair(filepath.Join(stateDir, certFile), filepath.Join(stateDir, keyFile))
+	if err != nil || time.Now().After(kept.Leaf.NotAfter) {
+		return makeAuthority(stateDir)
+	}
+	return kept, nil
 }
 
 // makeAuthority makes an authority and keeps it in the state folder.

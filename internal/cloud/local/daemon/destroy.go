@@ -37,7 +37,7 @@ import (
 
 // Destroy removes everything that a state folder has on this host, and the state folder itself. The daemon must not
 // run. A folder that is not there is no error, and one of a daemon that ended before it had a state is removed too.
-func Destroy(ctx context.Context, path string) error {
+func Destroy(ctx context.Context, path, runtime string) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
@@ -58,11 +58,11 @@ func Destroy(ctx context.Context, path string) error {
 	}
 	defer func() { _ = locked.Close() }()
 	if missing == nil {
-		if err := destroyAll(ctx, folder); err != nil {
+		if err := destroyAll(ctx, folder, runtime); err != nil {
 			return err
 		}
 	}
-	return removeState(folder)
+	return errors.Join(removeState(folder), instance.RemoveLimits())
 }
 
 // neverStarted reports whether a folder holds nothing but what a daemon leaves that ended before it had a state, as one
@@ -95,7 +95,7 @@ func removeState(folder string) error {
 	return nil
 }
 
-func destroyAll(ctx context.Context, folder string) error {
+func destroyAll(ctx context.Context, folder, runtime string) error {
 	state, err := store.Open(filepath.Join(folder, stateFile))
 	if err != nil {
 		return err
@@ -110,14 +110,18 @@ func destroyAll(ctx context.Context, folder string) error {
 	if err != nil || record == nil {
 		return err
 	}
-	if err := destroyMachines(ctx, folder, state, record); err != nil {
+	if err := destroyMachines(ctx, folder, runtime, state, record); err != nil {
 		return err
 	}
 	options := network.Options{Name: record.Bridge, Alias: record.Alias}
 	return errors.Join(network.Remove(options), network.HostSettings().Release(filepath.Join(folder, stateFile)))
 }
 
-func destroyMachines(ctx context.Context, folder string, state *store.Store, record *store.Network) error {
+func destroyMachines(ctx context.Context, folder, runtime string, state *store.Store, record *store.Network) error {
+	program, err := runtimeProgram(runtime)
+	if err != nil {
+		return err
+	}
 	prefix, err := netip.ParsePrefix(record.CIDR)
 	if err != nil {
 		return fmt.Errorf("read the network: %w", err)
@@ -131,7 +135,7 @@ func destroyMachines(ctx context.Context, folder string, state *store.Store, rec
 	if err != nil {
 		return err
 	}
-	machines, err := instance.NewDriver(instance.Options{StateDir: folder, Network: prefix, Bridge: bridge}, ids)
+	machines, err := instance.NewDriver(ctx, instance.Options{StateDir: folder, Runtime: program, Network: prefix, Bridge: bridge}, ids)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ limitations under the License.
 */
 
 // Package daemon puts the local cloud together and runs it on this host: it checks what the host must have, locks the
-// state folder, makes the network, serves the API, and removes everything again when asked to.
+// state folder, makes the network, serves the API to callers and names and images to instances, and removes everything again when asked to.
 //
 // Limits: it is composition. What the cloud does is in package engine, how in packages instance and loadbalancer.
 package daemon

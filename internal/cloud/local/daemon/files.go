@@ -33,6 +33,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 const (
@@ -102,15 +103,16 @@ func images(folder string) ([]cloud.Image, error) {
 	return list, nil
 }
 
-// installAgent copies the node agent into the state folder, under a name that changes with its content: instances that
-// run keep the one that they were made with.
+// installAgent copies the node agent into a folder of the state folder, in the folders in which an instance has it, under a name that
+// changes with its content: instances that run keep the one that they were made with.
 func installAgent(stateDir, agent string) (string, error) {
 	partial := filepath.Join(stateDir, "agent", "new")
-	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(partial, programMode))
+	programs := filepath.Join(partial, contract.AgentDir)
+	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(programs, programMode))
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
-	sum, err := copyProgram(filepath.Join(partial, "foonode"), agent)
+	sum, err := copyProgram(filepath.Join(programs, contract.AgentName), agent)
 	if err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
@@ -119,7 +121,7 @@ func installAgent(stateDir, agent string) (string, error) {
 	if _, err := os.Stat(folder); err == nil {
 		return folder, os.RemoveAll(partial)
 	}
-	if err := os.Symlink("foonode", filepath.Join(partial, "systemctl")); err != nil {
+	if err := os.Symlink("foonode", filepath.Join(programs, "systemctl")); err != nil {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
 	if err := os.Rename(partial, folder); err != nil {

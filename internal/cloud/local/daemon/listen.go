@@ -27,6 +27,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"golang.org/x/net/netutil"
 	"golang.org/x/sys/unix"
 )
 
@@ -119,7 +120,7 @@ func (c *checked) listenTLS(ctx context.Context, address string) (net.Listener, 
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	return tls.NewListener(listener, &tls.Config{
+	return tls.NewListener(netutil.LimitListener(listener, maxClients), &tls.Config{
 		Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 	}), nil
 }

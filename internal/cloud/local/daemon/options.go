@@ -17,6 +17,7 @@ limitations under the License.
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
@@ -32,6 +34,16 @@ import (
 
 // minAddresses is the smallest network, as the number of bits that tell its addresses apart, that makes sense.
 const minAddressBits = 4
+
+// DefaultRuntime is the OCI runtime that makes the containers of instances, unless the user names another.
+const DefaultRuntime = "runc"
+
+// Whether new instances have user namespaces: never, where the host can give them, or always.
+const (
+	UserNamespacesOff  = "off"
+	UserNamespacesAuto = "auto"
+	UserNamespacesOn   = "on"
+)
 
 // Options are the flags of `foocloud serve`.
 type Options struct {
@@ -43,20 +55,32 @@ type Options struct {
 	Bridge string
 	// Network of the instances and load balancers, in CIDR form.
 	Network string
+	// SystemDir holds the operating system of instances.
+	SystemDir string
 	// ImagesDir holds one folder of node programs per Kubernetes version.
 	ImagesDir string
+	// Runtime is the OCI runtime, a path or the name of a program; DefaultRuntime when empty.
+	Runtime string
 	// Agent is the node agent's program.
 	Agent string
 	// Config is the configuration file; the defaults when empty.
 	Config string
+	// UserNamespaces is one of UserNamespacesOff, UserNamespacesAuto and UserNamespacesOn; off when empty.
+	UserNamespaces string
 	// TLSCert and TLSKey serve https; made in the state folder when empty.
 	TLSCert, TLSKey string
+	// DNS says whether to answer instances that look up names.
+	DNS bool
+	// RegistryPort is where instances pull images from, at the first address of the network; 0 for no registry.
+	RegistryPort uint16
 }
 
 // checked are options that were found to be usable.
 type checked struct {
 	Options
 	network netip.Prefix
+	// userNamespaces and limitDisks say what new instances get.
+	userNamespaces, limitDisks bool
 }
 
 // check returns the options with all paths absolute, or says which is wrong and what would be right. It makes the state
@@ -70,13 +94,10 @@ func (o Options) check() (*checked, error) {
 	if o.Bridge == "" || len(o.Bridge) > network.MaxName || strings.ContainsAny(o.Bridge, "/ :") {
 		return nil, fmt.Errorf("--bridge %q: want a name of 1 to %d characters without spaces, slashes and colons", o.Bridge, network.MaxName)
 	}
-	if c.ImagesDir, err = existing("--images-dir", o.ImagesDir); err != nil {
-		return nil, err
+	if !slices.Contains([]string{"", UserNamespacesOff, UserNamespacesAuto, UserNamespacesOn}, o.UserNamespaces) {
+		return nil, fmt.Errorf("--user-namespaces %q: want off, auto or on", o.UserNamespaces)
 	}
-	if err := requireImages(c.ImagesDir); err != nil {
-		return nil, err
-	}
-	if c.Agent, err = existing("--agent", o.Agent); err != nil {
+	if err := c.checkNode(); err != nil {
 		return nil, err
 	}
 	if (o.TLSCert == "") != (o.TLSKey == "") {
@@ -91,23 +112,87 @@ func (o Options) check() (*checked, error) {
 	return c, nil
 }
 
+// checkNode checks what instances are made of.
+func (c *checked) checkNode() error {
+	for _, part := range []struct {
+		path  *string
+		check func(string) (string, error)
+	}{
+		{&c.Runtime, runtimeProgram},
+		{&c.SystemDir, systemDir},
+		{&c.ImagesDir, func(path string) (string, error) { return existing("--images-dir", path) }},
+		{&c.Agent, func(path string) (string, error) { return existing("--agent", path) }},
+	} {
+		path, err := part.check(*part.path)
+		if err != nil {
+			return err
+		}
+		*part.path = path
+	}
+	return requireImages(c.ImagesDir)
+}
+
 // DefaultEndpoint returns where the daemon of a state folder listens unless it is told otherwise.
 func DefaultEndpoint(stateDir string) string {
 	return "unix://" + filepath.Join(stateDir, "foocloud.sock")
 }
 
-// CheckHost returns an error that says what this machine lacks to hold instances whose state lies in a folder, and what
-// to do; see instance.CheckRoot. The folder is made when missing. What the node agent needs, its program says itself.
-func CheckHost(ctx context.Context, path, agent string) error {
+// CheckHost returns an error that says what this machine lacks to hold instances with these options, and what to do; see
+// instance.CheckRoot. The state folder is made when missing. What the node agent needs, its program says itself.
+func CheckHost(ctx context.Context, options Options) error {
 	if err := requireRoot(); err != nil {
 		return err
 	}
-	folder, err := stateDir(path)
+	folder, err := stateDir(options.StateDir)
 	if err != nil {
 		return err
 	}
-	_, err = instance.CheckRoot(folder)
-	return errors.Join(err, checkAgent(ctx, agent))
+	prefix, err := parseNetwork(options.Network)
+	if err != nil {
+		return err
+	}
+	_, missing := runtimeProgram(options.Runtime)
+	used := network.CheckFree(prefix, options.Bridge)
+	system, err := systemDir(options.SystemDir)
+	if err == nil {
+		_, err = instance.CheckRoot(folder, system)
+	}
+	err = errors.Join(err, instance.CheckLimits())
+	return errors.Join(missing, used, err, checkAgent(ctx, options.Agent))
+}
+
+// runtimeProgram returns the path of the OCI runtime.
+func runtimeProgram(name string) (string, error) {
+	name = cmp.Or(name, DefaultRuntime)
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.Abs(path)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--runtime %s: %w; install the package runc, or name another OCI runtime", name, err)
+	}
+	return path, nil
+}
+
+// systemDir returns the folder of the operating system without links.
+func systemDir(path string) (string, error) {
+	folder, err := existing("--system-dir", path)
+	if err != nil {
+		return "", err
+	}
+	if info, err := os.Stat(filepath.Join(folder, "etc")); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("--system-dir %s holds no operating system: it has no folder etc; build one with `make node`", folder)
+	}
+	return folder, mountable("--system-dir", folder)
+}
+
+// mountable refuses paths with which the kernel's options of an overlay cannot be written: it separates them by these characters,
+// and takes no quotes.
+func mountable(flag, path string) error {
+	if strings.ContainsAny(path, ",:\\") {
+		return fmt.Errorf("%s %q: the path must not hold commas, colons or backslashes", flag, path)
+	}
+	return nil
 }
 
 // checkAgent lets the node agent's program look at the machine.
@@ -130,7 +215,7 @@ func requireRoot() error {
 	return nil
 }
 
-// stateDir makes the folder and returns its path without links: an instance hides it by that path.
+// stateDir makes the folder and returns its path without links.
 func stateDir(path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("--state-dir must be given")
@@ -139,9 +224,8 @@ func stateDir(path string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("--state-dir %q: %w", path, err)
 	}
-	// The kernel separates the options of an overlay by these, and takes no quotes.
-	if strings.ContainsAny(absolute, ",:\\") {
-		return "", fmt.Errorf("--state-dir %q: the path must not hold commas, colons or backslashes", absolute)
+	if err := mountable("--state-dir", absolute); err != nil {
+		return "", err
 	}
 	if err := os.MkdirAll(absolute, 0o700); err != nil {
 		return "", fmt.Errorf("--state-dir: %w", err)

@@ -24,6 +24,8 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
+	"sync"
 	"time"
 
 	"k8s.io/klog/v2"
@@ -34,6 +36,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/loadbalancer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/server"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
@@ -41,6 +44,12 @@ import (
 const (
 	shutdownTimeout   = 2 * time.Second
 	readHeaderTimeout = 10 * time.Second
+	// readTimeout is how long a call may take to arrive, but for those that the server lets take longer.
+	readTimeout = 30 * time.Second
+	// idleTimeout is how long a connection may carry no call.
+	idleTimeout = 2 * time.Minute
+	// maxClients is how many connections a listener has at once that is open to more than the machine's root.
+	maxClients = 1024
 )
 
 // Serve runs the cloud until ctx ends. Instances and load balancers run on then, and are found again by the next Serve
@@ -58,6 +67,13 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	if err := c.checkRoot(); err != nil {
+		return err
+	}
+	if err := c.checkUsers(); err != nil {
+		return err
+	}
+	c.checkDisks(ctx, settings)
+	if err := process.Adopt(); err != nil {
 		return err
 	}
 	locked, err := lock(c.StateDir)
@@ -78,7 +94,7 @@ func Serve(ctx context.Context, options Options) error {
 }
 
 func (c *checked) checkRoot() error {
-	layer, err := instance.CheckRoot(c.StateDir)
+	layer, err := instance.CheckRoot(c.StateDir, c.SystemDir)
 	if err != nil {
 		return err
 	}
@@ -87,6 +103,34 @@ func (c *checked) checkRoot() error {
 			"stateDir", c.StateDir)
 	}
 	return nil
+}
+
+// checkUsers decides whether new instances have user namespaces.
+func (c *checked) checkUsers() error {
+	if c.UserNamespaces != UserNamespacesAuto && c.UserNamespaces != UserNamespacesOn {
+		return nil
+	}
+	err := instance.CheckUserNamespaces(c.StateDir, c.SystemDir)
+	if err != nil && c.UserNamespaces == UserNamespacesOn {
+		return fmt.Errorf("--user-namespaces on: this host cannot give instances user namespaces: %w", err)
+	}
+	if err != nil {
+		klog.Background().Info("Instances have no user namespaces, since this host cannot give them", "reason", err.Error())
+	}
+	c.userNamespaces = err == nil
+	return nil
+}
+
+// checkDisks decides whether the disks of new instances are limited to what their types say.
+func (c *checked) checkDisks(ctx context.Context, settings *config.Config) {
+	if !slices.ContainsFunc(settings.InstanceTypes, func(kind config.InstanceType) bool { return !kind.Disk.IsZero() }) {
+		return
+	}
+	err := instance.CheckDisks(ctx, c.StateDir)
+	if err != nil {
+		klog.Background().Info("Nothing limits what instances write to the disk, since this host cannot make disks of limited size", "reason", err.Error())
+	}
+	c.limitDisks = err == nil
 }
 
 func requireImages(folder string) error {
@@ -110,7 +154,12 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	if err != nil {
 		return err
 	}
-	machines, err := c.machines(state, bridge)
+	gateway, err := c.openGateway(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer gateway.close()
+	machines, err := c.machines(ctx, state, bridge, gateway.mirror)
 	if err != nil {
 		return err
 	}
@@ -124,16 +173,20 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	if err != nil {
 		return err
 	}
+	if gateway.images != nil {
+		handler.Images = gateway.images
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cloudEngine.Wait()
 	defer cancel()
+	go bridge.Guard(ctx)
 	if err := cloudEngine.Start(ctx); err != nil {
 		return fmt.Errorf("start the cloud: %w", err)
 	}
-	return c.answer(ctx, handler, listeners)
+	return c.answer(ctx, handler, listeners, gateway)
 }
 
-func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (http.Handler, error) {
+func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (*server.Server, error) {
 	var tenants []server.Tenant
 	for _, tenant := range settings.Tenants {
 		value, err := token(c.StateDir, tenant)
@@ -147,25 +200,34 @@ func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (
 	return server.New(tenants)
 }
 
-// answer serves on all listeners until ctx ends or one of them fails.
-func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener) error {
+// answer serves on all listeners, and at the gateway, until ctx ends or one of them fails.
+func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener, gateway *gateway) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var atGateway sync.WaitGroup
+	defer atGateway.Wait()
+	defer cancel()
 	web := &http.Server{
-		Handler: handler, ReadHeaderTimeout: readHeaderTimeout,
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
 		// Streams end with this context; they would hold up the shutdown for ever.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	failed := make(chan error, len(listeners))
+	failed := make(chan error, len(listeners)+1)
 	for i, listener := range listeners {
 		klog.Background().Info("Serving", "endpoint", c.Listen[i], "bridge", c.Bridge, "network", c.network.String())
 		go func() { failed <- web.Serve(listener) }()
 	}
+	atGateway.Go(func() {
+		if err := gateway.serve(ctx); err != nil {
+			failed <- err
+		}
+	})
 	select {
 	case err := <-failed:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
-	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
-	defer cancel()
+	shutdown, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer stop()
 	if err := web.Shutdown(shutdown); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("stop serving: %w", err)
 	}
@@ -214,7 +276,9 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 }
 
 // machines returns the driver of instances.
-func (c *checked) machines(state *store.Store, bridge *network.Bridge) (*instance.Driver, error) {
+func (c *checked) machines(
+	ctx context.Context, state *store.Store, bridge *network.Bridge, mirror *instance.Mirror,
+) (*instance.Driver, error) {
 	agentDir, err := installAgent(c.StateDir, c.Agent)
 	if err != nil {
 		return nil, err
@@ -223,8 +287,9 @@ func (c *checked) machines(state *store.Store, bridge *network.Bridge) (*instanc
 	if err != nil {
 		return nil, err
 	}
-	return instance.NewDriver(instance.Options{
-		StateDir: c.StateDir, ImagesDir: c.ImagesDir, AgentDir: agentDir, Network: c.network, Bridge: bridge,
+	return instance.NewDriver(ctx, instance.Options{
+		StateDir: c.StateDir, SystemDir: c.SystemDir, ImagesDir: c.ImagesDir, AgentDir: agentDir, Runtime: c.Runtime,
+		Network: c.network, Bridge: bridge, Mirror: mirror, UserNamespaces: c.userNamespaces, LimitDisks: c.limitDisks,
 	}, ids)
 }
 

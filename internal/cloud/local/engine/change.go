@@ -30,7 +30,13 @@ type change struct {
 	retry bool
 	// refill are pools that are filled again after a while.
 	refill []*store.Pool
+	// used is what tenants have, of those that were asked for: it is added up once, and not for each instance of a pool.
+	used map[string]*cloud.Resources
+	// changedPools are those of which an event tells already.
+	changedPools map[poolKey]bool
 }
+
+type poolKey struct{ tenant, name string }
 
 type tenantEvent struct {
 	tenant string
@@ -41,7 +47,7 @@ type tenantEvent struct {
 func (e *Engine) update(fn func(*change) error) error {
 	var c *change
 	err := e.options.Store.Update(func(tx *store.Tx) error {
-		c = &change{Tx: tx}
+		c = &change{Tx: tx, used: map[string]*cloud.Resources{}, changedPools: map[poolKey]bool{}}
 		return fn(c)
 	})
 	if err != nil {
@@ -60,6 +66,19 @@ func (e *Engine) update(fn func(*change) error) error {
 }
 
 func (e *Engine) view(fn func(*store.Tx) error) error { return e.options.Store.View(fn) }
+
+// resources returns what a tenant has. Who adds to it adds to the result.
+func (c *change) resources(tenant string) (*cloud.Resources, error) {
+	if known, ok := c.used[tenant]; ok {
+		return known, nil
+	}
+	sum, err := used(c.Tx, tenant)
+	if err != nil {
+		return nil, err
+	}
+	c.used[tenant] = &sum
+	return &sum, nil
+}
 
 func (c *change) wake(actor actorOf) { c.actors = append(c.actors, actor) }
 
@@ -104,6 +123,11 @@ func (c *change) putPool(record *store.Pool) error {
 }
 
 func (c *change) poolChanged(record *store.Pool) {
+	key := poolKey{record.Tenant, record.Name}
+	if c.changedPools[key] {
+		return
+	}
+	c.changedPools[key] = true
 	c.events = append(c.events, tenantEvent{record.Tenant, cloud.Event{
 		Kind: cloud.EventPool, Name: record.Name, Tags: record.Tags,
 	}})

@@ -183,7 +183,7 @@ func release(c *change, rule *fault.Rule, record *store.Instance) error {
 		c.wake(instanceActor(record))
 		return c.PutInstance(record)
 	}
-	record.State, record.Message, record.StoppedBy, record.KeepsDisk = cloud.InstancePending, "", "", true
+	startAgain(record)
 	return c.putInstance(record)
 }
 

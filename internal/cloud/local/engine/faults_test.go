@@ -235,6 +235,17 @@ func TestStockoutIsUsedUp(t *testing.T) {
 // notice is how long before it is taken back an instance is told: long enough for a test to look meanwhile.
 const notice = 5 * time.Second
 
+// noticed waits until an instance is told that it is taken back.
+func (h *host) noticed(id string) cloud.Instance {
+	var told cloud.Instance
+	h.Eventually(func() (*time.Time, error) {
+		var err error
+		told, err = h.tenant.GetInstance(ctx, id)
+		return told.ReclaimAt, err
+	}, soon).ShouldNot(BeNil(), "a notice is given")
+	return told
+}
+
 func TestSpotReclaim(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -247,9 +258,8 @@ func TestSpotReclaim(t *testing.T) {
 	h.Expect(err).NotTo(HaveOccurred())
 	began := time.Now()
 	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1})
+	noticed := h.noticed(spot.ID)
 	h.Eventually(events, soon).Should(Receive(HaveField("ID", spot.ID)), "the notice is an event")
-	noticed, err := h.tenant.GetInstance(ctx, spot.ID)
-	h.Expect(err).NotTo(HaveOccurred())
 	h.Expect(noticed.State).To(Equal(cloud.InstanceRunning))
 	h.Expect(*noticed.ReclaimAt).To(And(BeTemporally(">=", began.Add(notice)), BeTemporally("<=", time.Now().Add(notice))))
 	h.heal("rule")
@@ -269,10 +279,7 @@ func TestWhatIsTakenBackGoesAlsoWhenItHasStopped(t *testing.T) {
 	h.Expect(err).NotTo(HaveOccurred())
 	h.becomes(made.ID, cloud.InstanceRunning)
 	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds()})
-	h.Eventually(func() (*time.Time, error) {
-		now, err := h.tenant.GetInstance(ctx, made.ID)
-		return now.ReclaimAt, err
-	}, soon).ShouldNot(BeNil(), "a notice is given")
+	h.noticed(made.ID)
 	h.machines.Die(made.ID, "killed")
 	h.becomes(made.ID, cloud.InstanceStopped)
 	h.goes(made.ID)
@@ -289,10 +296,7 @@ func TestRestartKeepsFaults(t *testing.T) {
 	h.Expect(err).NotTo(HaveOccurred())
 	h.becomes(made.ID, cloud.InstanceRunning)
 	rule := h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1, Seed: 3})
-	h.Eventually(func() (*time.Time, error) {
-		now, err := h.tenant.GetInstance(ctx, made.ID)
-		return now.ReclaimAt, err
-	}, soon).ShouldNot(BeNil(), "a notice is given")
+	h.noticed(made.ID)
 	h.start()
 	h.Expect(h.rule("rule").Seed).To(Equal(rule.Seed))
 	h.Expect(h.rule("rule").Strikes).To(Equal(1))

@@ -88,9 +88,9 @@ func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
 // poolMember says which pool an instance belongs to, if any.
 type poolMember struct {
 	pool, revision string
-	// zones of the pool, and the others of its instances.
-	zones  []string
-	others []store.Instance
+	// zones of the pool, and how many of its instances each has.
+	zones []string
+	taken map[string]int
 }
 
 // createInstance stores a new instance, which its supervisor then starts. The spec was validated before.
@@ -99,12 +99,12 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	if err != nil {
 		return nil, err
 	}
-	quota, err := e.quota(c.Tx, tenant)
+	used, err := c.resources(tenant)
 	if err != nil {
 		return nil, err
 	}
 	want := cloud.Resources{Instances: 1, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes}
-	if err := checkQuota(quota, want); err != nil {
+	if err := checkQuota(cloud.Quota{Limits: e.options.Limits[tenant], Used: *used}, want); err != nil {
 		return nil, err
 	}
 	zone, err := e.placeInstance(c, tenant, spec, member)
@@ -130,11 +130,12 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
 			Interruptible: spec.Interruptible, CreatedAt: e.options.Now().UTC(),
 		},
-		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, Runtime: kind.Runtime,
+		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, DiskBytes: kind.DiskBytes,
 	}
 	if err := e.foretell(c, record); err != nil {
 		return nil, err
 	}
+	used.Instances, used.CPUs, used.MemoryBytes = used.Instances+want.Instances, used.CPUs+want.CPUs, used.MemoryBytes+want.MemoryBytes
 	return record, c.putInstance(record)
 }
 
@@ -146,7 +147,7 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 		return e.chooseZone(c, target, []string{spec.Zone}, nil)
 	}
 	if member.pool != "" {
-		return e.chooseZone(c, target, member.zones, member.others)
+		return e.chooseZone(c, target, member.zones, member.taken)
 	}
 	all, err := c.Instances(tenant)
 	if err != nil {
@@ -158,7 +159,7 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 			alike = append(alike, all[i])
 		}
 	}
-	return e.chooseZone(c, target, e.zoneNames(), alike)
+	return e.chooseZone(c, target, e.zoneNames(), byZone(alike))
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.

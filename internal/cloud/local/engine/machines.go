@@ -45,11 +45,13 @@ type Commit func(process.Identity) error
 // MachineSpec is what a machine is made from.
 type MachineSpec struct {
 	cloud.Instance
-	// CPUs and MemoryBytes that the kubelet reports.
+	// Tenant that owns it.
+	Tenant string
+	// CPUs and MemoryBytes that the machine has.
 	CPUs        int
 	MemoryBytes int64
-	// Runtime of the containers.
-	Runtime string
+	// DiskBytes that the machine may write to its disk; 0 is no limit.
+	DiskBytes int64
 	// UserData is the bootstrap data.
 	UserData []byte
 	// KeepDisk says that the machine goes on with what an earlier one of its ID has written.
@@ -65,6 +67,11 @@ type Machines interface {
 	// Kill ends a machine at once, as a power failure does, and returns when it has ended. What it wrote stays. The identity
 	// is nil when none was stored.
 	Kill(ctx context.Context, id string, identity *process.Identity) error
+	// Stop asks a machine to end, ends it at once if it has not after a while, and returns when it has ended. What it wrote stays.
+	Stop(ctx context.Context, id string, identity *process.Identity) error
+	// Freeze has the processes of a machine stand still, and Thaw has them go on.
+	Freeze(id string) error
+	Thaw(id string) error
 	// Remove ends a machine at once and removes all of it. The identity is nil when none was stored.
 	Remove(ctx context.Context, id string, identity *process.Identity) error
 	// Log opens a log of an instance; it ends where the log ends now unless follow, and ctx then ends it.
@@ -75,7 +82,7 @@ type Machines interface {
 type LogSource string
 
 const (
-	// LogConsole is what the first process prints, and the first 4 MiB of what the bootstrap commands do.
+	// LogConsole is what the first process prints, and the first 4 MiB of what the bootstrap commands do. The last 10 to 20 MiB are kept.
 	LogConsole LogSource = "console"
 	// LogKubelet is the kubelet's log.
 	LogKubelet LogSource = "kubelet"

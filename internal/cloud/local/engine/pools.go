@@ -148,15 +148,17 @@ func (e *Engine) fill(c *change, record *store.Pool) error {
 		return err
 	}
 	var problem *cloud.Problem
-	for len(have) < int(record.Size) && problem == nil {
-		instance, err := e.createMember(c, record, have)
+	taken := byZone(have)
+	for count := len(have); count < int(record.Size) && problem == nil; {
+		instance, err := e.createMember(c, record, taken)
 		if reason := cloud.ReasonFor(err); err != nil && reason == cloud.ReasonUnknown {
 			return err
 		} else if err != nil {
 			problem = &cloud.Problem{Reason: reason, Message: err.Error()}
 			continue
 		}
-		have = append(have, *instance)
+		taken[instance.Zone]++
+		count++
 	}
 	if problem != nil && c.retry {
 		c.refill = append(c.refill, record)
@@ -172,7 +174,7 @@ func sameProblem(a, b *cloud.Problem) bool {
 	return a == b || (a != nil && b != nil && *a == *b)
 }
 
-func (e *Engine) createMember(c *change, record *store.Pool, have []store.Instance) (*store.Instance, error) {
+func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]int) (*store.Instance, error) {
 	suffix, err := freeSuffix(c.Tx, record)
 	if err != nil {
 		return nil, err
@@ -193,7 +195,7 @@ func (e *Engine) createMember(c *change, record *store.Pool, have []store.Instan
 	if err := e.validateInstance(spec); err != nil {
 		return nil, err
 	}
-	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, others: have}
+	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, taken: taken}
 	return e.createInstance(c, record.Tenant, spec, member)
 }
 
@@ -315,16 +317,22 @@ func (e *Engine) deletePool(c *change, record *store.Pool) error {
 	return c.DeletePool(record)
 }
 
-// finishPool deletes a pool that is on its way out once its last instance is gone. One that stays makes another instance where
-// the last one went by itself.
-func (e *Engine) finishPool(c *change, tenant, name string) error {
-	record, err := c.Pool(tenant, name)
+// finishPool does what follows for a pool when an instance of it is gone. One that is on its way out is deleted once its last instance
+// is gone. One that stays makes another instance in place of one that went by itself; it shrank when one was deleted.
+func (e *Engine) finishPool(c *change, gone *store.Instance) error {
+	record, err := c.Pool(gone.Tenant, gone.Pool)
 	if err != nil || record == nil {
 		return err
 	}
 	c.poolChanged(record)
-	if !record.Deleting {
+	switch {
+	case !record.Deleting && leaving(gone):
+		return nil
+	case !record.Deleting:
 		return e.fill(c, record)
 	}
-	return e.deletePool(c, record)
+	if left, err := c.HasInstance(gone.Tenant, func(i *store.Instance) bool { return i.Pool == gone.Pool }); err != nil || left {
+		return err
+	}
+	return c.DeletePool(record)
 }

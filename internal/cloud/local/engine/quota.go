@@ -30,14 +30,22 @@ const (
 )
 
 // used adds up what a tenant has. What is on its way out counts until it is gone.
-func used(instances []store.Instance, balancers []store.LoadBalancer) cloud.Resources {
+func used(tx *store.Tx, tenant string) (cloud.Resources, error) {
+	instances, err := tx.Instances(tenant)
+	if err != nil {
+		return cloud.Resources{}, err
+	}
+	balancers, err := tx.LoadBalancers(tenant)
+	if err != nil {
+		return cloud.Resources{}, err
+	}
 	sum := cloud.Resources{LoadBalancers: len(balancers)}
 	for i := range instances {
 		sum.Instances++
 		sum.CPUs += instances[i].CPUs
 		sum.MemoryBytes += instances[i].MemoryBytes
 	}
-	return sum
+	return sum, nil
 }
 
 // checkQuota returns a QuotaExceededError for the first limit that the request goes over. A limit of zero is none.
@@ -61,13 +69,6 @@ func checkQuota(quota cloud.Quota, want cloud.Resources) error {
 }
 
 func (e *Engine) quota(tx *store.Tx, tenant string) (cloud.Quota, error) {
-	instances, err := tx.Instances(tenant)
-	if err != nil {
-		return cloud.Quota{}, err
-	}
-	balancers, err := tx.LoadBalancers(tenant)
-	if err != nil {
-		return cloud.Quota{}, err
-	}
-	return cloud.Quota{Limits: e.options.Limits[tenant], Used: used(instances, balancers)}, nil
+	sum, err := used(tx, tenant)
+	return cloud.Quota{Limits: e.options.Limits[tenant], Used: sum}, err
 }

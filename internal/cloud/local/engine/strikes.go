@@ -53,13 +53,13 @@ func (e *Engine) foretell(c *change, record *store.Instance) error {
 }
 
 // chooseZone returns the best of the zones in which an instance can be made now, or why it can be made in none.
-func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, alike []store.Instance) (string, error) {
+func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, taken map[string]int) (string, error) {
 	if err := e.refusal(c, target); err != nil {
 		return "", err
 	}
 	var refused error
 	for len(zones) > 0 {
-		target.Zone = nextZone(zones, alike)
+		target.Zone = nextZone(zones, taken)
 		err := e.refusal(c, target)
 		if err == nil {
 			return target.Zone, nil

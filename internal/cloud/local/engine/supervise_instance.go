@@ -155,8 +155,8 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 		data = []byte(doneUserData)
 	}
 	spec := MachineSpec{
-		Instance: record.Instance, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes, Runtime: record.Runtime, UserData: data,
-		KeepDisk: record.KeepsDisk,
+		Instance: record.Instance, Tenant: record.Tenant, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes, DiskBytes: record.DiskBytes,
+		UserData: data, KeepDisk: record.KeepsDisk,
 	}
 	return s.engine.options.Machines.Start(ctx, spec, func(identity process.Identity) error {
 		return s.engine.update(func(c *change) error {
@@ -177,6 +177,10 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 // watch waits for the end of the machine, for what it reports, and for a change of what is stored.
 func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	if s.machine == nil && !s.find(ctx, record, woken) {
+		return
+	}
+	if record.Switch != "" {
+		s.obey(ctx, record, woken)
 		return
 	}
 	due, end := s.due(record)
@@ -209,7 +213,7 @@ func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, w
 		s.log.Error(err, "Looking for the instance failed and is tried again")
 		pause(ctx, woken)
 	case !record.Process.SameBoot():
-		s.stopped("the host was restarted")
+		s.again("the host was restarted")
 	default:
 		s.stopped("ended while foocloud did not run")
 	}
@@ -231,6 +235,22 @@ func (s *instanceSupervisor) stopped(how string) {
 		return
 	}
 	s.log.Info("Instance stopped by itself", "exit", how)
+}
+
+// again has an instance start again that did not end by itself, with what it has written.
+func (s *instanceSupervisor) again(cause string) {
+	err := s.change(func(now *store.Instance) bool {
+		if now.State != cloud.InstanceRunning {
+			return false
+		}
+		startAgain(now)
+		return true
+	})
+	if err != nil {
+		s.log.Error(err, "Storing the instance that starts again failed")
+		return
+	}
+	s.log.Info("Instance starts again", "cause", cause)
 }
 
 func (s *instanceSupervisor) report(report cloud.Bootstrap) {
@@ -271,7 +291,7 @@ func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance)
 			return err
 		}
 		if now.Pool != "" {
-			if err := s.engine.finishPool(c, now.Tenant, now.Pool); err != nil {
+			if err := s.engine.finishPool(c, now); err != nil {
 				return err
 			}
 		}

@@ -20,5 +20,6 @@ limitations under the License.
 //
 //	go test -tags host ./internal/cloud/local/hosttest
 //
-// Limits: instances run a small agent of the tests in place of foonode, and nothing of Kubernetes.
+// Most instances run a small agent of the tests in place of foonode, and nothing of Kubernetes. Those of node_test.go run what `make node`
+// and `make programs` have made.
 package hosttest

@@ -50,7 +50,7 @@ func (d *daemon) nothingLeft(ctx SpecContext, id string) {
 	folder := filepath.Join(d.state, "instances", id)
 	Expect(folder).NotTo(BeADirectory())
 	Expect(d.processes(folder + "/")).To(BeEmpty())
-	Expect(d.cards()).NotTo(ContainElement("fooi" + id))
+	Expect(d.cards()).NotTo(ContainElement("foo" + id))
 }
 
 var _ = Describe("faults on purpose", func() {

@@ -94,7 +94,9 @@ func (m *machine) serve(d *daemon, output *bytes.Buffer) *client.Client {
 		Endpoint: "unix://" + filepath.Join(state, "foocloud.sock"), TokenFile: filepath.Join(state, "token"),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	Eventually(c.Healthy, soon).WithContext(context.Background()).Should(Succeed(), "the daemon serves soon after it starts")
+	Eventually(c.Healthy, soon).WithContext(context.Background()).Should(Succeed(), func() string {
+		return "the daemon serves soon after it starts: " + output.String()
+	})
 	return c
 }
 
@@ -128,7 +130,7 @@ var _ = Describe("the copy-on-write root", func() {
 		m := newMachine(withoutOverlay)
 		said := And(ContainSubstring("the kernel has none"), ContainSubstring("modprobe overlay"), ContainSubstring("CONFIG_OVERLAY_FS"))
 		Expect(refusal(serveOn(m))).To(said)
-		Expect(refusal(m.command(programs.foocloud, "check", "--state-dir", filepath.Join(m.folder, "state")))).To(said)
+		Expect(refusal(m.command(programs.foocloud, "check", "--state-dir", filepath.Join(m.folder, "state"), "--system-dir", programs.system))).To(said)
 		entries, err := os.ReadDir(m.path(filepath.Join(m.folder, "state")))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(entries).To(BeEmpty())
@@ -136,8 +138,8 @@ var _ = Describe("the copy-on-write root", func() {
 
 	It("can not lie over two overlays, and says what is allowed", func() {
 		Expect(refusal(serveOn(newMachine(stacked(1))))).To(And(
-			ContainSubstring("with / on overlayfs and the state folder"), ContainSubstring("on tmpfs"),
-			ContainSubstring("must not be an overlay over another overlay"), ContainSubstring("ext4, xfs, btrfs or tmpfs")))
+			ContainSubstring("on overlayfs and the state folder"), ContainSubstring("on tmpfs"),
+			ContainSubstring("the system not on an overlay over another overlay"), ContainSubstring("ext4, xfs, btrfs or tmpfs")))
 	})
 
 	It("needs the permission to mount", func() {

@@ -19,6 +19,7 @@ limitations under the License.
 package hosttest
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
 // balance makes a load balancer over the instances of spec and returns it once it is ready.
@@ -63,9 +65,10 @@ func ask(balancer cloud.LoadBalancer) (string, error) {
 	return string(text), err
 }
 
-// outage asks again and again until stop is closed, and returns the longest time without an answer.
-func outage(balancer cloud.LoadBalancer, stop <-chan struct{}) time.Duration {
-	longest, answered := time.Duration(0), time.Now()
+// outage asks again and again until stop is closed, and returns the longest time without an answer, but for the time for which the
+// machine is to blame.
+func outage(ctx context.Context, balancer cloud.LoadBalancer, stop <-chan struct{}) time.Duration {
+	watch, longest, answered := stopwatch.Start(ctx), time.Duration(0), time.Now()
 	for {
 		select {
 		case <-stop:
@@ -73,9 +76,10 @@ func outage(balancer cloud.LoadBalancer, stop <-chan struct{}) time.Duration {
 		default:
 		}
 		_, err := ask(balancer)
-		longest = max(longest, time.Since(answered))
+		now := time.Now()
+		longest = max(longest, now.Sub(answered)-watch.HeldUp(answered, now))
 		if err == nil {
-			answered = time.Now()
+			answered = now
 		}
 	}
 }
@@ -100,7 +104,7 @@ var _ = Describe("load balancer", func() {
 		first := d.boot(ctx, "first", "")
 		Expect(ask(balancer)).To(Equal("first"))
 		stop, longest := make(chan struct{}), make(chan time.Duration, 1)
-		go func() { longest <- outage(balancer, stop) }()
+		go func() { longest <- outage(ctx, balancer, stop) }()
 		second, third := d.boot(ctx, "second", ""), d.boot(ctx, "third", "")
 		Eventually(ask, soon).WithArguments(balancer).Should(Equal("third"), "it has its turn once it is ready")
 		Expect(syscall.Kill(d.firstProcess(second.ID), syscall.SIGKILL)).To(Succeed())

@@ -59,12 +59,12 @@ var _ = Describe("start", func() {
 		check := func(script string) *exec.Cmd {
 			agent := filepath.Join(programs.folder, "checked-agent")
 			Expect(os.WriteFile(agent, []byte("#!/bin/sh\ntest \"$*\" = check || exit 2\n"+script), 0o755)).To(Succeed())
-			return exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--agent", agent)
+			return exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--system-dir", programs.system, "--agent", agent)
 		}
 		output, err := check("exit 0").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
 		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("node agent can not do all it has to on this machine: no nftables"))
-		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
+		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--system-dir", programs.system, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
 		entries, err := os.ReadDir(d.state)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(entries).To(BeEmpty())
@@ -120,6 +120,9 @@ var _ = Describe("start", func() {
 	},
 		Entry("no images", "build one with `make node", "--images-dir", os.TempDir()),
 		Entry("no folder of images", "--images-dir", "--images-dir", "/does/not/exist"),
+		Entry("no operating system", "holds no operating system", "--system-dir", os.TempDir()),
+		Entry("no folder of an operating system", "--system-dir", "--system-dir", "/does/not/exist"),
+		Entry("no OCI runtime", "install the package runc", "--runtime", "/does/not/exist"),
 		Entry("no agent", "--agent", "--agent", "/does/not/exist"),
 		Entry("network", "want an IPv4 network", "--network", "10.77.0.0"),
 		Entry("small network", "at least 16 addresses", "--network", "10.91.0.0/30"),
@@ -172,7 +175,7 @@ var _ = Describe("tenants", func() {
 		Expect(d.run("instances", "-o", "json")).To(ContainSubstring(`"providerID": "` + made.ProviderID + `"`))
 		Expect(d.run("zones")).To(ContainSubstring("zone-a"))
 		Expect(d.run("images")).To(ContainSubstring(version))
-		Expect(d.run("instance-types")).To(MatchRegexp(`small +2 +2Gi +process`))
+		Expect(d.run("instance-types")).To(MatchRegexp(`small +2 +2Gi *\n`))
 		for _, empty := range []string{"pools", "load-balancers"} {
 			Expect(d.run(empty)).To(HavePrefix("NAME"))
 		}

@@ -41,8 +41,10 @@ import (
 const (
 	module  = "github.com/capfoo/cluster-api-provider-foo"
 	version = "v1.36.3"
-	// soon is how long processes may take to start or end on a busy machine.
-	soon = 30 * time.Second
+	// soon is how long processes may take to start or end on a machine that may have a tenth of its processors.
+	soon = 2 * time.Minute
+	// scriptEnded is what the agent of the tests says after all that its script has said.
+	scriptEnded = "agent: the script has ended"
 )
 
 func TestHost(t *testing.T) {
@@ -51,7 +53,7 @@ func TestHost(t *testing.T) {
 }
 
 // programs are what the suite builds once.
-var programs struct{ folder, foocloud, agent, images string }
+var programs struct{ folder, foocloud, agent, images, system string }
 
 var _ = BeforeSuite(func() {
 	Expect(os.Geteuid()).To(BeZero(), "these tests need root")
@@ -61,6 +63,9 @@ var _ = BeforeSuite(func() {
 	programs.folder = folder
 	programs.foocloud = build("foocloud", module+"/cmd/foocloud")
 	programs.agent = build("agent", "./testdata/agent")
+	programs.system, err = filepath.Abs("../../../../bin/system")
+	Expect(err).NotTo(HaveOccurred())
+	Expect(filepath.Join(programs.system, "etc/os-release")).To(BeAnExistingFile(), "make node makes the operating system of nodes")
 	programs.images = filepath.Join(folder, "images")
 	// An image needs only to be there: the agent of the tests starts nothing of it.
 	image := filepath.Join(programs.images, version)
@@ -113,7 +118,7 @@ func prepare() *daemon {
 func (d *daemon) command(arguments ...string) *exec.Cmd {
 	all := append([]string{
 		"serve", "--state-dir", d.state, "--bridge", d.bridge, "--network", d.network,
-		"--images-dir", programs.images, "--agent", programs.agent,
+		"--system-dir", programs.system, "--images-dir", programs.images, "--agent", programs.agent,
 	}, arguments...)
 	return exec.Command(programs.foocloud, all...)
 }
@@ -127,7 +132,9 @@ func (d *daemon) start(arguments ...string) {
 	var err error
 	d.client, err = client.NewClient(client.Options{Endpoint: d.endpoint(), TokenFile: filepath.Join(d.state, "token")})
 	Expect(err).NotTo(HaveOccurred())
-	Eventually(d.client.Healthy, soon).WithContext(context.Background()).Should(Succeed(), "the daemon serves soon after it starts")
+	Eventually(d.client.Healthy, soon).WithContext(context.Background()).Should(Succeed(), func() string {
+		return "the daemon serves soon after it starts: " + d.output.String()
+	})
 }
 
 func (d *daemon) endpoint() string { return "unix://" + filepath.Join(d.state, "foocloud.sock") }
@@ -154,14 +161,35 @@ func (d *daemon) destroy() {
 	Expect(err).NotTo(HaveOccurred(), string(output))
 }
 
-// run runs a terminal command against the daemon.
-func (d *daemon) run(arguments ...string) string {
-	GinkgoHelper()
+// terminal runs a terminal command against the daemon, which may fail.
+func (d *daemon) terminal(arguments ...string) (string, error) {
 	cmd := exec.Command(programs.foocloud, arguments...)
 	cmd.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))
 	output, err := cmd.CombinedOutput()
-	Expect(err).NotTo(HaveOccurred(), string(output))
-	return string(output)
+	return string(output), err
+}
+
+// run runs a terminal command against the daemon.
+func (d *daemon) run(arguments ...string) string {
+	GinkgoHelper()
+	output, err := d.terminal(arguments...)
+	Expect(err).NotTo(HaveOccurred(), output)
+	return output
+}
+
+// log returns the console of an instance once it has a text. The daemon takes what an instance says from a pipe, and may do that only
+// after the instance has reported or ended.
+func (d *daemon) log(id, text string) string {
+	GinkgoHelper()
+	var said string
+	Eventually(func() (err error) {
+		said, err = d.terminal("logs", id)
+		if err == nil && !strings.Contains(said, text) {
+			err = fmt.Errorf("%q is not in the log yet: %s", text, said)
+		}
+		return err
+	}, soon).Should(Succeed())
+	return said
 }
 
 func spec(name, script string) cloud.InstanceSpec {
@@ -176,6 +204,7 @@ func (d *daemon) boot(ctx SpecContext, name, script string) cloud.Instance {
 	made, err := d.client.EnsureInstance(ctx, spec(name, script))
 	Expect(err).NotTo(HaveOccurred())
 	return d.await(ctx, made.ID, func(i cloud.Instance) bool {
+		Expect(i.State).NotTo(Equal(cloud.InstanceFailed), i.Message)
 		return i.Bootstrap.State == cloud.BootstrapSucceeded || i.Bootstrap.State == cloud.BootstrapFailed
 	})
 }
@@ -199,13 +228,20 @@ func (d *daemon) awaitState(ctx SpecContext, id string, state cloud.InstanceStat
 // firstProcess returns the PID, on the host, of the first process of an instance.
 func (d *daemon) firstProcess(id string) int {
 	GinkgoHelper()
+	pid := d.findFirst(id)
+	Expect(pid).NotTo(BeZero(), "instance "+id+" has no first process")
+	return pid
+}
+
+// findFirst is firstProcess for an instance that may have none; then it returns zero.
+func (d *daemon) findFirst(id string) int {
+	GinkgoHelper()
 	for _, pid := range d.processes(filepath.Join(d.state, "instances", id) + "/") {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		if err == nil && strings.Contains(string(status), fmt.Sprintf("NSpid:\t%d\t1\n", pid)) {
 			return pid
 		}
 	}
-	Fail("instance " + id + " has no first process")
 	return 0
 }
 

@@ -14,14 +14,14 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package instance makes the inside of an instance from Linux namespaces: a copy-on-write root over the host's root, an
-// own network card on the cloud's bridge, own processes, host name and IPC. It is no container engine and no security
-// boundary: who is root in an instance can break out of it, and must be trusted as root of the host is.
+// Package instance makes instances: each is an OCI container that runc, or another OCI runtime, makes from a bundle. Its root is a
+// copy-on-write view of layers that all instances share: the operating system of nodes, the programs of its Kubernetes version, and the node
+// agent, which is its first process. It has namespaces and cgroups of its own, a network card on the cloud's bridge, and the limits of its type.
 //
-// The host side (Driver) starts foocloud again in new namespaces; the child side (Init) builds the root and then becomes
-// the node agent. The child does nothing that can be seen outside before its identity is stored, and ends by itself
-// when the daemon is gone before that, so a killed daemon leaves nothing half made. All mounts are made in the child's
-// own mount namespace and go with its last process.
+// A container is created before it is started. Its first process waits until its identity is stored, and a container whose identity nobody
+// knows is removed when the daemon starts. The root is mounted in a mount namespace that only the
+// runtime is in, and goes with the container.
 //
-// Limits: file systems that are mounted below the host's root are not part of an instance's root.
+// Limits: root in an instance is root in the host's user namespace, without some capabilities; instances share the kernel. Nothing limits
+// what an instance writes to the state folder's disk, the log of its console included.
 package instance

@@ -23,43 +23,94 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 const machineIDLength = 32
 
-// writeIdentity writes the files that tell the instance who it is.
-func writeIdentity(r root, c config) error {
-	text, err := json.Marshal(c.Metadata)
+// writeIdentity writes the files that tell the instance who it is. What is in /etc is the uppermost layer of its root, so that nothing in
+// a disk that was kept, such as a link, leads the host elsewhere when it writes.
+func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
+	m, gateway := metadataOf(spec), store.Gateway(d.options.Network).String()
+	text, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode the instance's metadata: %w", err)
 	}
-	for _, file := range []struct {
-		path string
-		text []byte
-		mode os.FileMode
-	}{
-		{runtimeDir + "/instance.json", text, 0o644},
-		{runtimeDir + "/user-data", c.UserData, fileMode},
-		{"/etc/hosts", []byte(hosts(c.Metadata)), 0o644},
-		// Without name servers, look-ups fail at once instead of after seconds.
-		{"/etc/resolv.conf", nil, 0o644},
-		{"/etc/hostname", []byte(c.Metadata.Hostname + "\n"), 0o644},
-		{"/etc/machine-id", []byte(machineID(c.Metadata.ID) + "\n"), 0o444},
-	} {
-		// What the host has there may be a link to somewhere else.
-		if err := os.Remove(r.path(file.path)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("replace %s: %w", file.path, err)
+	files := []identityFile{
+		{filepath.Join(runFolder, filepath.Base(contract.InstanceFile)), text, publicFileMode},
+		{filepath.Join(runFolder, filepath.Base(contract.UserDataFile)), spec.UserData, fileMode},
+		{filepath.Join(identityFolder, "etc/hosts"), []byte(hosts(m)), publicFileMode},
+		{filepath.Join(identityFolder, "etc/hostname"), []byte(m.Hostname + "\n"), publicFileMode},
+		{filepath.Join(identityFolder, "etc/machine-id"), []byte(machineID(m.ID) + "\n"), publicFileMode},
+		// CoreDNS wants a name server. Where none answers, look-ups fail at once.
+		{filepath.Join(identityFolder, "etc/resolv.conf"), []byte("nameserver " + gateway + "\n"), publicFileMode},
+	}
+	first, err := d.usersOf(spec.ID)
+	if err != nil {
+		return err
+	}
+	for _, file := range slices.Concat(files, d.mirror(), kernelConfiguration()) {
+		path := filepath.Join(d.folder(spec.ID), file.path)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), publicMode), os.WriteFile(path, file.text, file.mode)); err != nil {
+			return fmt.Errorf("write /%s of the instance: %w", file.path, err)
 		}
-		if err := os.WriteFile(r.path(file.path), file.text, file.mode); err != nil {
-			return fmt.Errorf("write %s: %w", file.path, err)
+		// What is in a layer belongs to the instance by how that is mounted.
+		if filepath.Dir(file.path) != runFolder {
+			continue
+		}
+		if err := giveTo(first, path); err != nil {
+			return fmt.Errorf("write /%s of the instance: %w", file.path, err)
 		}
 	}
 	return nil
 }
 
+// mirror tells containerd where to pull images from before it asks the registry of an image itself.
+func (d *Driver) mirror() []identityFile {
+	if d.options.Mirror == nil {
+		return nil
+	}
+	// A registry with a folder of its own is not one of these.
+	folder := filepath.Join(identityFolder, "etc/containerd/certs.d/_default")
+	hosts := fmt.Sprintf("[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = \"ca.crt\"\n", d.options.Mirror.Endpoint)
+	return []identityFile{
+		{filepath.Join(folder, "hosts.toml"), []byte(hosts), publicFileMode},
+		{filepath.Join(folder, "ca.crt"), d.options.Mirror.CA, publicFileMode},
+	}
+}
+
+// identityFile is a file of an instance's folder.
+type identityFile struct {
+	path string
+	text []byte
+	mode os.FileMode
+}
+
+// kernelConfiguration says how the kernel was built, which kubeadm's checks read. Distributions leave it in /boot where the kernel does
+// not tell by itself.
+func kernelConfiguration() []identityFile {
+	var uname unix.Utsname
+	if err := unix.Uname(&uname); err != nil {
+		return nil
+	}
+	path := "/boot/config-" + unix.ByteSliceToString(uname.Release[:])
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	return []identityFile{{filepath.Join(identityFolder, path), text, publicFileMode}}
+}
+
 // hosts returns the instance's /etc/hosts.
-func hosts(m metadata) string {
+func hosts(m contract.Instance) string {
 	names := m.Hostname
 	if short, _, found := strings.Cut(m.Hostname, "."); found {
 		names += " " + short

@@ -21,7 +21,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -57,7 +56,7 @@ type RootError struct {
 }
 
 func (e *RootError) Error() string {
-	message := "instances need a copy-on-write root, an overlayfs over this machine's root: " + e.Problem
+	message := "instances need a copy-on-write root, an overlayfs over the operating system of nodes: " + e.Problem
 	if e.Err != nil {
 		message += " (" + e.Err.Error() + ")"
 	}
@@ -68,8 +67,8 @@ func (e *RootError) Error() string {
 func (e *RootError) Unwrap() error { return e.Err }
 
 // CheckRoot mounts a root as an instance gets it, in a mount namespace of its own that ends with the call, and returns
-// where its writable layer lies. It returns a RootError when this host allows no such root. stateDir must be there.
-func CheckRoot(stateDir string) (Layer, error) {
+// where its writable layer lies. It returns a RootError when this host allows no such root. Both folders must be there.
+func CheckRoot(stateDir, systemDir string) (Layer, error) {
 	if err := requireOverlay(); err != nil {
 		return "", err
 	}
@@ -77,10 +76,10 @@ func CheckRoot(stateDir string) (Layer, error) {
 	if err != nil {
 		return "", fmt.Errorf("check the state folder: %w", err)
 	}
-	layer, err := probe(folder)
+	layer, err := probe(folder, systemDir)
 	if err != nil {
 		err = &RootError{
-			StateDir: stateDir, Err: err, Problem: explain(err, stateDir),
+			StateDir: stateDir, Err: err, Problem: explain(err, stateDir, systemDir),
 		}
 	}
 	return layer, errors.Join(err, os.RemoveAll(folder))
@@ -104,40 +103,30 @@ func requireOverlay() error {
 		"or run a kernel that is built with CONFIG_OVERLAY_FS"}
 }
 
-// probe runs on a thread of its own, which ends together with its mount namespace.
-func probe(folder string) (layer Layer, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		// Never unlocked: a thread in another mount namespace must not run anything else.
-		runtime.LockOSThread()
-		layer, err = probeHere(folder)
-	}()
-	<-done
+// probe runs in a mount namespace of its own.
+func probe(folder, systemDir string) (layer Layer, err error) {
+	err = inOwnMounts(func() (err error) {
+		layer, err = probeHere(folder, systemDir)
+		return err
+	})
 	return layer, err
 }
 
-func probeHere(folder string) (Layer, error) {
-	if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		return "", fmt.Errorf("make a mount namespace: %w", err)
-	}
-	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
-		return "", fmt.Errorf("keep mounts from the host: %w", err)
-	}
-	target := filepath.Join(folder, "root")
-	for _, name := range []string{"upper", "work", "root"} {
+func probeHere(folder, systemDir string) (Layer, error) {
+	target := filepath.Join(folder, rootFolder)
+	for _, name := range []string{upperFolder, workFolder, rootFolder, identityFolder} {
 		if err := os.Mkdir(filepath.Join(folder, name), publicMode); err != nil {
 			return "", fmt.Errorf("make a folder to try it: %w", err)
 		}
 	}
-	layer, err := mountLayers(folder, target)
+	layer, err := mountLayers(folder, filepath.Join(folder, identityFolder)+":"+systemDir, target, hostUsers)
 	if err != nil {
 		return "", err
 	}
 	defer func() {
 		_ = unix.Unmount(target, unix.MNT_DETACH)
 		if layer == LayerInMemory {
-			_ = unix.Unmount(filepath.Join(folder, "work"), unix.MNT_DETACH)
+			_ = unix.Unmount(filepath.Join(folder, workFolder), unix.MNT_DETACH)
 		}
 	}()
 	// Where a file system lacks what an overlay needs of it, the kernel mounts it, but read-only.
@@ -148,13 +137,13 @@ func probeHere(folder string) (Layer, error) {
 }
 
 // explain says what may be wrong with a host that refused, and what is allowed.
-func explain(refusal error, stateDir string) string {
+func explain(refusal error, stateDir, systemDir string) string {
 	if errors.Is(refusal, unix.EPERM) {
 		return "this machine does not permit to mount one; run foocloud as root with CAP_SYS_ADMIN, in a container with --privileged"
 	}
-	const allowed = "the state folder must lie on ext4, xfs, btrfs or tmpfs, and the root must not be an overlay over another overlay"
-	return fmt.Sprintf("it can not be mounted with / on %s and the state folder %s on %s; %s: give another --state-dir, or mount a tmpfs there",
-		fileSystem("/"), stateDir, fileSystem(stateDir), allowed)
+	const allowed = "the state folder must lie on ext4, xfs, btrfs or tmpfs, and the system not on an overlay over another overlay"
+	return fmt.Sprintf("it cannot be mounted with the system %s on %s and the state folder %s on %s; %s: give another --state-dir or --system-dir, "+
+		"or mount a tmpfs there", systemDir, fileSystem(systemDir), stateDir, fileSystem(stateDir), allowed)
 }
 
 // fileSystem returns the name of the file system that a path lies on, or its number where it has no common name.
@@ -174,36 +163,34 @@ func fileSystem(path string) string {
 	return fmt.Sprintf("file system %#x", stat.Type)
 }
 
-// mountLayers mounts the host's root with a writable layer over it. The layer lies on the state folder's disk or, when
-// the kernel does not take that (as on a host whose root is an overlay itself), in memory.
-func mountLayers(folder, target string) (Layer, error) {
-	err := mountOverlay(folder, target)
+// mountLayers mounts the folder lower with a writable layer over it. The layer lies on the state folder's disk or, when
+// the kernel does not take that (as on a host whose root is an overlay itself), in memory. The root belongs to owner.
+func mountLayers(folder, lower, target string, owner uint32) (Layer, error) {
+	err := mountOverlay(folder, lower, target)
 	if err == nil {
 		return LayerInStateDir, nil
 	}
-	memory := filepath.Join(folder, "work")
+	memory := filepath.Join(folder, workFolder)
 	if mountErr := unix.Mount("tmpfs", memory, "tmpfs", 0, "size="+memoryLayerSize+",mode=755"); mountErr != nil {
 		return "", fmt.Errorf("mount a copy-on-write root: %w", errors.Join(err, mountErr))
 	}
-	for _, name := range []string{"upper", "work"} {
+	for _, name := range []string{upperFolder, workFolder} {
 		if err := os.Mkdir(filepath.Join(memory, name), publicMode); err != nil {
 			return "", fmt.Errorf("make a layer in memory: %w", err)
 		}
 	}
-	if memoryErr := mountOverlay(memory, target); memoryErr != nil {
+	if err := os.Chown(filepath.Join(memory, upperFolder), int(owner), int(owner)); err != nil {
+		return "", fmt.Errorf("make a layer in memory: %w", err)
+	}
+	if memoryErr := mountOverlay(memory, lower, target); memoryErr != nil {
 		return "", fmt.Errorf("mount a copy-on-write root: %w", memoryErr)
 	}
 	return LayerInMemory, nil
 }
 
-func mountOverlay(folder, target string) error {
-	options := "lowerdir=/,upperdir=" + filepath.Join(folder, "upper") + ",workdir=" + filepath.Join(folder, "work")
-	// Volatile: nothing of the layer is used after its instance, so nothing needs to be flushed when it goes.
-	err := unix.Mount("overlay", target, "overlay", 0, options+",volatile")
-	if errors.Is(err, unix.EINVAL) {
-		err = unix.Mount("overlay", target, "overlay", 0, options)
-	}
-	if err != nil {
+func mountOverlay(folder, lower, target string) error {
+	options := "lowerdir=" + lower + ",upperdir=" + filepath.Join(folder, upperFolder) + ",workdir=" + filepath.Join(folder, workFolder)
+	if err := unix.Mount("overlay", target, "overlay", 0, options); err != nil {
 		return fmt.Errorf("overlay in %s: %w", folder, err)
 	}
 	return nil

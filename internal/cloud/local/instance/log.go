@@ -38,7 +38,7 @@ const kubeletLog = "kubelet.log"
 func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error) {
 	folder, name := d.folder(id), consoleFile
 	if log.Source == engine.LogKubelet {
-		folder, name = filepath.Join(folder, privateFolder, "log"), kubeletLog
+		folder, name = filepath.Join(d.disk(id), privateFolder, "log"), kubeletLog
 	}
 	open := func() (io.ReadCloser, error) { return openUntrusted(folder, name) }
 	if log.Follow {

@@ -17,6 +17,7 @@ limitations under the License.
 package instance
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,12 +26,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 	"golang.org/x/sys/unix"
+	"golang.org/x/time/rate"
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // maxReport is the size of a report that is still read; what an instance writes is not trusted.
@@ -38,6 +42,12 @@ const maxReport = 64 << 10
 
 // maxMessage is the length of a report's message that is kept.
 const maxMessage = 4 << 10
+
+// An instance may report this often at once, and then once in reportInterval: each report is written to the disk and told to all who watch.
+const (
+	reportsAtOnce  = 10
+	reportInterval = time.Second
+)
 
 // reports watches the report folders of all instances with one watcher: the kernel allows few.
 type reports struct {
@@ -50,7 +60,13 @@ type reports struct {
 type reported struct {
 	id     string
 	folder string
-	latest chan cloud.Bootstrap
+
+	// reading is held from a look at the file until what it said is passed on: who looked first must not be heard last.
+	reading sync.Mutex
+	latest  chan cloud.Bootstrap
+	limit   *rate.Limiter
+	// later says that the file is looked at once that is allowed; reports.mu guards it.
+	later bool
 }
 
 func newReports() (*reports, error) {
@@ -67,7 +83,7 @@ func (r *reports) close() error { return r.watcher.Close() }
 
 // watch returns a channel that holds the newest report of an instance, the one that is there already included.
 func (r *reports) watch(id, folder string) (<-chan cloud.Bootstrap, error) {
-	entry := &reported{id: id, folder: filepath.Join(folder, "report"), latest: make(chan cloud.Bootstrap, 1)}
+	entry := &reported{id: id, folder: filepath.Join(folder, reportFolder), latest: make(chan cloud.Bootstrap, 1), limit: rate.NewLimiter(rate.Every(reportInterval), reportsAtOnce)}
 	r.mu.Lock()
 	r.folders[entry.folder] = entry
 	r.mu.Unlock()
@@ -98,7 +114,7 @@ func (r *reports) run() {
 			if !ok {
 				return
 			}
-			if filepath.Base(event.Name) == reportFile && event.Has(fsnotify.Create|fsnotify.Write) {
+			if filepath.Base(event.Name) == contract.ReportFile && event.Has(fsnotify.Create|fsnotify.Write) {
 				r.changed(filepath.Dir(event.Name))
 			}
 		case err, ok := <-r.watcher.Errors:
@@ -114,10 +130,26 @@ func (r *reports) run() {
 func (r *reports) changed(folder string) {
 	r.mu.Lock()
 	entry := r.folders[folder]
-	r.mu.Unlock()
-	if entry != nil {
-		r.read(entry)
+	if entry == nil || entry.later {
+		r.mu.Unlock()
+		return
 	}
+	wait := entry.limit.Reserve().Delay()
+	entry.later = wait > 0
+	r.mu.Unlock()
+	if wait == 0 {
+		r.read(entry)
+		return
+	}
+	time.AfterFunc(wait, func() {
+		r.mu.Lock()
+		entry.later = false
+		forgotten := r.folders[folder] != entry
+		r.mu.Unlock()
+		if !forgotten {
+			r.read(entry)
+		}
+	})
 }
 
 func (r *reports) readAll() {
@@ -133,13 +165,15 @@ func (r *reports) readAll() {
 }
 
 func (r *reports) read(entry *reported) {
+	entry.reading.Lock()
+	defer entry.reading.Unlock()
 	text, err := readUntrusted(entry.folder)
 	if errors.Is(err, os.ErrNotExist) {
 		return
 	}
-	var status report
+	var status contract.Report
 	if err == nil {
-		status, err = parseReport(text)
+		err = json.Unmarshal(text, &status)
 	}
 	if err != nil {
 		klog.Background().Error(err, "Reading a report failed", "id", entry.id)
@@ -149,8 +183,6 @@ func (r *reports) read(entry *reported) {
 	if !ok {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	select {
 	case <-entry.latest:
 	default:
@@ -159,7 +191,8 @@ func (r *reports) read(entry *reported) {
 }
 
 // sanitize returns what of a report is passed on, and whether there is something.
-func sanitize(b cloud.Bootstrap) (cloud.Bootstrap, bool) {
+func sanitize(reported contract.Bootstrap) (cloud.Bootstrap, bool) {
+	b := cloud.Bootstrap{State: cloud.BootstrapState(reported.State), Message: reported.Message}
 	known := []cloud.BootstrapState{
 		cloud.BootstrapPending, cloud.BootstrapRunning, cloud.BootstrapSucceeded, cloud.BootstrapFailed,
 	}
@@ -171,7 +204,7 @@ func sanitize(b cloud.Bootstrap) (cloud.Bootstrap, bool) {
 }
 
 func readUntrusted(folder string) ([]byte, error) {
-	file, err := openUntrusted(folder, reportFile)
+	file, err := openUntrusted(folder, contract.ReportFile)
 	if err != nil {
 		return nil, err
 	}

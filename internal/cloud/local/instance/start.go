@@ -18,19 +18,14 @@ package instance
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
+	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
@@ -38,143 +33,160 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// startTimeout is how long the child may take to become the node agent.
-const startTimeout = 30 * time.Second
+const (
+	// startTimeout is how long the container of an instance may take to start.
+	startTimeout = 30 * time.Second
+	// startsPerCPU is how many may start at once for each CPU of the host.
+	startsPerCPU = 2
+)
 
-const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWNET
+// card is the name of the network card in an instance.
+const card = "eth0"
 
-// child is a started child that is not the node agent yet.
-type child struct {
-	cmd     *exec.Cmd
-	handle  *process.Handle
-	control *os.File
-	status  *os.File
+// Start makes a machine; see engine.Machines. Its first process does nothing before its identity is stored, so that one that is
+// made while the daemon is killed is found by the next.
+func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
+	select {
+	case d.starts <- struct{}{}:
+		defer func() { <-d.starts }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if err := d.prepare(ctx, spec); err != nil {
+		return nil, err
+	}
+	layers, err := d.layers(spec.ID, spec.KubernetesVersion)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	handle, err := d.startContainer(limited, spec, layers, commit)
+	if err == nil {
+		var started engine.Machine
+		if started, err = d.attach(spec.ID, handle); err == nil {
+			return started, nil
+		}
+	}
+	return nil, errors.Join(fmt.Errorf("start the container: %w", err), d.giveUp(ctx, spec.ID, handle))
 }
 
-// Start makes a machine; see engine.Machines.
-func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
+// prepare removes what an earlier start has left, and writes what the container is made from.
+func (d *Driver) prepare(ctx context.Context, spec engine.MachineSpec) error {
 	remove := d.Remove
 	if spec.KeepDisk {
 		remove = d.removeVolatile
 	}
 	if err := remove(ctx, spec.ID, nil); err != nil {
-		return nil, fmt.Errorf("remove what an earlier start left: %w", err)
+		return fmt.Errorf("remove what an earlier start left: %w", err)
 	}
-	if err := d.prepare(spec.ID); err != nil {
-		return nil, err
+	openDisk := func(spec engine.MachineSpec) error { return d.openDisk(ctx, spec) }
+	for _, step := range []func(engine.MachineSpec) error{
+		d.chooseUsers, openDisk, d.makeFolders, d.writeIdentity, d.writeBundle, limit,
+	} {
+		if err := step(spec); err != nil {
+			return err
+		}
 	}
-	c, err := d.spawn(spec)
-	if err != nil {
-		return nil, err
-	}
-	defer c.close()
-	if err := d.boot(c, spec, commit); err != nil {
-		return nil, errors.Join(err, c.kill(ctx))
-	}
-	return d.attach(spec.ID, c.handle)
+	return nil
 }
 
-func (d *Driver) prepare(id string) error {
-	folder := d.folder(id)
-	if err := os.MkdirAll(folder, folderMode); err != nil {
-		return fmt.Errorf("make the instance's folder: %w", err)
+// giveUp removes a container that could not be started. The end of its first process, if there is one, is taken note of before that is
+// let go.
+func (d *Driver) giveUp(ctx context.Context, id string, handle *process.Handle) error {
+	err := d.containers.remove(context.WithoutCancel(ctx), id)
+	if handle == nil {
+		return err
 	}
-	folders := slices.Collect(maps.Keys(privateDirs))
-	for i, name := range folders {
-		folders[i] = filepath.Join(privateFolder, name)
+	defer handle.Close()
+	select {
+	case <-handle.Done():
+	case <-ctx.Done():
 	}
-	for _, name := range append(folders, "upper", "work", "root", "report") {
-		if err := os.MkdirAll(filepath.Join(folder, name), publicMode); err != nil {
+	return err
+}
+
+func (d *Driver) makeFolders(spec engine.MachineSpec) error {
+	first, err := d.usersOf(spec.ID)
+	if err != nil {
+		return err
+	}
+	folder, disk := d.folder(spec.ID), d.disk(spec.ID)
+	// Root of the instance has these.
+	owned := []string{filepath.Join(disk, upperFolder), filepath.Join(folder, runFolder), filepath.Join(folder, reportFolder)}
+	for _, name := range slices.Sorted(maps.Keys(privateDirs)) {
+		owned = append(owned, filepath.Join(disk, privateFolder, name))
+	}
+	others := []string{filepath.Join(disk, workFolder), filepath.Join(folder, rootFolder), filepath.Join(folder, identityFolder)}
+	for _, path := range slices.Concat(others, owned) {
+		if err := os.MkdirAll(path, publicMode); err != nil {
+			return fmt.Errorf("make the instance's folder: %w", err)
+		}
+	}
+	for _, path := range owned {
+		if err := giveTo(first, path); err != nil {
 			return fmt.Errorf("make the instance's folder: %w", err)
 		}
 	}
 	return nil
 }
 
-// spawn starts this program again in new namespaces. It waits there for its configuration.
-func (d *Driver) spawn(spec engine.MachineSpec) (*child, error) {
-	console, err := os.OpenFile(filepath.Join(d.folder(spec.ID), consoleFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, fileMode)
+// mountRoot mounts the root of an instance where its runtime looks for it.
+func (d *Driver) mountRoot(id, layers string, first uint32) error {
+	if first != hostUsers {
+		return d.mountMapped(id, layers, first)
+	}
+	_, err := mountLayers(d.disk(id), layers, filepath.Join(d.folder(id), rootFolder), hostUsers)
+	return err
+}
+
+// startContainer makes the container, connects it, stores who it is, and lets it go. Together with an error it returns the handle of a
+// process that was made.
+func (d *Driver) startContainer(ctx context.Context, spec engine.MachineSpec, layers string, commit engine.Commit) (*process.Handle, error) {
+	console, err := makeConsole(d.folder(spec.ID))
 	if err != nil {
-		return nil, fmt.Errorf("open the console log: %w", err)
+		return nil, err
 	}
 	defer func() { _ = console.Close() }()
-	controlRead, controlWrite, err := os.Pipe()
+	first, err := d.usersOf(spec.ID)
 	if err != nil {
-		return nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, err
 	}
-	defer func() { _ = controlRead.Close() }()
-	statusRead, statusWrite, err := os.Pipe()
+	// The first process opens what it has as its output, to write to it.
+	if err := giveTo(first, filepath.Join(d.folder(spec.ID), consolePipe)); err != nil {
+		return nil, err
+	}
+	pid, err := d.containers.create(ctx, spec.ID, d.folder(spec.ID), func() error { return d.mountRoot(spec.ID, layers, first) }, console)
+	if err == nil {
+		err = delegate(spec.ID, first)
+	}
 	if err != nil {
-		_ = controlWrite.Close()
-		return nil, fmt.Errorf("make a pipe: %w", err)
+		return nil, err
 	}
-	defer func() { _ = statusWrite.Close() }()
-
-	cmd := &exec.Cmd{
-		Path: "/proc/self/exe", Args: []string{"foocloud", Subcommand}, Env: []string{"PATH=" + searchPath}, Dir: "/",
-		Stdout: console, Stderr: console, ExtraFiles: []*os.File{controlRead, statusWrite},
-		SysProcAttr: &unix.SysProcAttr{Cloneflags: namespaces, Setsid: true},
-	}
-	c := &child{cmd: cmd, control: controlWrite, status: statusRead}
-	if err := cmd.Start(); err != nil {
-		c.close()
-		return nil, fmt.Errorf("start a process in new namespaces: %w", err)
-	}
-	c.handle, err = process.Started(cmd)
+	identity, err := process.Identify(pid)
 	if err != nil {
-		c.close()
-		return nil, errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+		return nil, err
 	}
-	return c, nil
+	handle, err := process.Find(identity)
+	if err != nil {
+		return nil, err
+	}
+	if err = d.connect(spec, pid); err == nil {
+		err = commit(identity)
+	}
+	if err == nil {
+		err = d.containers.start(ctx, spec.ID)
+	}
+	return handle, err
 }
 
-// boot gives the child what it needs, in the order that lets both sides work at the same time.
-func (d *Driver) boot(c *child, spec engine.MachineSpec, commit engine.Commit) error {
-	if err := errors.Join(c.status.SetReadDeadline(time.Now().Add(startTimeout)),
-		c.control.SetWriteDeadline(time.Now().Add(startTimeout))); err != nil {
-		return fmt.Errorf("limit the start: %w", err)
-	}
-	sent := make(chan error, 1)
-	go func() { sent <- json.NewEncoder(c.control).Encode(d.config(spec)) }()
-	pair := network.Card{Name: cardName(spec.ID), PeerName: card, PID: c.handle.Identity().PID}
-	err := errors.Join(d.options.Bridge.AddCard(pair), commit(c.handle.Identity()), <-sent)
+// connect gives an instance its network card.
+func (d *Driver) connect(spec engine.MachineSpec, pid int) error {
+	address, err := netip.ParseAddr(spec.Address)
 	if err != nil {
-		return fmt.Errorf("prepare the instance: %w", err)
+		return fmt.Errorf("parse the instance's address: %w", err)
 	}
-	if _, err := c.control.Write([]byte{goAhead}); err != nil {
-		return fmt.Errorf("let the instance go on: %w", err)
-	}
-	// The child's end closes when it becomes the node agent.
-	problem, err := io.ReadAll(c.status)
-	if err != nil {
-		return fmt.Errorf("wait for the node agent: %w", err)
-	}
-	if len(problem) > 0 {
-		return fmt.Errorf("build the instance: %s", strings.TrimSpace(string(problem)))
-	}
-	return nil
-}
-
-func (d *Driver) config(spec engine.MachineSpec) config {
-	return config{
-		Folder: d.folder(spec.ID), StateDir: d.options.StateDir, AgentDir: d.options.AgentDir,
-		ImageDir: filepath.Join(d.options.ImagesDir, spec.KubernetesVersion),
-		Address:  fmt.Sprintf("%s/%d", spec.Address, d.options.Network.Bits()),
-		Gateway:  store.Gateway(d.options.Network).String(),
-		Metadata: metadata{
-			ID: spec.ID, Name: spec.Name, Hostname: spec.Hostname, ProviderID: spec.ProviderID, Zone: spec.Zone,
-			Type: spec.Type, CPUs: spec.CPUs, MemoryBytes: spec.MemoryBytes, Runtime: spec.Runtime,
-			KubernetesVersion: spec.KubernetesVersion, Address: spec.Address, Tags: spec.Tags,
-		},
-		UserData: spec.UserData,
-	}
-}
-
-func (c *child) close() {
-	_ = c.control.Close()
-	_ = c.status.Close()
-}
-
-func (c *child) kill(ctx context.Context) error {
-	return c.handle.Stop(context.WithoutCancel(ctx), 0)
+	return d.options.Bridge.AddCard(network.Card{
+		Name: cardName(spec.ID), PeerName: card, PID: pid, Address: address, Gateway: store.Gateway(d.options.Network), Tenant: spec.Tenant,
+	})
 }

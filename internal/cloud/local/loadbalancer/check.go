@@ -28,7 +28,7 @@ import (
 
 const (
 	// loneInterval is the time between two checks of the only backend: clients have nowhere else to go.
-	loneInterval = time.Second
+	loneInterval = 5 * time.Second
 	// checkInterval is that time where there are several.
 	checkInterval = 400 * time.Millisecond
 	// urgentInterval is that time while no backend is ready.

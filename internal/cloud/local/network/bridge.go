@@ -23,8 +23,10 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync"
 
 	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
@@ -48,6 +50,10 @@ type Options struct {
 type Bridge struct {
 	options Options
 	index   int
+	fence   *fence
+
+	// mending is held while the fence is made again.
+	mending sync.Mutex
 }
 
 // Check returns an error that says what is in the way when the name or the network is in use by others.
@@ -74,7 +80,10 @@ func Ensure(options Options) (*Bridge, error) {
 			return nil, err
 		}
 	}
-	b := &Bridge{options: options, index: link.Attrs().Index}
+	b := &Bridge{options: options, index: link.Attrs().Index, fence: newFence(options, link.Attrs().HardwareAddr)}
+	if _, err := b.mend(); err != nil {
+		return nil, err
+	}
 	gateway := netip.PrefixFrom(options.Network.Masked().Addr().Next(), options.Network.Bits())
 	if err := b.addAddress(gateway); err != nil {
 		return nil, err
@@ -128,11 +137,15 @@ func randomAddress() net.HardwareAddr {
 // Remove removes the bridge that a state folder made, and the cards on it. One that is not there is no error.
 func Remove(options Options) error {
 	link, err := find(options)
-	if err != nil || link == nil {
+	if err != nil {
 		return err
 	}
-	b := &Bridge{options: options, index: link.Attrs().Index}
-	if err := b.RemoveStrayCards(nil); err != nil {
+	fence := newFence(options, nil)
+	if link == nil {
+		return fence.end()
+	}
+	b := &Bridge{options: options, index: link.Attrs().Index, fence: fence}
+	if err := errors.Join(b.RemoveStrayCards(nil), fence.end()); err != nil {
 		return err
 	}
 	if err := netlink.LinkDel(link); err != nil {
@@ -185,25 +198,76 @@ type Card struct {
 	PeerName string
 	// PID of a process in the instance's network namespace.
 	PID int
+	// Address of the instance's end, and Gateway of its default route.
+	Address, Gateway netip.Addr
+	// Tenant whose cards alone the instance reaches.
+	Tenant string
 }
 
-// AddCard makes a card, puts the host's end on the bridge, and brings that end up.
+// AddCard makes a card, puts the host's end on the bridge and a fence around it, gives the instance's end its address and default
+// route, and brings both ends and the instance's loopback up.
 func (b *Bridge) AddCard(card Card) error {
+	if _, err := b.mend(); err != nil {
+		return err
+	}
 	attrs := netlink.NewLinkAttrs()
 	attrs.Name = card.Name
 	attrs.MasterIndex = b.index
-	veth := &netlink.Veth{LinkAttrs: attrs, PeerName: card.PeerName, PeerNamespace: netlink.NsPid(card.PID)}
+	veth := &netlink.Veth{
+		LinkAttrs: attrs, PeerName: card.PeerName, PeerNamespace: netlink.NsPid(card.PID), PeerHardwareAddr: hardwareAddress(card.Address),
+	}
 	if err := netlink.LinkAdd(veth); err != nil {
 		return fmt.Errorf("make network card %s: %w", card.Name, err)
 	}
+	if err := netlink.LinkSetAlias(veth, card.alias()); err != nil {
+		return fmt.Errorf("mark network card %s: %w", card.Name, err)
+	}
+	if err := b.fence.surround(card.Name, card.Address, card.Tenant); err != nil {
+		return err
+	}
 	if err := netlink.LinkSetUp(veth); err != nil {
 		return fmt.Errorf("bring network card %s up: %w", card.Name, err)
+	}
+	return card.setUp(b.options.Network.Bits())
+}
+
+// setUp sets up what is in the instance's network namespace.
+func (c Card) setUp(bits int) error {
+	space, err := netns.GetFromPid(c.PID)
+	if err != nil {
+		return fmt.Errorf("open the network of process %d: %w", c.PID, err)
+	}
+	defer func() { _ = space.Close() }()
+	inside, err := netlink.NewHandleAt(space)
+	if err != nil {
+		return fmt.Errorf("enter the network of process %d: %w", c.PID, err)
+	}
+	defer inside.Close()
+	address := &netlink.Addr{IPNet: &net.IPNet{IP: c.Address.AsSlice(), Mask: net.CIDRMask(bits, c.Address.BitLen())}}
+	var end netlink.Link
+	for _, name := range []string{"lo", c.PeerName} {
+		if end, err = inside.LinkByName(name); err != nil {
+			return fmt.Errorf("find %s in the instance: %w", name, err)
+		}
+		if err := inside.LinkSetUp(end); err != nil {
+			return fmt.Errorf("bring %s up in the instance: %w", name, err)
+		}
+	}
+	if err := inside.AddrAdd(end, address); err != nil {
+		return fmt.Errorf("give %s in the instance the address %s: %w", c.PeerName, c.Address, err)
+	}
+	route := &netlink.Route{LinkIndex: end.Attrs().Index, Gw: c.Gateway.AsSlice()}
+	if err := inside.RouteAdd(route); err != nil {
+		return fmt.Errorf("set the instance's default route to %s: %w", c.Gateway, err)
 	}
 	return nil
 }
 
 // RemoveCard removes a card. One that is not there is no error: it goes with its instance's network namespace.
 func (b *Bridge) RemoveCard(name string) error {
+	if err := b.fence.remove(func(card string) bool { return card == name }); err != nil {
+		return err
+	}
 	link, err := netlink.LinkByName(name)
 	if isMissing(err) {
 		return nil
@@ -226,6 +290,9 @@ func (b *Bridge) RemoveStrayCards(ids []string) error {
 	known := map[string]bool{}
 	for _, id := range ids {
 		known[CardPrefix+id] = true
+	}
+	if err := b.fence.remove(func(card string) bool { return !known[card] }); err != nil {
+		return err
 	}
 	for _, link := range links {
 		attrs := link.Attrs()

@@ -31,6 +31,19 @@ type use struct {
 	what   string
 }
 
+// CheckFree returns an error that names what on the host uses a part of a network already. A bridge of the name, if there is one, does
+// not count.
+func CheckFree(network netip.Prefix, bridge string) error {
+	link, err := netlink.LinkByName(bridge)
+	if isMissing(err) {
+		return checkOverlap(network, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("look for bridge %s: %w", bridge, err)
+	}
+	return checkOverlap(network, link.Attrs().Index)
+}
+
 // checkOverlap returns an error that names what on the host uses a part of the network; the interface with the index
 // own does not count.
 func checkOverlap(network netip.Prefix, own int) error {
@@ -39,7 +52,7 @@ func checkOverlap(network netip.Prefix, own int) error {
 		return err
 	}
 	if found, ok := firstOverlap(network, uses); ok {
-		return fmt.Errorf("network %s is in use: %s has %s; choose another network with --network", network, found.what, found.prefix)
+		return fmt.Errorf("network %s is in use: %s has %s; choose another network with --network, for example 10.78.0.0/16", network, found.what, found.prefix)
 	}
 	return nil
 }

@@ -47,9 +47,22 @@ func childExit(cmd *exec.Cmd) string {
 	return "exit status 0"
 }
 
-// otherExit tells how a process ended that is not a child: from what is left of it until its parent has waited for it, and
-// then from the kernel, which does not tell before Linux 6.15.
+// Adopt makes this program the parent of processes whose own parent ends, as the OCI runtime does. Only a parent is told how a
+// process ended, and has to collect it.
+func Adopt() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("become the parent of orphans: %w", err)
+	}
+	return nil
+}
+
+// otherExit tells how a process ended that this program has not started: if it was adopted, as a parent; otherwise from what is
+// left of it until its parent has waited for it, and then from the kernel, which does not tell before Linux 6.15.
 func otherExit(id Identity, conn syscall.RawConn) string {
+	var status unix.WaitStatus
+	if pid, err := unix.Wait4(id.PID, &status, unix.WNOHANG, nil); err == nil && pid == id.PID {
+		return describe(syscall.WaitStatus(status))
+	}
 	if now, err := readStat(id.PID); err == nil && now.startTime == id.StartTime && now.state == stateZombie {
 		return describe(now.exit)
 	}

@@ -36,7 +36,7 @@ import (
 )
 
 // soon is how long a thing that is only a few goroutines away may take on a busy machine.
-const soon = 10 * time.Second
+const soon = time.Minute
 
 var ctx = context.Background()
 

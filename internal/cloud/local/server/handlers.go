@@ -114,6 +114,14 @@ func order(part string, order func(Backend, context.Context, string) error) hand
 	}
 }
 
+func switchInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
+	err := b.SwitchInstance(r.Context(), r.PathValue("id"), engine.Power(r.PathValue("action")))
+	if err == nil {
+		w.WriteHeader(http.StatusAccepted)
+	}
+	return err
+}
+
 func ensureNamed[S, T any](nameOf func(S) string, ensure func(Backend, context.Context, S) (T, error)) handle {
 	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
 		spec, err := receive[S](r)

@@ -29,7 +29,12 @@ type Route struct {
 	Method, Path string
 
 	handle func(b Backend, w http.ResponseWriter, r *http.Request) error
+	images func(i Images, w http.ResponseWriter, r *http.Request) error
 	public http.HandlerFunc
+	// operator says that the call changes what all tenants share.
+	operator bool
+	// long says that the call may take any time and carry any amount, since none of it is held in memory.
+	long bool
 	// calm says that no fault rule strikes the call, so that rules can always be removed.
 	calm bool
 }
@@ -53,7 +58,8 @@ func Routes() []Route {
 		{Method: http.MethodGet, Path: api.PathInstances + id, handle: getOne("id", Backend.GetInstance)},
 		{Method: http.MethodDelete, Path: api.PathInstances + id, handle: order("id", Backend.DeleteInstance)},
 		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixDrain, handle: order("id", Backend.DrainInstance)},
-		{Method: http.MethodGet, Path: api.PathInstances + id + api.SuffixLog, handle: getLog},
+		{Method: http.MethodPost, Path: api.PathInstances + id + api.SuffixPower + "/{action}", handle: switchInstance},
+		{Method: http.MethodGet, Path: api.PathInstances + id + api.SuffixLog, handle: getLog, long: true},
 		{Method: http.MethodGet, Path: api.PathPools, handle: getTagged(Backend.ListPools)},
 		{Method: http.MethodPut, Path: api.PathPools + name, handle: ensurePool},
 		{Method: http.MethodPut, Path: api.PathPools + name + api.SuffixSize, handle: scalePool},
@@ -63,7 +69,10 @@ func Routes() []Route {
 		{Method: http.MethodPut, Path: api.PathFaults + name, handle: ensureFault, calm: true},
 		{Method: http.MethodGet, Path: api.PathFaults + name, handle: getFault, calm: true},
 		{Method: http.MethodDelete, Path: api.PathFaults + name, handle: removeFault, calm: true},
-		{Method: http.MethodGet, Path: api.PathWatch, handle: watch},
+		{Method: http.MethodGet, Path: api.PathContainerImages, images: listContainerImages},
+		{Method: http.MethodPost, Path: api.PathContainerImages, images: loadContainerImages, operator: true, long: true},
+		{Method: http.MethodDelete, Path: api.PathContainerImages, images: deleteContainerImage, operator: true},
+		{Method: http.MethodGet, Path: api.PathWatch, handle: watch, long: true},
 	}
 }
 

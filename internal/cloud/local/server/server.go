@@ -46,6 +46,8 @@ type Backend interface {
 	cloud.Cloud
 	// Log opens a log of an instance.
 	Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error)
+	// SwitchInstance does to an instance what the action says.
+	SwitchInstance(ctx context.Context, id string, action engine.Power) error
 	Faults
 }
 
@@ -75,8 +77,20 @@ type Tenant struct {
 	RequestsPerSecond int
 }
 
+// Images are the images of containers that instances pull; see the methods of registry.Registry.
+type Images interface {
+	// List returns the images.
+	List() ([]api.ContainerImage, error)
+	// Load adds the images of an archive.
+	Load(archive io.Reader, name string) ([]api.ContainerImage, error)
+	// Delete deletes an image.
+	Delete(name string) error
+}
+
 // Server answers the calls of tenants.
 type Server struct {
+	// Images of the cloud's registry; nil if it has none. They are set before the first call.
+	Images  Images
 	mux     *http.ServeMux
 	tenants map[[sha256.Size]byte]*caller
 }
@@ -109,29 +123,42 @@ func New(tenants []Tenant) (*Server, error) {
 }
 
 // ServeHTTP answers one call.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Body != nil {
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	}
-	s.mux.ServeHTTP(w, r)
-}
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 func (s *Server) handler(route Route) http.HandlerFunc {
 	if route.public != nil {
 		return route.public
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := s.caller(r)
-		if err == nil && !route.calm {
-			err = disturb(r.Context(), c.Backend)
+		if r.Body != nil && !route.long {
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		}
+		c, err := s.caller(r)
 		if err == nil {
-			err = route.handle(c.Backend, w, r)
+			err = s.answer(route, c, w, r)
 		}
 		if err != nil {
 			fail(w, r, err)
 		}
 	}
+}
+
+func (s *Server) answer(route Route, c *caller, w http.ResponseWriter, r *http.Request) error {
+	if route.long {
+		// Whoever serves this may limit how long a call takes that is not long.
+		if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
+			return err
+		}
+	}
+	if !route.calm {
+		if err := disturb(r.Context(), c.Backend); err != nil {
+			return err
+		}
+	}
+	if route.images != nil {
+		return s.serveImages(route, w, r)
+	}
+	return route.handle(c.Backend, w, r)
 }
 
 // caller returns the tenant whose token the call carries.

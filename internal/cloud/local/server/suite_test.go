@@ -41,6 +41,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/registry"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/server"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
@@ -56,6 +57,8 @@ const (
 // checked against the OpenAPI document.
 type world struct {
 	*GomegaWithT
+	t         *testing.T
+	engine    *engine.Engine
 	machines  *fake.Machines
 	balancers *fake.Balancers
 	client    *client.Client
@@ -68,17 +71,18 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{GomegaWithT: NewWithT(t), machines: fake.NewMachines(), balancers: fake.NewBalancers()}
+	w := &world{GomegaWithT: NewWithT(t), t: t, machines: fake.NewMachines(), balancers: fake.NewBalancers()}
 	state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
 	w.Expect(err).NotTo(HaveOccurred())
 	t.Cleanup(func() { _ = state.Close() })
 	e := engine.New(engine.Options{
 		Store: state, Machines: w.machines, Balancers: w.balancers, Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-b"}, {Name: "zone-a", ControlPlane: true}},
-		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31, Runtime: cloud.RuntimeProcess}},
+		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: version}}, nil },
 		Limits:        map[string]cloud.Resources{"a": {Instances: 3, LoadBalancers: 1}},
 	})
+	w.engine = e
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(e.Wait)
 	t.Cleanup(cancel)
@@ -88,6 +92,8 @@ func newWorld(t *testing.T) *world {
 		{Name: "b", Token: tokenB, Backend: e.Tenant("b")},
 		{Name: "slow", Token: tokenSlow, Backend: e.Tenant("slow"), RequestsPerSecond: 1},
 	})
+	w.Expect(err).NotTo(HaveOccurred())
+	handler.Images, err = registry.Open(registry.Options{Folder: filepath.Join(t.TempDir(), "images")})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.handler = handler
 	w.serve(t, handler)
@@ -127,6 +133,7 @@ func loadDocument(t *testing.T) (*openapi3.T, routers.Router) {
 func validated(t *testing.T, handler http.Handler) http.Handler {
 	t.Helper()
 	openapi3filter.RegisterBodyDecoder(api.Lines, openapi3filter.FileBodyDecoder)
+	openapi3filter.RegisterBodyDecoder(api.Tar, openapi3filter.FileBodyDecoder)
 	_, router := loadDocument(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		route, params, err := router.FindRoute(r)
@@ -177,6 +184,9 @@ func checkResponse(t *testing.T, input *openapi3filter.RequestValidationInput, r
 func checkEvents(t *testing.T, document *openapi3.T, stream []byte) {
 	t.Helper()
 	for line := range bytes.Lines(stream) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue // says only that the server is there
+		}
 		var event any
 		err := json.Unmarshal(line, &event)
 		if err == nil {

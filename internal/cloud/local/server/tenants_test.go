@@ -101,6 +101,7 @@ var intrusions = map[string]func(c *client.Client, p property, id string) error{
 	"get instance":    func(c *client.Client, _ property, id string) error { _, err := c.GetInstance(ctx, id); return err },
 	"delete instance": func(c *client.Client, _ property, id string) error { return c.DeleteInstance(ctx, id) },
 	"drain instance":  func(c *client.Client, _ property, id string) error { return c.DrainInstance(ctx, id) },
+	"switch instance": func(c *client.Client, _ property, id string) error { return c.SwitchInstance(ctx, id, "stop") },
 	"read console": func(c *client.Client, _ property, id string) error {
 		log, err := c.Log(ctx, id, client.LogOptions{})
 		if err != nil {
@@ -143,7 +144,7 @@ func TestTenantsCanNotReachEachOther(t *testing.T) {
 	owned := []property{w.acquire(w.client, "a"), w.acquire(w.other, "b")}
 	clients := []*client.Client{w.client, w.other}
 	calls := []string{
-		"get instance", "delete instance", "drain instance", "read console", "get pool", "delete pool", "get load balancer",
+		"get instance", "delete instance", "drain instance", "switch instance", "read console", "get pool", "delete pool", "get load balancer",
 		"delete load balancer", "list instances by pool", "list instances by name", "list instances by tags", "list pools",
 		"list load balancers", "get fault rule", "remove fault rule", "list fault rules",
 	}

@@ -30,12 +30,14 @@ type Instance struct {
 	// CPUs and MemoryBytes of its type when it was ordered; quota counts these.
 	CPUs        int   `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
-	// Runtime of its type when it was ordered.
-	Runtime string `json:"runtime"`
+	// DiskBytes of its type when it was ordered; 0 is no limit.
+	DiskBytes int64 `json:"diskBytes,omitempty"`
 	// Process is its first process, from before that process does anything.
 	Process *process.Identity `json:"process,omitempty"`
 	// Strikes are faults that are to happen to it.
 	Strikes []fault.Strike `json:"strikes,omitempty"`
+	// Switch is what a user has ordered to be done to it, and is not done yet; empty if nothing is.
+	Switch string `json:"switch,omitempty"`
 	// StoppedBy is the key of the fault rule after which it starts again; empty when it does not.
 	StoppedBy string `json:"stoppedBy,omitempty"`
 	// KeepsDisk says that its next start goes on with what it has written before.

@@ -91,6 +91,9 @@ type Tx struct {
 	tx *bolt.Tx
 }
 
+// Version changes with every change of the state.
+func (t *Tx) Version() int { return t.tx.ID() }
+
 // key scopes a name to a tenant. The separator can not be part of either.
 func key(tenant, name string) []byte { return []byte(tenant + "\x00" + name) }
 

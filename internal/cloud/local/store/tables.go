@@ -18,10 +18,14 @@ package store
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
+
+// errFound ends a scan.
+var errFound = errors.New("found")
 
 // Instance returns an instance by its ID, or nil.
 func (t *Tx) Instance(id string) (*Instance, error) { return get[Instance](t, instances, []byte(id)) }
@@ -46,6 +50,21 @@ func (t *Tx) Instances(tenant string) ([]Instance, error) {
 		return err
 	})
 	return list, err
+}
+
+// HasInstance says whether a tenant has an instance that matches; it reads no more of them than it must.
+func (t *Tx) HasInstance(tenant string, matches func(*Instance) bool) (bool, error) {
+	err := t.scan(instanceNames, tenant, func(_, id []byte) error {
+		record, err := t.Instance(string(id))
+		if err == nil && record != nil && matches(record) {
+			return errFound
+		}
+		return err
+	})
+	if errors.Is(err, errFound) {
+		return true, nil
+	}
+	return false, err
 }
 
 // PutInstance writes an instance.

@@ -18,168 +18,150 @@ package boot
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/netip"
 	"os"
 	"os/signal"
-	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cri"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/podip"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/logfile"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/report"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/simulate"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/service"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-const (
-	// programs is where the cloud puts the Kubernetes programs of the instance's version.
-	programs = "/opt/foo/kubernetes"
-	// searchPath is PATH of everything in an instance: its own programs come before the machine's.
-	searchPath = programs + ":/opt/foo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+// stopGrace is how long each step of the end of an instance may take.
+const stopGrace = 5 * time.Second
 
-	// stopGrace is how long each step of the end of an instance may take.
-	stopGrace = 5 * time.Second
-)
+// quotedLines is how much of a log a message quotes.
+const quotedLines = 5
 
-// machine is the running instance.
-type machine struct {
-	instance *instance.Instance
+// agent is this program in a running instance.
+type agent struct {
+	instance *contract.Instance
 	log      *slog.Logger
 	table    *process.Table
 	reporter *report.Reporter
-	runtime  *cri.Runtime
-	kubelet  *kubelet.Unit
+	runtime  *service.Service
+	kubelet  *service.Service
 	commands *systemctl.Server
-	answerer *simulate.Answerer
 }
 
 // Run is the whole life of an instance. It returns nil when the instance was asked to end and did so.
 func Run(console io.Writer) error {
-	stopped := make(chan os.Signal, 1)
-	signal.Notify(stopped, unix.SIGTERM, unix.SIGINT, unix.SIGPWR)
+	asked, ignore := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGPWR)
+	defer ignore()
 	log := slog.New(slog.NewTextHandler(console, nil))
-	if err := os.Setenv("PATH", searchPath); err != nil {
+	if err := os.Setenv("PATH", contract.SearchPath); err != nil {
 		return fmt.Errorf("environment: %w", err)
 	}
-	reporter, err := report.New(report.Folder)
+	reporter, err := report.New(contract.ReportDir)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	table := process.NewTable()
-	go table.Reap(ctx)
-	m, err := assemble(log, table, reporter)
-	if err != nil {
-		report := report.Bootstrap{State: report.Failed, Message: "the instance can not boot: " + err.Error()}
-		if rerr := reporter.SetBootstrap(report); rerr != nil {
-			log.Error("Can not report", "error", rerr)
-		}
+	a := &agent{log: log, table: process.NewTable(), reporter: reporter}
+	go a.table.Reap(ctx)
+	if err := a.assemble(); err != nil {
+		a.bootstrapFailed(fmt.Errorf("the instance can not boot: %w", err))
 		return err
 	}
-	m.serve(ctx)
-	m.warnOf(reporter.SetPhase(report.Running))
+	go a.commands.Serve(ctx)
 	bootstrapped := make(chan struct{})
-	bootstrap, cancelBootstrap := context.WithCancel(ctx)
-	defer cancelBootstrap()
 	go func() {
 		defer close(bootstrapped)
-		m.bootstrap(bootstrap, console)
+		a.work(asked, console)
 	}()
-	log.Info("Instance is up", "instance", m.instance.ID, "kubernetesVersion", m.instance.KubernetesVersion)
-	received := <-stopped
-	log.Info("Instance stops", "signal", received.String())
-	m.warnOf(reporter.SetPhase(report.Stopping))
-	cancelBootstrap()
-	m.stop()
+	<-asked.Done()
+	log.Info("Instance stops", "cause", context.Cause(asked))
+	a.warnOf(reporter.SetPhase(contract.PhaseStopping))
+	a.stop()
 	<-bootstrapped
 	log.Info("Instance has stopped")
 	return nil
 }
 
-// assemble makes everything that an instance consists of.
-func assemble(log *slog.Logger, table *process.Table, reporter *report.Reporter) (*machine, error) {
-	inst, err := instance.Read(instance.File)
-	if err != nil {
-		return nil, err
+// assemble makes everything that an instance consists of. An error is of something that no instance can live without.
+func (a *agent) assemble() error {
+	var err error
+	if a.instance, err = readInstance(contract.InstanceFile); err != nil {
+		return err
 	}
-	m := &machine{instance: inst, log: log, table: table, reporter: reporter}
-	m.warnOf(setKernel())
-	m.warnOf(setCgroups())
-	if m.answerer, err = simulate.Listen(); err != nil {
-		return nil, err
+	if err := a.prepare(); err != nil {
+		return err
 	}
-	address, err := netip.ParseAddr(inst.Address)
-	if err != nil {
-		return nil, fmt.Errorf("address of instance: %w", err)
+	if a.runtime, err = service.New(a.containerd()); err != nil {
+		return err
 	}
-	fallback := podip.Fallback(address)
-	network := simulate.NewNetwork(m.answerer.Port())
-	if err := network.Serve([]netip.Prefix{fallback}); err != nil {
-		log.Warn("Simulated pods do not answer", "error", err)
-		m.warnOf(reporter.Warn("simulated pods do not answer: " + err.Error()))
+	if a.kubelet, err = service.New(a.kubeletService()); err != nil {
+		return err
 	}
-	m.runtime, err = cri.New(cri.Config{
-		Address:   address,
-		Programs:  programs,
-		Path:      searchPath,
-		Starter:   table,
-		Addresses: podip.NewPool(fallback),
-		Network:   network,
-		Answerer:  m.answerer,
-		Log:       log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	m.kubelet, err = kubelet.New(kubelet.Config{
-		Instance: inst,
-		Program:  filepath.Join(programs, "kubelet"),
-		Path:     searchPath,
-		Starter:  table,
-		Log:      log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	m.commands, err = systemctl.Listen(systemctl.Socket, m.kubelet, log)
-	return m, err
+	a.commands, err = systemctl.Listen(systemctl.Socket, []systemctl.Known{
+		{Unit: a.runtime, Name: runtimeName, Description: "containerd container runtime", LogPath: runtimeLog},
+		{Unit: a.kubelet, Name: kubeletName, Description: "kubelet: The Kubernetes Node Agent", LogPath: kubeletLog},
+	}, a.log)
+	return err
 }
 
-// serve starts to answer: when it returns, clients can connect to all sockets.
-func (m *machine) serve(ctx context.Context) {
-	go m.answerer.Serve(ctx)
-	go m.commands.Serve(ctx)
-	listener, err := cri.Listen(cri.Socket)
+// work does what an instance is made for, until ctx is done.
+func (a *agent) work(ctx context.Context, console io.Writer) {
+	err := a.startRuntime(ctx)
+	if kubelet.Configured() {
+		go a.kubelet.Start(ctx)
+	}
 	if err != nil {
-		m.warnOf(err)
+		a.bootstrapFailed(err)
 		return
 	}
-	go func() { m.warnOf(m.runtime.Serve(listener)) }()
-	if kubelet.Configured() {
-		go m.kubelet.Start(ctx)
+	a.warnOf(a.reporter.SetPhase(contract.PhaseRunning))
+	a.log.Info("Instance is up", "instance", a.instance.ID, "kubernetesVersion", a.instance.KubernetesVersion)
+	a.bootstrap(ctx, bootstrapFiles{userData: contract.UserDataFile, output: outputPath}, console)
+}
+
+// startRuntime starts containerd and returns once it answers, since kubeadm and the kubelet do not wait for it.
+func (a *agent) startRuntime(ctx context.Context) error {
+	a.runtime.Start(ctx)
+	if ctx.Err() != nil {
+		return errors.New("the instance was stopped before its container runtime had started")
 	}
+	if state, _ := a.runtime.Active(); state == string(service.Active) {
+		return nil
+	}
+	lines, err := logfile.Tail(runtimeLog, quotedLines)
+	if err != nil {
+		lines = []string{err.Error()}
+	}
+	if len(lines) == 0 {
+		lines = []string{"it wrote nothing"}
+	}
+	return fmt.Errorf("containerd did not start: %s", strings.Join(lines, "\n"))
 }
 
 // stop ends everything in the instance.
-func (m *machine) stop() {
-	m.kubelet.Stop()
-	m.runtime.Close(context.Background(), stopGrace)
+func (a *agent) stop() {
+	a.kubelet.Close()
+	pods := newPods("/proc", tasksFolder)
+	if state, _ := a.runtime.Active(); state != string(service.Active) {
+		pods.folders = nil // which nobody would take away
+	}
+	a.warnOf(pods.end(stopGrace))
+	a.runtime.Close()
 	// What bootstrap data or users left running.
-	m.warnOf(m.table.KillAll(stopGrace))
+	a.warnOf(a.table.KillAll(stopGrace))
 }
 
 // warnOf logs an error that the instance can live with.
-func (m *machine) warnOf(err error) {
+func (a *agent) warnOf(err error) {
 	if err != nil {
-		m.log.Warn("Something does not work in this instance", "error", err)
+		a.log.Warn("Something does not work in this instance", "error", err)
 	}
 }

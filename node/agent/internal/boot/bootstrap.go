@@ -22,9 +22,8 @@ import (
 	"os"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cloudinit"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/logfile"
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/report"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 const (
@@ -34,50 +33,55 @@ const (
 	maxOutputSize = 10 << 20
 )
 
+// bootstrapFiles are what bootstrap reads and writes.
+type bootstrapFiles struct {
+	userData, output string
+}
+
 // bootstrap works through the bootstrap data and reports how that went.
-func (m *machine) bootstrap(ctx context.Context, console io.Writer) {
-	data, err := os.ReadFile(instance.UserDataFile)
+func (a *agent) bootstrap(ctx context.Context, files bootstrapFiles, console io.Writer) {
+	data, err := os.ReadFile(files.userData)
 	if err != nil {
-		m.bootstrapFailed(err)
+		a.bootstrapFailed(err)
 		return
 	}
-	config, err := cloudinit.Parse(data, m.metadata())
+	config, err := cloudinit.Parse(data, a.metadata())
 	if err != nil {
-		m.bootstrapFailed(err)
+		a.bootstrapFailed(err)
 		return
 	}
-	output, err := logfile.Open(outputPath, maxOutputSize)
+	output, err := logfile.Open(files.output, maxOutputSize)
 	if err != nil {
-		m.bootstrapFailed(err)
+		a.bootstrapFailed(err)
 		return
 	}
-	m.warnOf(m.reporter.SetBootstrap(report.Bootstrap{State: report.InProgress}))
+	a.warnOf(a.reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapRunning}))
 	shown := &limited{output: console, limit: maxConsoleOutput}
-	runner := cloudinit.NewRunner(m.table, io.MultiWriter(output, shown), []string{
-		"PATH=" + searchPath,
+	runner := cloudinit.NewRunner(a.table, io.MultiWriter(output, shown), []string{
+		"PATH=" + contract.SearchPath,
 		"HOME=/root",
 		"LANG=C.UTF-8",
-		"INSTANCE_ID=" + m.instance.ID,
+		"INSTANCE_ID=" + a.instance.ID,
 	})
-	if failures := runner.Run(ctx, config, m.bootstrapFailed); failures > 0 {
+	if failures := runner.Run(ctx, config, a.bootstrapFailed); failures > 0 {
 		return
 	}
-	m.log.Info("Bootstrap data is done")
-	m.warnOf(m.reporter.SetBootstrap(report.Bootstrap{State: report.Succeeded}))
+	a.log.Info("Bootstrap data is done")
+	a.warnOf(a.reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapSucceeded}))
 }
 
-func (m *machine) bootstrapFailed(err error) {
-	m.log.Error("Bootstrap data failed", "error", err)
-	m.warnOf(m.reporter.SetBootstrap(report.Bootstrap{State: report.Failed, Message: err.Error()}))
+func (a *agent) bootstrapFailed(err error) {
+	a.log.Error("Bootstrap data failed", "error", err)
+	a.warnOf(a.reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapFailed, Message: err.Error()}))
 }
 
-func (m *machine) metadata() cloudinit.Metadata {
+func (a *agent) metadata() cloudinit.Metadata {
 	return cloudinit.Metadata{
-		InstanceID:   m.instance.ID,
-		Hostname:     m.instance.Hostname,
-		Address:      m.instance.Address,
-		Zone:         m.instance.Zone,
-		ProviderID:   m.instance.ProviderID,
-		InstanceType: m.instance.Type,
+		InstanceID:   a.instance.ID,
+		Hostname:     a.instance.Hostname,
+		Address:      a.instance.Address,
+		Zone:         a.instance.Zone,
+		ProviderID:   a.instance.ProviderID,
+		InstanceType: a.instance.Type,
 	}
 }

@@ -17,9 +17,41 @@ limitations under the License.
 package boot
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
+
+// consolePatience is how long what is said waits for the cloud to take it. Then it is lost: the instance must not stand still because the
+// cloud does, or because somebody floods the console.
+const consolePatience = 100 * time.Millisecond
+
+// Console returns where the instance says what it does.
+func Console() io.Writer {
+	// Opened anew, since others share the way in which the standard error is open.
+	file, err := os.OpenFile("/proc/self/fd/2", os.O_WRONLY|os.O_APPEND|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return os.Stderr
+	}
+	return patient{file}
+}
+
+type patient struct{ file *os.File }
+
+// Write writes, or loses what cannot be written soon.
+func (p patient) Write(data []byte) (int, error) {
+	// A file that is no pipe has no deadline, and needs none.
+	_ = p.file.SetWriteDeadline(time.Now().Add(consolePatience))
+	count, err := p.file.Write(data)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return len(data), nil
+	}
+	return count, err
+}
 
 // maxConsoleOutput is how much of the output of bootstrap commands goes to the console, in bytes. That is a file of the host
 // which nothing shortens, and a command may leave a daemon behind that writes for as long as the instance lives.

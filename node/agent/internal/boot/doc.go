@@ -16,7 +16,7 @@ limitations under the License.
 
 // Package boot is the first process of an instance: it puts the other packages together, in the order that an instance needs.
 //
-// It prepares the kernel's settings, serves the runtime and systemctl, runs the bootstrap data, and ends the instance cleanly when it
-// is told to: the kubelet first, so that it restarts nothing, then the programs in the order in which they depend on each other,
-// then whatever is left.
+// It prepares the machine that programs see, starts containerd, runs the bootstrap data, and ends the instance cleanly when it is told to:
+// the kubelet first, so that it restarts nothing, then the programs of pods with etcd as the last, then containerd, which writes their last
+// words, then whatever is left.
 package boot

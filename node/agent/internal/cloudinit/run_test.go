@@ -33,8 +33,15 @@ func run(t *testing.T, data string) (failures []string, output string) {
 	config := mustParse(t, data)
 	table := process.NewTable()
 	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	go table.Reap(ctx)
+	reaped := make(chan struct{})
+	go func() {
+		defer close(reaped)
+		table.Reap(ctx)
+	}()
+	defer func() {
+		cancel()
+		<-reaped // it would take children of the next test
+	}()
 	var out bytes.Buffer
 	runner := NewRunner(table, &out, []string{"PATH=" + os.Getenv("PATH")})
 	count := runner.Run(ctx, config, func(err error) { failures = append(failures, err.Error()) })

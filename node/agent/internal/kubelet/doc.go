@@ -14,10 +14,9 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package kubelet runs the kubelet of an instance as the unit kubelet.service of kubeadm's packages would.
+// Package kubelet knows how the kubelet of an instance is called and set up.
 //
 // Its flags are those of kubeadm's drop-in for systemd, from the same files, plus provider ID and host name of the instance
-// where these are not given. As a unit of type notify, it counts as started when it says so itself. It is restarted when it
-// ends, at once first and then with growing pauses. Before kubeadm has written a configuration it is not started, since it
-// would only fail: the unit is then "activating", and starts as soon as the file is there.
+// where these are not given, and a folder of configuration that changes what kubeadm has written. The package writes the first file there,
+// with what every instance needs.
 package kubelet

@@ -22,16 +22,17 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // Files that kubeadm and its packages agree on.
 const (
 	// ConfigFile is written by kubeadm; without it the kubelet can not start.
 	ConfigFile = "/var/lib/kubelet/config.yaml"
+	// ConfigFolder has files that change single fields of ConfigFile, in the order of their names.
+	ConfigFolder = "/etc/kubernetes/kubelet.conf.d"
 	// Kubeconfig is the kubelet's own, written by kubeadm init or by the kubelet's TLS bootstrap.
 	Kubeconfig = "/etc/kubernetes/kubelet.conf"
 	// BootstrapKubeconfig is what TLS bootstrap begins with, written by kubeadm join.
@@ -48,14 +49,31 @@ const (
 	extraArgs   = "KUBELET_EXTRA_ARGS"
 )
 
-// Variables that tell the kubelet of the process runtime what machine it is on.
-const (
-	cpusEnv   = "FOO_INSTANCE_CPUS"
-	memoryEnv = "FOO_INSTANCE_MEMORY_BYTES"
-)
+// Configured tells whether kubeadm has left what the kubelet needs.
+func Configured() bool {
+	return exists(ConfigFile) && (exists(Kubeconfig) || exists(BootstrapKubeconfig))
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// Flags returns the kubelet's flags as kubeadm and users want them now.
+func Flags(inst *contract.Instance) ([]string, error) {
+	flagsContent, err := readOptional(FlagsFile)
+	if err != nil {
+		return nil, err
+	}
+	defaultsContent, err := readOptional(DefaultsFile)
+	if err != nil {
+		return nil, err
+	}
+	return flags(inst, flagsContent, defaultsContent), nil
+}
 
 // flags returns the kubelet's flags from the contents of FlagsFile and DefaultsFile.
-func flags(inst *instance.Instance, flagsFile, defaultsFile string) []string {
+func flags(inst *contract.Instance, flagsFile, defaultsFile string) []string {
 	given := slices.Concat(
 		splitWords(parseEnvironment(flagsFile)[kubeadmArgs]),
 		splitWords(parseEnvironment(defaultsFile)[extraArgs]),
@@ -64,6 +82,7 @@ func flags(inst *instance.Instance, flagsFile, defaultsFile string) []string {
 		"--bootstrap-kubeconfig=" + BootstrapKubeconfig,
 		"--kubeconfig=" + Kubeconfig,
 		"--config=" + ConfigFile,
+		"--config-dir=" + ConfigFolder,
 	}
 	if !hasFlag(given, "provider-id") && inst.ProviderID != "" {
 		out = append(out, "--provider-id="+inst.ProviderID)
@@ -79,17 +98,6 @@ func hasFlag(args []string, name string) bool {
 		flag, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
 		return strings.HasPrefix(arg, "-") && strings.ReplaceAll(flag, "_", "-") == name
 	})
-}
-
-// environment of the kubelet. Notify is the socket at which it says that it has started.
-func environment(inst *instance.Instance, path, notify string) []string {
-	return []string{
-		"PATH=" + path,
-		"HOME=/root",
-		cpusEnv + "=" + strconv.Itoa(inst.CPUs),
-		memoryEnv + "=" + strconv.FormatInt(inst.MemoryBytes, 10),
-		"NOTIFY_SOCKET=" + notify,
-	}
 }
 
 // parseEnvironment reads an EnvironmentFile as systemd does: NAME=value lines, comments, values in quotes.

@@ -20,16 +20,17 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/instance"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-var inst = &instance.Instance{Hostname: "node-1", ProviderID: "foo:///a/i1", CPUs: 2, MemoryBytes: 4 << 30}
+var inst = &contract.Instance{Hostname: "node-1", ProviderID: "foo:///a/i1"}
 
 func TestFlags(t *testing.T) {
 	base := []string{
 		"--bootstrap-kubeconfig=" + BootstrapKubeconfig,
 		"--kubeconfig=" + Kubeconfig,
 		"--config=" + ConfigFile,
+		"--config-dir=/etc/kubernetes/kubelet.conf.d",
 	}
 	cases := map[string]struct {
 		kubeadm, defaults string
@@ -63,15 +64,6 @@ func TestSplitWords(t *testing.T) {
 	for text, want := range cases {
 		if got := splitWords(text); !slices.Equal(got, want) {
 			t.Errorf("splitWords(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
-func TestEnvironmentTellsTheInstancesSize(t *testing.T) {
-	env := environment(inst, "/bin", "/sock")
-	for _, want := range []string{"FOO_INSTANCE_CPUS=2", "FOO_INSTANCE_MEMORY_BYTES=4294967296", "NOTIFY_SOCKET=/sock", "PATH=/bin"} {
-		if !slices.Contains(env, want) {
-			t.Errorf("environment %q lacks %s", env, want)
 		}
 	}
 }

@@ -22,8 +22,10 @@ package logfile
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -96,4 +98,31 @@ func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.file.Close()
+}
+
+// tailSize is how much of a file Tail looks at, in bytes.
+const tailSize = 2 << 10
+
+// Tail returns the last lines of the file at path, at most count, without line ends. Of lines that are longer than a message should be,
+// the end is returned.
+func Tail(path string, count int) ([]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("end of log file: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	size, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, fmt.Errorf("end of log file: %w", err)
+	}
+	data := make([]byte, min(size, tailSize))
+	if _, err := file.ReadAt(data, size-int64(len(data))); err != nil {
+		return nil, fmt.Errorf("end of log file: %w", err)
+	}
+	text := strings.TrimSpace(strings.ToValidUTF8(string(data), ""))
+	if text == "" {
+		return nil, nil
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(0, len(lines)-count):], nil
 }

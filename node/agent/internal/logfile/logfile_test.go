@@ -19,6 +19,8 @@ package logfile
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,5 +61,31 @@ func TestOpenAppends(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "x\nx\n" {
 		t.Errorf("file holds %q, %v", got, err)
+	}
+}
+
+func TestTail(t *testing.T) {
+	cases := map[string]struct {
+		content string
+		want    []string
+	}{
+		"nothing":    {"", nil},
+		"less":       {"one\ntwo\n", []string{"one", "two"}},
+		"more":       {"one\ntwo\nthree\nfour\n", []string{"two", "three", "four"}},
+		"a long one": {strings.Repeat("x", 10000) + "\n", []string{strings.Repeat("x", tailSize-1)}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.log")
+			if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := Tail(path, 3); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("the end is %q, %v, want %q", got, err, c.want)
+			}
+		})
+	}
+	if _, err := Tail(filepath.Join(t.TempDir(), "absent"), 3); err == nil {
+		t.Error("a file that is absent has an end")
 	}
 }

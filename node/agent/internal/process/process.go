@@ -56,15 +56,13 @@ func exitOf(status unix.WaitStatus) Exit {
 type Process struct {
 	pid       int
 	killGroup bool
+	alone     bool
 	done      chan struct{}
 
 	mu    sync.Mutex
 	ended bool
 	exit  Exit
 }
-
-// PID of the process.
-func (p *Process) PID() int { return p.pid }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
@@ -86,12 +84,16 @@ func (p *Process) end(exit Exit) {
 	close(p.done)
 }
 
-// Signal sends a signal to the process and its group; nothing happens when it has ended.
+// Signal sends a signal to the process, and to its group unless it was started as Alone; nothing happens when it has ended.
 func (p *Process) Signal(signal syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
 		return // its ID may be another's by now
+	}
+	if p.alone {
+		_ = unix.Kill(p.pid, signal)
+		return
 	}
 	_ = unix.Kill(-p.pid, signal)
 }

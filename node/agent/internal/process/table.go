@@ -50,16 +50,12 @@ type Spec struct {
 	Env []string
 	// Dir to start in, "/" where it is empty.
 	Dir string
-	// Stdin, Stdout and Stderr of the program; nil is /dev/null. They stay open in the agent.
-	Stdin, Stdout, Stderr *os.File
-	// Credential to run with, root where it is nil.
-	Credential *syscall.Credential
-	// Terminal makes Stdin the controlling terminal of the process.
-	Terminal bool
+	// Stdout and Stderr of the program; nil is /dev/null. They stay open in the agent.
+	Stdout, Stderr *os.File
 	// KillGroup ends what the process left behind in its group when it ends, as it would in a container.
 	KillGroup bool
-	// OwnMounts starts the process in a mount namespace of its own.
-	OwnMounts bool
+	// Alone sends signals to the process and not to its group.
+	Alone bool
 }
 
 // Start starts a process in a session of its own. An error says which program could not be started and why.
@@ -76,11 +72,8 @@ func (t *Table) Start(spec Spec) (*Process, error) {
 	attr := &syscall.ProcAttr{
 		Dir:   dir,
 		Env:   spec.Env,
-		Files: []uintptr{descriptor(spec.Stdin, null), descriptor(spec.Stdout, null), descriptor(spec.Stderr, null)},
-		Sys:   &syscall.SysProcAttr{Setsid: true, Credential: spec.Credential, Setctty: spec.Terminal},
-	}
-	if spec.OwnMounts {
-		attr.Sys.Unshareflags = syscall.CLONE_NEWNS
+		Files: []uintptr{null.Fd(), descriptor(spec.Stdout, null), descriptor(spec.Stderr, null)},
+		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}
 	// The lock spans fork and registration, so that Reap can not meet a child that is not in the table yet.
 	t.mu.Lock()
@@ -89,7 +82,7 @@ func (t *Table) Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", spec.Path, err)
 	}
-	child := &Process{pid: pid, killGroup: spec.KillGroup, done: make(chan struct{})}
+	child := &Process{pid: pid, killGroup: spec.KillGroup, alone: spec.Alone, done: make(chan struct{})}
 	t.children[pid] = child
 	return child, nil
 }

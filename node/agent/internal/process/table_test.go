@@ -18,6 +18,7 @@ package process
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -112,6 +113,38 @@ func TestStopKillsWhatDoesNotHeed(t *testing.T) {
 		t.Errorf("ended with %s", exit)
 	}
 	proc.Signal(syscall.SIGTERM) // to a process that has ended: nothing happens
+}
+
+func TestSignalReachesTheGroupUnlessAlone(t *testing.T) {
+	// The shell in the background says its process ID once it is ready, and then which signal came first.
+	const script = `sh -c 'trap "echo told; exit" TERM; trap "echo left; exit" USR1; echo $$; while :; do sleep 0.01; done' & wait`
+	table := newTable(t)
+	for alone, want := range map[bool]string{false: "told", true: "left"} {
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		proc, err := table.Start(Spec{
+			Path: "/bin/sh", Args: []string{"sh", "-c", script}, Env: os.Environ(), Stdout: write, Alone: alone,
+		})
+		_ = write.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var pid int
+		var first string
+		if _, err := fmt.Fscan(read, &pid); err != nil {
+			t.Fatal(err)
+		}
+		proc.Stop(context.Background(), syscall.SIGTERM, 10*time.Second)
+		if alone {
+			_ = syscall.Kill(pid, syscall.SIGUSR1)
+		}
+		if _, err := fmt.Fscan(read, &first); err != nil || first != want {
+			t.Errorf("alone is %t: the rest of the group says %q (%v), want %q", alone, first, err, want)
+		}
+		_ = read.Close()
+	}
 }
 
 func TestStartNamesTheProgramThatIsMissing(t *testing.T) {

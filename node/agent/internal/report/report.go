@@ -15,9 +15,6 @@ limitations under the License.
 */
 
 // Package report tells the cloud how far an instance is.
-//
-// The report is one JSON file in a folder that the cloud watches. It is replaced as a whole at each change, so a reader never
-// sees half of it. The shape is a contract with the cloud's daemon.
 package report
 
 import (
@@ -26,66 +23,19 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Folder is where the cloud expects the report.
-const Folder = "/run/foo/report"
-
-const (
-	fileName = "status.json"
-	tempName = ".status.json.tmp"
-)
-
-// Phase is where an instance is in its life.
-type Phase string
-
-const (
-	// Booting is until the runtime is served.
-	Booting Phase = "Booting"
-	// Running is from then on.
-	Running Phase = "Running"
-	// Stopping is once the instance was asked to end.
-	Stopping Phase = "Stopping"
-)
-
-// State is how far the bootstrap data has been worked through.
-type State string
-
-const (
-	// Pending is before the first command.
-	Pending State = "Pending"
-	// InProgress is while commands run.
-	InProgress State = "Running"
-	// Succeeded is after all commands ended well.
-	Succeeded State = "Succeeded"
-	// Failed is after a command failed or the data could not be read; it is final.
-	Failed State = "Failed"
-)
-
-// Bootstrap is what is reported of the bootstrap data.
-type Bootstrap struct {
-	// State of the bootstrap.
-	State State `json:"state"`
-	// Message says what failed. It holds no secret.
-	Message string `json:"message,omitempty"`
-}
-
-// Status is the whole report.
-type Status struct {
-	// Phase of the instance.
-	Phase Phase `json:"phase"`
-	// Bootstrap of the instance.
-	Bootstrap Bootstrap `json:"bootstrap"`
-	// Warnings name what does not work in this instance though it runs, for example unanswered probes.
-	Warnings []string `json:"warnings,omitempty"`
-}
+// tempName is the file that takes the place of the report.
+const tempName = ".status.json.tmp"
 
 // Reporter writes the report, safe for use by several goroutines.
 type Reporter struct {
 	folder string
 
 	mu     sync.Mutex
-	status Status
+	status contract.Report
 }
 
 // New returns a reporter for the folder and writes the first report: booting, bootstrap pending.
@@ -93,23 +43,28 @@ func New(folder string) (*Reporter, error) {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return nil, fmt.Errorf("report folder: %w", err)
 	}
-	r := &Reporter{folder: folder, status: Status{Phase: Booting, Bootstrap: Bootstrap{State: Pending}}}
+	r := &Reporter{folder: folder, status: contract.Report{
+		Phase: contract.PhaseBooting, Bootstrap: contract.Bootstrap{State: contract.BootstrapPending},
+	}}
 	return r, r.write()
 }
 
-// SetPhase reports a phase.
-func (r *Reporter) SetPhase(phase Phase) error {
+// SetPhase reports a phase. After PhaseStopping nothing changes it.
+func (r *Reporter) SetPhase(phase contract.Phase) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.status.Phase == contract.PhaseStopping {
+		return nil
+	}
 	r.status.Phase = phase
 	return r.write()
 }
 
-// SetBootstrap reports the state of the bootstrap data. After Failed nothing changes it.
-func (r *Reporter) SetBootstrap(bootstrap Bootstrap) error {
+// SetBootstrap reports the state of the bootstrap data. After BootstrapFailed nothing changes it.
+func (r *Reporter) SetBootstrap(bootstrap contract.Bootstrap) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status.Bootstrap.State == Failed {
+	if r.status.Bootstrap.State == contract.BootstrapFailed {
 		return nil
 	}
 	r.status.Bootstrap = bootstrap
@@ -133,7 +88,7 @@ func (r *Reporter) write() error {
 	if err := os.WriteFile(temp, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
-	if err := os.Rename(temp, filepath.Join(r.folder, fileName)); err != nil {
+	if err := os.Rename(temp, filepath.Join(r.folder, contract.ReportFile)); err != nil {
 		return fmt.Errorf("publish report: %w", err)
 	}
 	return nil

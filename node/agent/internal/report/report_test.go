@@ -21,15 +21,17 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-func read(t *testing.T, folder string) Status {
+func read(t *testing.T, folder string) contract.Report {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(folder, fileName))
+	data, err := os.ReadFile(filepath.Join(folder, contract.ReportFile))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var status Status
+	var status contract.Report
 	if err := json.Unmarshal(data, &status); err != nil {
 		t.Fatal(err)
 	}
@@ -42,20 +44,28 @@ func TestReporter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, folder); got.Phase != Booting || got.Bootstrap.State != Pending {
+	if got := read(t, folder); got.Phase != contract.PhaseBooting || got.Bootstrap.State != contract.BootstrapPending {
 		t.Errorf("first report is %+v", got)
 	}
-	if err := reporter.SetPhase(Running); err != nil {
+	if err := reporter.SetPhase(contract.PhaseRunning); err != nil {
 		t.Fatal(err)
 	}
-	if err := reporter.SetBootstrap(Bootstrap{State: Failed, Message: "why"}); err != nil {
+	if err := reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapFailed, Message: "why"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := reporter.SetBootstrap(Bootstrap{State: Succeeded}); err != nil {
+	if err := reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapSucceeded}); err != nil {
 		t.Fatal(err)
 	}
-	if got := read(t, folder); got.Phase != Running || got.Bootstrap != (Bootstrap{State: Failed, Message: "why"}) {
+	if got := read(t, folder); got.Phase != contract.PhaseRunning || got.Bootstrap != (contract.Bootstrap{State: contract.BootstrapFailed, Message: "why"}) {
 		t.Errorf("a failure is not final: %+v", got)
+	}
+	for _, phase := range []contract.Phase{contract.PhaseStopping, contract.PhaseRunning} {
+		if err := reporter.SetPhase(phase); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, folder); got.Phase != contract.PhaseStopping {
+		t.Errorf("an instance that stops is %s", got.Phase)
 	}
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) != 1 {

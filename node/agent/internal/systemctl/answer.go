@@ -19,6 +19,7 @@ package systemctl
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,13 +34,7 @@ const (
 	exitUnsupported = 1
 )
 
-// Names of the units that there are.
-const (
-	kubeletUnit = "kubelet.service"
-	runtimeUnit = "containerd.service"
-)
-
-// Unit is the managed unit.
+// Unit is what is done with a unit.
 type Unit interface {
 	// Start starts the unit and returns when it has started or is known not to for now.
 	Start(ctx context.Context)
@@ -53,6 +48,17 @@ type Unit interface {
 	Enabled() bool
 	// Active returns inactive, activating or active, and since when it has been so.
 	Active() (state string, since time.Time)
+}
+
+// Known is a unit that there is.
+type Known struct {
+	Unit
+	// Name of the unit, without its kind.
+	Name string
+	// Description of the unit for people.
+	Description string
+	// LogPath is where the output of its program is kept.
+	LogPath string
 }
 
 // Request is one call of systemctl.
@@ -82,7 +88,7 @@ func (r *Response) complain(exit int, format string, args ...any) {
 
 // answerer answers calls for the units of an instance.
 type answerer struct {
-	kubelet Unit
+	units []Known
 }
 
 // verbs maps each verb that takes units onto its answer for one unit.
@@ -101,6 +107,7 @@ var verbs = map[string]func(a answerer, ctx context.Context, unit string, call c
 	"is-failed":         answerer.isFailed,
 	"is-enabled":        answerer.isEnabled,
 	"status":            answerer.status,
+	"show":              answerer.show,
 	"reset-failed":      answerer.nothing,
 }
 
@@ -113,195 +120,185 @@ var global = map[string]string{
 	"--version":         "systemd 0 (served by Foo's node agent)",
 }
 
-// call is a parsed request.
-type call struct {
-	verb  string
-	units []string
-	now   bool // --now
-	quiet bool // --quiet
-}
-
-func parse(args []string) call {
-	var c call
-	for _, arg := range args {
-		switch {
-		case arg == "--now":
-			c.now = true
-		case arg == "--quiet" || arg == "-q":
-			c.quiet = true
-		case arg == "--version":
-			c.verb = arg
-		case strings.HasPrefix(arg, "-"): // no other option changes what is done here
-		case c.verb == "":
-			c.verb = arg
-		default:
-			c.units = append(c.units, fullName(arg))
-		}
-	}
-	return c
-}
-
-func fullName(unit string) string {
-	if strings.Contains(unit, ".") {
-		return unit
-	}
-	return unit + ".service"
-}
-
 func (a answerer) answer(ctx context.Context, req Request) Response {
 	c := parse(req.Args)
 	text, isGlobal := global[c.verb]
 	answer, isVerb := verbs[c.verb]
+	resp := Response{}
 	switch {
 	case isGlobal && len(c.units) == 0:
-		resp := Response{}
 		if text != "" {
 			resp.printf("%s", text)
 		}
 		return resp
 	case !isVerb:
-		resp := Response{}
-		resp.complain(exitUnsupported, "Unknown command verb %s: Foo's node agent manages the unit kubelet only.", c.verb)
+		resp.complain(exitUnsupported, "Unknown command verb %s: Foo's node agent manages %s only.", c.verb, a.names())
 		return resp
 	case len(c.units) == 0:
-		resp := Response{}
 		resp.complain(exitFailure, "Too few arguments.")
 		return resp
 	}
-	var all Response
 	for _, unit := range c.units {
 		one := answer(a, ctx, unit, c)
-		all.Stdout += one.Stdout
-		all.Stderr += one.Stderr
+		resp.Stdout += one.Stdout
+		resp.Stderr += one.Stderr
 		if one.Exit != exitOK {
-			all.Exit = one.Exit
+			resp.Exit = one.Exit
 		}
 	}
 	if c.quiet {
-		all.Stdout = ""
+		resp.Stdout = ""
 	}
-	return all
+	return resp
 }
 
-func (a answerer) change(ctx context.Context, unit string, c call) Response {
-	switch unit {
-	case kubeletUnit:
-		a.changeKubelet(ctx, c.verb)
-		return Response{}
-	case runtimeUnit:
-		resp := Response{}
-		resp.printf("%s is served by Foo's node agent and always runs; %s does nothing.", unit, c.verb)
+// names of the units, for people.
+func (a answerer) names() string {
+	names := make([]string, 0, len(a.units))
+	for _, unit := range a.units {
+		names = append(names, unit.Name)
+	}
+	return "the units " + strings.Join(names, " and ")
+}
+
+// find returns the unit of that name, if there is one.
+func (a answerer) find(name string) (Known, bool) {
+	i := slices.IndexFunc(a.units, func(unit Known) bool { return fullName(unit.Name) == name })
+	if i < 0 {
+		return Known{}, false
+	}
+	return a.units[i], true
+}
+
+func (a answerer) change(ctx context.Context, name string, c call) Response {
+	resp := Response{}
+	unit, ok := a.find(name)
+	if !ok {
+		resp.complain(exitNoSuchUnit, "Failed to %s %s: Unit %s not found: Foo's node agent manages %s only.", c.verb, name, name, a.names())
 		return resp
 	}
-	resp := Response{}
-	resp.complain(exitNoSuchUnit, "Failed to %s %s: Unit %s not found: it is not managed here.", c.verb, unit, unit)
-	return resp
-}
-
-func (a answerer) changeKubelet(ctx context.Context, verb string) {
-	switch verb {
+	switch c.verb {
 	case "start":
-		a.kubelet.Start(ctx)
+		unit.Start(ctx)
 	case "stop":
-		a.kubelet.Stop()
+		unit.Stop()
 	case "try-restart":
-		if state, _ := a.kubelet.Active(); state != "inactive" {
-			a.kubelet.Stop()
-			a.kubelet.Start(ctx)
+		if state, _ := unit.Active(); state != "inactive" {
+			unit.Stop()
+			unit.Start(ctx)
 		}
 	default:
-		a.kubelet.Stop()
-		a.kubelet.Start(ctx)
+		unit.Stop()
+		unit.Start(ctx)
 	}
-}
-
-func (a answerer) enable(ctx context.Context, unit string, c call) Response {
-	switch unit {
-	case kubeletUnit:
-		a.enableKubelet(ctx, c)
-		return Response{}
-	case runtimeUnit:
-		return Response{}
-	}
-	resp := Response{}
-	resp.complain(exitFailure, "Failed to %s unit: Unit %s does not exist: it is not managed here.", c.verb, unit)
 	return resp
 }
 
-func (a answerer) enableKubelet(ctx context.Context, c call) {
+func (a answerer) enable(ctx context.Context, name string, c call) Response {
+	resp := Response{}
+	unit, ok := a.find(name)
+	if !ok {
+		resp.complain(exitFailure, "Failed to %s unit: Unit %s does not exist: Foo's node agent manages %s only.", c.verb, name, a.names())
+		return resp
+	}
 	if c.verb == "enable" || c.verb == "unmask" {
-		a.kubelet.Enable()
+		unit.Enable()
 		if c.now {
-			a.kubelet.Start(ctx)
+			unit.Start(ctx)
 		}
-		return
+		return resp
 	}
-	a.kubelet.Disable()
+	unit.Disable()
 	if c.now {
-		a.kubelet.Stop()
+		unit.Stop()
 	}
+	return resp
 }
 
-func (a answerer) isActive(_ context.Context, unit string, _ call) Response {
-	state, exit := "inactive", exitNotFound
-	switch unit {
-	case runtimeUnit:
-		state, exit = "active", exitOK
-	case kubeletUnit:
-		state, _ = a.kubelet.Active()
-		exit = exitNotActive
+func (a answerer) isActive(_ context.Context, name string, _ call) Response {
+	resp := Response{Exit: exitNotFound}
+	state := "inactive"
+	if unit, ok := a.find(name); ok {
+		state, _ = unit.Active()
+		resp.Exit = exitNotActive
 		if state == "active" {
-			exit = exitOK
+			resp.Exit = exitOK
 		}
 	}
-	resp := Response{Exit: exit}
 	resp.printf("%s", state)
 	return resp
 }
 
-func (a answerer) isFailed(ctx context.Context, unit string, c call) Response {
-	resp := a.isActive(ctx, unit, c)
-	resp.Exit = exitFailure // neither unit ever is in the state failed
+func (a answerer) isFailed(ctx context.Context, name string, c call) Response {
+	resp := a.isActive(ctx, name, c)
+	resp.Exit = exitFailure // no unit ever is in the state failed
 	return resp
 }
 
-func (a answerer) isEnabled(_ context.Context, unit string, _ call) Response {
+func (a answerer) isEnabled(_ context.Context, name string, _ call) Response {
 	resp := Response{}
+	unit, ok := a.find(name)
 	switch {
-	case unit == runtimeUnit || unit == kubeletUnit && a.kubelet.Enabled():
-		resp.printf("enabled")
-	case unit == kubeletUnit:
-		resp.printf("disabled")
-		resp.Exit = exitFailure
-	default:
+	case !ok:
 		resp.printf("not-found")
 		resp.Exit = exitNotFound
+	case unit.Enabled():
+		resp.printf("enabled")
+	default:
+		resp.printf("disabled")
+		resp.Exit = exitFailure
 	}
 	return resp
 }
 
-func (a answerer) status(_ context.Context, unit string, _ call) Response {
+func (k Known) fileState() string {
+	if k.Enabled() {
+		return "enabled"
+	}
+	return "disabled"
+}
+
+func (a answerer) status(_ context.Context, name string, _ call) Response {
 	resp := Response{}
-	switch unit {
-	case runtimeUnit:
-		resp.printf("* %s - container runtime, served by Foo's node agent", unit)
-		resp.printf("     Loaded: loaded (enabled)")
-		resp.printf("     Active: active (running)")
-	case kubeletUnit:
-		state, since := a.kubelet.Active()
-		enabled := "disabled"
-		if a.kubelet.Enabled() {
-			enabled = "enabled"
+	unit, ok := a.find(name)
+	if !ok {
+		resp.complain(exitNotFound, "Unit %s could not be found: Foo's node agent manages %s only.", name, a.names())
+		return resp
+	}
+	state, since := unit.Active()
+	resp.printf("* %s - %s", name, unit.Description)
+	resp.printf("     Loaded: loaded (%s)", unit.fileState())
+	resp.printf("     Active: %s since %s", state, since.UTC().Format(time.RFC3339))
+	resp.printf("       Logs: %s", unit.LogPath)
+	if state != "active" {
+		resp.Exit = exitNotActive
+	}
+	return resp
+}
+
+// property of a unit, as show prints it.
+type property struct{ name, value string }
+
+// show prints properties. A unit that is not found has some as well, and is no failure.
+func (a answerer) show(_ context.Context, name string, c call) Response {
+	properties := []property{{"Id", name}, {"LoadState", "not-found"}, {"ActiveState", "inactive"}, {"SubState", "dead"}}
+	if unit, ok := a.find(name); ok {
+		state, _ := unit.Active()
+		sub := map[string]string{"inactive": "dead", "activating": "start", "active": "running"}[state]
+		properties = []property{
+			{"Id", name}, {"Description", unit.Description}, {"LoadState", "loaded"}, {"ActiveState", state}, {"SubState", sub},
+			{"UnitFileState", unit.fileState()},
 		}
-		resp.printf("* %s - kubelet: The Kubernetes Node Agent", unit)
-		resp.printf("     Loaded: loaded (%s)", enabled)
-		resp.printf("     Active: %s since %s", state, since.UTC().Format(time.RFC3339))
-		resp.printf("       Logs: /var/log/kubelet.log")
-		if state != "active" {
-			resp.Exit = exitNotActive
+	}
+	resp := Response{}
+	for _, p := range properties {
+		switch {
+		case len(c.properties) > 0 && !slices.Contains(c.properties, p.name):
+		case c.value:
+			resp.printf("%s", p.value)
+		default:
+			resp.printf("%s=%s", p.name, p.value)
 		}
-	default:
-		resp.complain(exitNotFound, "Unit %s could not be found: it is not managed here.", unit)
 	}
 	return resp
 }

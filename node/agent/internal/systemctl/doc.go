@@ -14,11 +14,11 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-// Package systemctl answers the calls of systemctl that kubeadm and bootstrap data make.
+// Package systemctl answers the calls of systemctl that kubeadm, users and bootstrap data make.
 //
 // The client is this same program, called as systemctl; it hands its arguments to the first process of the instance over a unix
 // socket and prints what that answers. Output and exit codes are systemd's where a caller may look at them.
 //
-// Limits: the only unit that is managed is kubelet. The unit containerd stands for the runtime, which this program serves
-// itself: it is always active. Every other unit is not found.
+// Limits: there are only the units that the instance gives, containerd and kubelet. Every other unit is not found. Of a unit's properties,
+// only those that tell its state are shown.
 package systemctl

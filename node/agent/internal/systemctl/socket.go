@@ -25,10 +25,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
 // Socket is where the first process of an instance answers.
-const Socket = "/run/foo/systemctl.sock"
+const Socket = contract.RunDir + "/systemctl.sock"
 
 // Server answers calls of systemctl.
 type Server struct {
@@ -37,8 +39,8 @@ type Server struct {
 	log      *slog.Logger
 }
 
-// Listen opens the socket; calls wait there until Serve runs.
-func Listen(socket string, kubelet Unit, log *slog.Logger) (*Server, error) {
+// Listen opens the socket for calls about the units; calls wait there until Serve runs.
+func Listen(socket string, units []Known, log *slog.Logger) (*Server, error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o750); err != nil {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
@@ -49,12 +51,12 @@ func Listen(socket string, kubelet Unit, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
-	// Only root may stop the kubelet.
+	// Only root may stop a unit.
 	if err := os.Chmod(socket, 0o600); err != nil {
 		_ = listener.Close()
 		return nil, fmt.Errorf("systemctl socket: %w", err)
 	}
-	return &Server{listener: listener, answerer: answerer{kubelet: kubelet}, log: log}, nil
+	return &Server{listener: listener, answerer: answerer{units: units}, log: log}, nil
 }
 
 // Serve answers until ctx is done.

@@ -37,13 +37,14 @@ type Machines struct {
 	startErr error
 	findErr  error
 	hold     chan struct{}
+	frozen   map[string]bool
 }
 
 var _ engine.Machines = &Machines{}
 
 // NewMachines returns machines of which none runs.
 func NewMachines() *Machines {
-	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}}
+	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}, frozen: map[string]bool{}}
 }
 
 // FailStarts makes every start from now on fail with err; nil ends that.
@@ -93,6 +94,13 @@ func (m *Machines) Spec(id string) engine.MachineSpec {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.specs[id]
+}
+
+// Starts returns how many machines have been started.
+func (m *Machines) Starts() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pid
 }
 
 // Running returns how many machines run.
@@ -146,6 +154,39 @@ func (m *Machines) Kill(_ context.Context, id string, _ *process.Identity) error
 		p.kill("signal: killed")
 	}
 	return nil
+}
+
+// Stop implements engine.Machines.
+func (m *Machines) Stop(_ context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("exit status 0")
+	}
+	return nil
+}
+
+// Freeze implements engine.Machines.
+func (m *Machines) Freeze(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.frozen[id] = true
+	return nil
+}
+
+// Thaw implements engine.Machines.
+func (m *Machines) Thaw(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.frozen, id)
+	return nil
+}
+
+// Frozen returns whether a machine stands still.
+func (m *Machines) Frozen(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.frozen[id]
 }
 
 // Remove implements engine.Machines.

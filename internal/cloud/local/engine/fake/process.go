@@ -17,6 +17,7 @@ limitations under the License.
 package fake
 
 import (
+	"os"
 	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
@@ -34,7 +35,7 @@ type fakeProcess struct {
 
 func newProcess(pid int) *fakeProcess {
 	return &fakeProcess{
-		identity: process.Identity{PID: pid, StartTime: uint64(pid), BootID: "fake"},
+		identity: process.Identity{PID: pid, StartTime: uint64(pid), BootID: boot.BootID},
 		done:     make(chan struct{}), reports: make(chan cloud.Bootstrap, 1),
 	}
 }
@@ -58,3 +59,6 @@ func (p *fakeProcess) ended() bool {
 		return false
 	}
 }
+
+// boot is of this program: fake processes are of the machine's present boot too.
+var boot, _ = process.Identify(os.Getpid())

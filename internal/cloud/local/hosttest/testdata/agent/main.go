@@ -15,7 +15,7 @@ limitations under the License.
 */
 
 // Command agent stands in for the node agent in tests: it runs the bootstrap data as a shell script, reports how that
-// went, and answers on port 6443 as an API server would, until it gets SIGTERM.
+// went, and answers on port 6443 as an API server would, until it gets SIGTERM. As "agent escape" it tries to get out of where it runs.
 package main
 
 import (
@@ -38,6 +38,10 @@ import (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "escape" {
+		escape(os.Args[2:])
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx); err != nil {
@@ -57,6 +61,7 @@ func run(ctx context.Context) error {
 	if err := script.Run(); err != nil {
 		state, message = "Failed", err.Error()
 	}
+	fmt.Println("agent: the script has ended")
 	if err := report(state, message); err != nil {
 		return err
 	}

@@ -1,0 +1,114 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+)
+
+func newImageCommand() *cobra.Command {
+	command := &cobra.Command{Use: "image", Short: "Load, list and delete the images of containers that instances pull from the cloud"}
+	command.AddCommand(
+		newImageLoadCommand(),
+		newTableCommand(&cobra.Command{Use: "list", Short: "List the images that were loaded"},
+			func(ctx context.Context, c *client.Client) ([]api.ContainerImage, error) {
+				return c.ListContainerImages(ctx)
+			}, showContainerImages),
+		newImageDeleteCommand(),
+	)
+	return command
+}
+
+func newImageLoadCommand() *cobra.Command {
+	c := &connection{}
+	var name string
+	command := &cobra.Command{
+		Use:     "load FILE",
+		Short:   "Load the images of an archive, a tar file of `docker save` or an OCI image layout in one; - is the standard input",
+		Example: "  foocloud image load app.tar\n  docker save registry.example/app:v1 | foocloud image load -",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			archive := io.NopCloser(command.InOrStdin())
+			if args[0] != "-" {
+				var err error
+				if archive, err = os.Open(args[0]); err != nil {
+					return fmt.Errorf("load images: %w", err)
+				}
+			}
+			defer func() { _ = archive.Close() }()
+			cloud, err := c.client()
+			if err != nil {
+				return err
+			}
+			loaded, err := cloud.LoadContainerImages(command.Context(), archive, name)
+			if err != nil {
+				return fmt.Errorf("load images from %s: %w", args[0], err)
+			}
+			for _, image := range loaded {
+				if _, err := fmt.Fprintln(command.OutOrStdout(), "loaded", image.Name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.addFlags(command)
+	command.Flags().StringVar(&name, "name", "", "what the image is called, where the archive does not say so, or something else")
+	return command
+}
+
+func newImageDeleteCommand() *cobra.Command {
+	c := &connection{}
+	command := &cobra.Command{
+		Use:   "delete NAME...",
+		Short: "Delete images; instances that have pulled them keep them",
+		Args:  cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			cloud, err := c.client()
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := cloud.DeleteContainerImage(command.Context(), name); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(command.OutOrStdout(), "deleted", name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.addFlags(command)
+	return command
+}
+
+func showContainerImages(images []api.ContainerImage) table {
+	t := table{header: []string{"NAME", "DIGEST", "SIZE"}}
+	for _, image := range images {
+		t.rows = append(t.rows, []string{image.Name, image.Digest, fmt.Sprintf("%.1fMi", float64(image.SizeBytes)/(1<<20))})
+	}
+	return t
+}

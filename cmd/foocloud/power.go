@@ -1,0 +1,85 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+)
+
+// switches are what can be done to instances, with what each does.
+var switches = []struct{ action, short string }{
+	{"stop", "Stop instances gently; they keep what they have written"},
+	{"start", "Start instances that were stopped, with what they had written"},
+	{"reboot", "Stop instances and start them again"},
+	{"freeze", "Have all processes of instances stand still"},
+	{"thaw", "Have the processes of frozen instances go on"},
+}
+
+func newInstanceCommand() *cobra.Command {
+	command := &cobra.Command{Use: "instance", Short: "Stop, start, reboot, freeze and thaw instances"}
+	for _, one := range switches {
+		command.AddCommand(newSwitchCommand(one.action, one.short))
+	}
+	return command
+}
+
+func newSwitchCommand(action, short string) *cobra.Command {
+	c := &connection{}
+	command := &cobra.Command{
+		Use: action + " NAME|ID...", Short: short, Example: "  foocloud instance " + action + " default.demo-control-plane-x7k2p",
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			cloud, err := c.client()
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				id, err := instanceID(command.Context(), cloud, arg)
+				if err != nil {
+					return err
+				}
+				if err := cloud.SwitchInstance(command.Context(), id, action); err != nil {
+					return fmt.Errorf("%s instance %s: %w", action, arg, err)
+				}
+				if _, err := fmt.Fprintf(command.OutOrStdout(), "instance %s: %s is under way\n", arg, action); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	c.addFlags(command)
+	return command
+}
+
+// instanceID returns the ID of the instance that has the name or the ID.
+func instanceID(ctx context.Context, c *client.Client, nameOrID string) (string, error) {
+	named, err := c.ListInstances(ctx, cloud.InstanceFilter{Name: nameOrID})
+	if err != nil {
+		return "", err
+	}
+	if len(named) > 0 {
+		return named[0].ID, nil
+	}
+	return nameOrID, nil
+}

@@ -1,0 +1,84 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package image
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+)
+
+// Components are what the images of a Kubernetes version are made of, for one architecture.
+type Components struct {
+	// Architecture, as Go names it.
+	Architecture string
+	// Kubernetes is the layer that has the programs of all control plane components, and of kube-proxy.
+	Kubernetes *Layer
+	// System is the layer of the nodes' operating system, which has what kube-proxy calls.
+	System *Layer
+	// DNS is the program CoreDNS, Pause the one that holds the namespaces of a pod, and Flannel the one that connects pods of all nodes.
+	DNS, Pause, Flannel []byte
+}
+
+const (
+	localFolder = "usr/local/bin"
+	// flannelPath is where flannel's own image has its program.
+	flannelPath = "opt/bin/flanneld"
+	// pauseUser is the user of the pause image, as Kubernetes has it.
+	pauseUser = "65535:65535"
+)
+
+// KubernetesLayer returns the layer of the programs of a version, as Programs returns them.
+func KubernetesLayer(version string, programs []File) *Layer {
+	return &Layer{Content: "Kubernetes " + version, Files: append(foundation(), in(localFolder, programs)...)}
+}
+
+// Image returns the image of a component by the reference that manifests have for it, such as registry.k8s.io/etcd:3.6.8-0.
+func (c Components) Image(reference string) (Image, error) {
+	name, tag, found := strings.Cut(path.Base(reference), ":")
+	if !found {
+		return Image{}, fmt.Errorf("the image %q has no tag", reference)
+	}
+	image := Image{Title: name, Reference: reference, Version: tag, Environment: []string{"PATH=" + contract.SystemPath}, User: "0:0"}
+	var layers []*Layer
+	switch name {
+	case "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler":
+		image.Entrypoint, layers = []string{"/" + path.Join(localFolder, name)}, []*Layer{c.Kubernetes}
+	case "kube-proxy":
+		// The large layer is the lowest in all images, so that a machine has it once.
+		image.Entrypoint, layers = []string{"/" + path.Join(localFolder, name)}, []*Layer{c.Kubernetes, c.System}
+	case "flannel":
+		image.Entrypoint = []string{"/" + flannelPath}
+		layers = []*Layer{c.Kubernetes, c.System, {Content: "flannel " + tag, Plain: c.Kubernetes.Plain, Files: []File{
+			Regular(flannelPath, programMode, c.Flannel),
+		}}}
+	case "coredns":
+		image.Entrypoint, image.User = []string{"/coredns"}, programUser
+		layers = []*Layer{{Content: "CoreDNS " + tag, Plain: c.Kubernetes.Plain, Files: []File{
+			authorities(), Regular("coredns", programMode, c.DNS),
+		}}}
+	case "pause":
+		image.Entrypoint, image.User = []string{"/pause", "-P"}, pauseUser
+		layers = []*Layer{{Content: "catatonit", Plain: c.Kubernetes.Plain, Files: []File{Regular("pause", programMode, c.Pause)}}}
+	default:
+		return Image{}, fmt.Errorf("nothing here builds the image %s", reference)
+	}
+	image.Layers = map[string][]*Layer{c.Architecture: layers}
+	return image, nil
+}

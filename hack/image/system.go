@@ -1,0 +1,123 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package image
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// Package is a Debian package of an operating system.
+type Package struct {
+	// Name, Version and Architecture of the package, as Debian has them.
+	Name, Version, Architecture string
+}
+
+// packagesFile is where dpkg keeps what is installed.
+const packagesFile = "var/lib/dpkg/status"
+
+// URL returns the package's URL of the purl specification.
+func (p Package) URL() string {
+	// A version may have + and ~, which stand for themselves, and an epoch with a colon.
+	return "pkg:deb/debian/" + p.Name + "@" + strings.ReplaceAll(p.Version, ":", "%3A") + "?arch=" + p.Architecture + "&distro=debian-13"
+}
+
+// ReadSystem reads an operating system, as hack/build-system.sh writes it, and the packages that it is made of. Device nodes are left
+// out: who runs the image gives it its own.
+func ReadSystem(archive io.Reader) ([]File, []Package, error) {
+	var files []File
+	var packages []Package
+	reader := tar.NewReader(archive)
+	for {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("read the operating system: %w", err)
+		}
+		file, err := readFile(header, reader)
+		if err != nil {
+			return nil, nil, fmt.Errorf("read %s of the operating system: %w", header.Name, err)
+		}
+		if file.Path == "" || strings.HasPrefix(file.Path, "dev/") {
+			continue
+		}
+		if file.Path == packagesFile {
+			packages = parsePackages(file.Content)
+		}
+		files = append(files, file)
+	}
+	if len(packages) == 0 {
+		return nil, nil, fmt.Errorf("the operating system has no packages in %s", packagesFile)
+	}
+	return files, packages, nil
+}
+
+func readFile(header *tar.Header, content io.Reader) (File, error) {
+	file := File{
+		Path: strings.TrimPrefix(path.Clean("/"+header.Name), "/"), Kind: header.Typeflag, Mode: header.Mode & 0o7777,
+		User: header.Uid, Group: header.Gid, Target: header.Linkname,
+	}
+	switch header.Typeflag {
+	case tar.TypeLink:
+		file.Target = strings.TrimPrefix(path.Clean("/"+header.Linkname), "/")
+	case tar.TypeReg:
+		var err error
+		file.Content, err = io.ReadAll(content)
+		return file, err
+	case tar.TypeDir, tar.TypeSymlink:
+	case tar.TypeChar, tar.TypeBlock:
+		if !strings.HasPrefix(file.Path, "dev/") {
+			return file, errors.New("a device node outside of /dev")
+		}
+	default:
+		return file, fmt.Errorf("type %q, want a file, folder or link", header.Typeflag)
+	}
+	return file, nil
+}
+
+// parsePackages reads dpkg's list: paragraphs of fields, one for each package.
+func parsePackages(status []byte) []Package {
+	var packages []Package
+	var current Package
+	lines := bufio.NewScanner(bytes.NewReader(append(status, "\n\n"...)))
+	lines.Buffer(nil, len(status)+2)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch name {
+		case "Package":
+			current.Name = value
+		case "Version":
+			current.Version = value
+		case "Architecture":
+			current.Architecture = value
+		case "":
+			if current.Name != "" {
+				packages = append(packages, current)
+			}
+			current = Package{}
+		}
+	}
+	return packages
+}

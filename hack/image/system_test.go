@@ -1,0 +1,93 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package image
+
+import (
+	"archive/tar"
+	"bytes"
+	"testing"
+
+	. "github.com/onsi/gomega"
+)
+
+const dpkgStatus = `Package: libc6
+Status: install ok installed
+Architecture: arm64
+Version: 2.41-12
+Description: a library
+ of several lines
+
+Package: passwd
+Version: 1:4.17.4-2
+Architecture: all
+`
+
+// archived returns a tar file, as mmdebstrap writes one.
+func archived(g *WithT, headers ...tar.Header) *bytes.Buffer {
+	content := &bytes.Buffer{}
+	writer := tar.NewWriter(content)
+	for _, header := range headers {
+		text := ""
+		if header.Typeflag == tar.TypeReg {
+			text = header.Linkname
+			header.Linkname, header.Size = "", int64(len(text))
+		}
+		g.Expect(writer.WriteHeader(&header)).To(Succeed())
+		_, err := writer.Write([]byte(text))
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(writer.Close()).To(Succeed())
+	return content
+}
+
+func TestReadSystem(t *testing.T) {
+	g := NewWithT(t)
+	status := tar.Header{Name: "./var/lib/dpkg/status", Typeflag: tar.TypeReg, Mode: 0o644, Linkname: dpkgStatus}
+	files, packages, err := ReadSystem(archived(g,
+		tar.Header{Name: "./", Typeflag: tar.TypeDir, Mode: 0o755},
+		tar.Header{Name: "./dev/", Typeflag: tar.TypeDir, Mode: 0o755},
+		tar.Header{Name: "./dev/null", Typeflag: tar.TypeChar, Mode: 0o666},
+		tar.Header{Name: "./usr/bin/su", Typeflag: tar.TypeReg, Mode: 0o4755, Gid: 5, Linkname: "program"},
+		tar.Header{Name: "./usr/bin/same", Typeflag: tar.TypeLink, Linkname: "./usr/bin/su"},
+		tar.Header{Name: "./bin", Typeflag: tar.TypeSymlink, Linkname: "usr/bin"},
+		status,
+	))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(packages).To(Equal([]Package{
+		{Name: "libc6", Version: "2.41-12", Architecture: "arm64"}, {Name: "passwd", Version: "1:4.17.4-2", Architecture: "all"},
+	}))
+	g.Expect(packages[1].URL()).To(Equal("pkg:deb/debian/passwd@1%3A4.17.4-2?arch=all&distro=debian-13"))
+	g.Expect(files).To(ConsistOf(
+		Folder("dev", 0o755),
+		File{Path: "usr/bin/su", Kind: tar.TypeReg, Mode: 0o4755, Group: 5, Content: []byte("program")},
+		File{Path: "usr/bin/same", Kind: tar.TypeLink, Target: "usr/bin/su"},
+		File{Path: "bin", Kind: tar.TypeSymlink, Target: "usr/bin"},
+		Regular("var/lib/dpkg/status", 0o644, []byte(dpkgStatus)),
+	))
+
+	for name, test := range map[string]struct {
+		header tar.Header
+		want   string
+	}{
+		"a device":    {tar.Header{Name: "./etc/null", Typeflag: tar.TypeChar}, "read ./etc/null of the operating system: a device node outside of /dev"},
+		"a pipe":      {tar.Header{Name: "./pipe", Typeflag: tar.TypeFifo}, "want a file, folder or link"},
+		"no packages": {tar.Header{Name: "./etc/", Typeflag: tar.TypeDir}, "has no packages in var/lib/dpkg/status"},
+	} {
+		_, _, err := ReadSystem(archived(g, test.header))
+		g.Expect(err).To(MatchError(ContainSubstring(test.want)), name)
+	}
+}

@@ -1,0 +1,60 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+)
+
+// ListContainerImages returns the images of containers that were loaded into the cloud's registry.
+func (c *Client) ListContainerImages(ctx context.Context) ([]api.ContainerImage, error) {
+	return list[api.ContainerImage](ctx, c, api.PathContainerImages)
+}
+
+// LoadContainerImages loads the images of an archive, and returns them. The name is for an image that the archive does not name. The
+// archive is sent once, and may take as long as ctx lasts.
+func (c *Client) LoadContainerImages(ctx context.Context, archive io.Reader, name string) ([]api.ContainerImage, error) {
+	if err := c.pace.admit(time.Now()); err != nil {
+		return nil, err
+	}
+	path := query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name})
+	// What is refused before the archive is read is not sent.
+	headers := map[string]string{"Content-Type": api.Tar, "Expect": "100-continue"}
+	response, err := c.sendContent(ctx, http.MethodPost, path, io.NopCloser(archive), headers)
+	c.pace.note(err, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	var loaded api.ContainerImages
+	if err := json.NewDecoder(response.Body).Decode(&loaded); err != nil {
+		return nil, c.transportError(ctx, fmt.Errorf("read the answer: %w", err))
+	}
+	return loaded.Items, nil
+}
+
+// DeleteContainerImage deletes an image of containers from the cloud's registry.
+func (c *Client) DeleteContainerImage(ctx context.Context, name string) error {
+	return c.order(ctx, http.MethodDelete, query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name}))
+}

@@ -1,0 +1,203 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/sys/unix"
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/dns"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/instance"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/registry"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+const (
+	// imagesFolder of the state folder holds the images of containers.
+	imagesFolder = "images"
+	// maxPulls is how many connections may pull images at once.
+	maxPulls = 256
+	// pullIdleTimeout is how long a connection may pull nothing.
+	pullIdleTimeout = time.Minute
+)
+
+// gateway is what instances find at the first address of the network: names and images, or one of them, or nothing.
+type gateway struct {
+	address  netip.Addr
+	names    *dns.Server
+	images   *registry.Registry
+	listener net.Listener
+	mirror   *instance.Mirror
+}
+
+// openGateway opens what the options ask for. It serves nothing yet.
+func (c *checked) openGateway(ctx context.Context, state *store.Store) (*gateway, error) {
+	g := &gateway{address: store.Gateway(c.network)}
+	if c.DNS {
+		table := &tableOf{state: state}
+		var err error
+		g.names, err = dns.Listen(ctx, dns.Options{Address: netip.AddrPortFrom(g.address, dns.Port), Network: c.network, Table: table.now})
+		if errors.Is(err, unix.EADDRINUSE) {
+			return nil, fmt.Errorf("port %d of %s is in use by another process: stop that one, or let it answer instances with --dns=false",
+				dns.Port, g.address)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.RegistryPort == 0 {
+		return g, nil
+	}
+	if err := c.openRegistry(ctx, g); err != nil {
+		g.close()
+		return nil, err
+	}
+	return g, nil
+}
+
+func (c *checked) openRegistry(ctx context.Context, g *gateway) error {
+	endpoint := net.JoinHostPort(g.address.String(), strconv.Itoa(int(c.RegistryPort)))
+	signer, err := authority(c.StateDir)
+	if err != nil {
+		return err
+	}
+	certificate, err := sign(signer, g.address.String())
+	if err != nil {
+		return err
+	}
+	if g.images, err = registry.Open(registry.Options{Folder: filepath.Join(c.StateDir, imagesFolder), Network: c.network}); err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", endpoint)
+	if errors.Is(err, unix.EADDRINUSE) {
+		return fmt.Errorf("--registry-port: %s is in use by another process: choose another port, or 0 for no registry", endpoint)
+	}
+	if err != nil {
+		return fmt.Errorf("--registry-port: %w", err)
+	}
+	g.listener = tls.NewListener(netutil.LimitListener(listener, maxPulls), &tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+	})
+	g.mirror = &instance.Mirror{
+		Endpoint: "https://" + endpoint,
+		CA:       pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signer.Certificate[0]}),
+	}
+	return nil
+}
+
+func (g *gateway) close() {
+	if g.names != nil {
+		_ = g.names.Close()
+	}
+	if g.listener != nil {
+		_ = g.listener.Close()
+	}
+}
+
+// serve answers instances until ctx ends.
+func (g *gateway) serve(parent context.Context) error {
+	group, ctx := errgroup.WithContext(parent)
+	if g.names != nil {
+		group.Go(func() error { return g.names.Serve(ctx) })
+	}
+	if g.listener != nil {
+		web := &http.Server{
+			Handler: g.images, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: pullIdleTimeout,
+			// What instances do wrong is not for the log of the host.
+			ErrorLog:    log.New(io.Discard, "", 0),
+			BaseContext: func(net.Listener) context.Context { return ctx },
+		}
+		group.Go(func() error { return web.Serve(g.listener) })
+		group.Go(func() error {
+			<-ctx.Done()
+			return web.Close()
+		})
+		klog.Background().Info("Serving images", "endpoint", g.mirror.Endpoint)
+	}
+	if err := group.Wait(); err != nil && parent.Err() == nil {
+		return fmt.Errorf("at %s: %w", g.address, err)
+	}
+	return nil
+}
+
+// tableOf keeps the table of the names that a state has, until the state changes.
+type tableOf struct {
+	state *store.Store
+
+	mu      sync.Mutex
+	version int
+	table   *dns.Table
+}
+
+func (t *tableOf) now() (*dns.Table, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.state.View(func(tx *store.Tx) error {
+		if t.table != nil && t.version == tx.Version() {
+			return nil
+		}
+		instances, err := tx.Instances("")
+		if err != nil {
+			return err
+		}
+		balancers, err := tx.LoadBalancers("")
+		if err != nil {
+			return err
+		}
+		t.version, t.table = tx.Version(), dns.NewTable(records(instances, balancers))
+		return nil
+	})
+	return t.table, err
+}
+
+// records are the names of what is there and has an address. What is on its way out leaves its name to what comes in its place.
+func records(instances []store.Instance, balancers []store.LoadBalancer) []dns.Record {
+	list := make([]dns.Record, 0, len(instances)+len(balancers))
+	for i := range instances {
+		record := &instances[i]
+		address, err := netip.ParseAddr(record.Address)
+		if err == nil && record.State != cloud.InstanceDeleting && record.State != cloud.InstanceFailed {
+			list = append(list, dns.Record{Tenant: record.Tenant, Name: record.Hostname, Address: address, Instance: true})
+		}
+	}
+	for i := range balancers {
+		record := &balancers[i]
+		address, err := netip.ParseAddr(record.Address)
+		if err == nil && !record.Deleting {
+			list = append(list, dns.Record{Tenant: record.Tenant, Name: record.Name, Address: address})
+		}
+	}
+	return list
+}

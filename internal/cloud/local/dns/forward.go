@@ -1,0 +1,150 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package dns
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	resolvConf = "/etc/resolv.conf"
+	// maxResolvers is how many of the file count, as in the C library.
+	maxResolvers = 3
+	// maxQuestions is how many the resolvers of the host are asked at once.
+	maxQuestions = 128
+
+	// patience is how long all resolvers together may take. After none of them has said anything, it is brief for a while, unless one
+	// answers.
+	patience      = 2 * time.Second
+	briefPatience = 200 * time.Millisecond
+	briefFor      = 10 * time.Second
+)
+
+// forwarder asks the resolvers of the host.
+type forwarder struct {
+	path  string
+	own   netip.Addr
+	port  int
+	slots chan struct{}
+
+	mu        sync.Mutex
+	read      os.FileInfo
+	resolvers []string
+	// heard is when a resolver has last answered, and silent when all were last found to say nothing.
+	heard, silent time.Time
+}
+
+func newForwarder(path string, own netip.Addr) *forwarder {
+	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, slots: make(chan struct{}, maxQuestions)}
+}
+
+// ask returns what the first resolver says that has an answer. Where none says anything, the name does not exist.
+func (f *forwarder) ask(network string, query *dns.Msg) *dns.Msg {
+	select {
+	case f.slots <- struct{}{}:
+		defer func() { <-f.slots }()
+	default:
+		return new(dns.Msg).SetRcode(query, dns.RcodeServerFailure)
+	}
+	reply := new(dns.Msg).SetRcode(query, dns.RcodeNameError)
+	reply.RecursionAvailable = true
+	resolvers, limit := f.now()
+	began := time.Now()
+	answered := len(resolvers) == 0
+	for i, resolver := range resolvers {
+		share := (limit - time.Since(began)) / time.Duration(len(resolvers)-i)
+		said, err := exchange(network, resolver, query, share)
+		if err != nil {
+			continue
+		}
+		answered = true
+		f.note(func() { f.heard = time.Now() })
+		reply = said
+		if said.Rcode != dns.RcodeServerFailure && said.Rcode != dns.RcodeRefused {
+			break
+		}
+	}
+	if !answered {
+		f.note(func() {
+			// One that has answered others meanwhile is there; it just does not know this name.
+			if f.heard.Before(began) {
+				f.silent = time.Now()
+			}
+		})
+	}
+	return reply
+}
+
+func exchange(network, resolver string, query *dns.Msg, limit time.Duration) (*dns.Msg, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	asked := query.Copy()
+	asked.Id = dns.Id()
+	said, _, err := (&dns.Client{Net: network, Timeout: limit}).ExchangeContext(ctx, asked, resolver)
+	return said, err
+}
+
+func (f *forwarder) note(change func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	change()
+}
+
+// now returns the resolvers that the host has now, this server not among them, and how long they may take.
+func (f *forwarder) now() ([]string, time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	limit := patience
+	if f.silent.After(f.heard) && time.Since(f.silent) < briefFor {
+		limit = briefPatience
+	}
+	info, err := os.Stat(f.path)
+	if err != nil {
+		f.read = nil
+		return nil, limit
+	}
+	if f.read != nil && os.SameFile(info, f.read) && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size() {
+		return f.resolvers, limit
+	}
+	f.read, f.resolvers = info, f.listed()
+	return f.resolvers, limit
+}
+
+// listed returns the resolvers that the file names, without this server.
+func (f *forwarder) listed() []string {
+	config, err := dns.ClientConfigFromFile(f.path)
+	if err != nil {
+		return nil
+	}
+	var resolvers []string
+	for _, server := range config.Servers {
+		address, err := netip.ParseAddr(server)
+		if err == nil && address.Unmap() != f.own && len(resolvers) < maxResolvers {
+			resolvers = append(resolvers, net.JoinHostPort(address.String(), strconv.Itoa(f.port)))
+		}
+	}
+	return resolvers
+}

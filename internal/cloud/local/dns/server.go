@@ -1,0 +1,169 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package dns
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/miekg/dns"
+	"golang.org/x/net/netutil"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// Port is where name servers are asked.
+	Port = 53
+	// maxConnections is how many may ask by TCP at once.
+	maxConnections = 64
+	// lifetime of an answer in seconds: instances come and go, and asking again costs little.
+	lifetime = 5
+)
+
+// Options are what a server needs.
+type Options struct {
+	// Address that is asked.
+	Address netip.AddrPort
+	// Network of those who may ask.
+	Network netip.Prefix
+	// Table returns the names of the cloud as they are now.
+	Table func() (*Table, error)
+	// ResolvConf is the file that names the resolvers of the host; /etc/resolv.conf when empty.
+	ResolvConf string
+}
+
+// Server answers questions for names.
+type Server struct {
+	options  Options
+	packets  net.PacketConn
+	listener net.Listener
+	forward  *forwarder
+}
+
+// Listen opens the address. The error is EADDRINUSE where another program has it.
+func Listen(ctx context.Context, options Options) (*Server, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.Address.String())
+	if err != nil {
+		return nil, fmt.Errorf("listen for questions for names: %w", err)
+	}
+	packets, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", listener.Addr().String())
+	if err != nil {
+		_ = listener.Close()
+		return nil, fmt.Errorf("listen for questions for names: %w", err)
+	}
+	s := &Server{options: options, packets: packets, listener: netutil.LimitListener(listener, maxConnections)}
+	s.forward = newForwarder(options.ResolvConf, options.Address.Addr())
+	return s, nil
+}
+
+// Close stops listening.
+func (s *Server) Close() error { return errors.Join(s.packets.Close(), s.listener.Close()) }
+
+// Serve answers until ctx ends, and stops listening then.
+func (s *Server) Serve(ctx context.Context) error {
+	servers := []*dns.Server{{PacketConn: s.packets, Handler: s}, {Listener: s.listener, Handler: s}}
+	ended := make(chan error, len(servers))
+	for _, server := range servers {
+		go func() { ended <- server.ActivateAndServe() }()
+	}
+	var err error
+	left := len(servers)
+	select {
+	case err = <-ended:
+		left--
+	case <-ctx.Done():
+	}
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	for _, server := range servers {
+		// It does not wait, and one that has not started yet ends because its socket is closed.
+		_ = server.ShutdownContext(over)
+	}
+	_ = s.Close()
+	for range left {
+		<-ended
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("answer questions for names: %w", err)
+	}
+	return nil
+}
+
+// ServeDNS answers one question.
+func (s *Server) ServeDNS(w dns.ResponseWriter, query *dns.Msg) {
+	reply := s.reply(w.RemoteAddr(), query)
+	reply.Id = query.Id
+	if w.RemoteAddr().Network() == "udp" {
+		size := dns.MinMsgSize
+		if options := query.IsEdns0(); options != nil {
+			size = max(size, int(options.UDPSize()))
+		}
+		reply.Truncate(size)
+	}
+	if err := w.WriteMsg(reply); err != nil {
+		klog.Background().V(1).Info("Answer for a name was not sent", "reason", err.Error())
+	}
+}
+
+func (s *Server) reply(from net.Addr, query *dns.Msg) *dns.Msg {
+	source, err := netip.ParseAddrPort(from.String())
+	address := source.Addr().Unmap()
+	question := query.Question[0]
+	transfer := question.Qtype == dns.TypeAXFR || question.Qtype == dns.TypeIXFR
+	if err != nil || !s.options.Network.Contains(address) || query.Opcode != dns.OpcodeQuery || transfer {
+		return new(dns.Msg).SetRcode(query, dns.RcodeRefused)
+	}
+	table, err := s.options.Table()
+	if err != nil {
+		klog.Background().Error(err, "The names of the cloud cannot be read")
+		return new(dns.Msg).SetRcode(query, dns.RcodeServerFailure)
+	}
+	if reply := s.own(table, address, query); reply != nil {
+		return reply
+	}
+	return s.forward.ask(from.Network(), query)
+}
+
+// own answers for names of the cloud, and returns nil for all others.
+func (s *Server) own(table *Table, source netip.Addr, query *dns.Msg) *dns.Msg {
+	question := query.Question[0]
+	addresses, names := table.find(source, question.Name)
+	reply := new(dns.Msg).SetReply(query)
+	reply.Authoritative, reply.RecursionAvailable = true, true
+	header := dns.RR_Header{Name: question.Name, Rrtype: question.Qtype, Class: dns.ClassINET, Ttl: lifetime}
+	if len(addresses)+len(names) == 0 {
+		if inner, ok := reversed(question.Name); ok && s.options.Network.Contains(inner) {
+			return reply.SetRcode(query, dns.RcodeNameError)
+		}
+		return nil
+	}
+	// A name that is there, but has no data of the type, is answered with nothing.
+	for _, address := range addresses {
+		if question.Qtype == dns.TypeA {
+			reply.Answer = append(reply.Answer, &dns.A{Hdr: header, A: address.AsSlice()})
+		}
+	}
+	for _, name := range names {
+		if question.Qtype == dns.TypePTR {
+			reply.Answer = append(reply.Answer, &dns.PTR{Hdr: header, Ptr: name})
+		}
+	}
+	return reply
+}

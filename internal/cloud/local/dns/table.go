@@ -1,0 +1,95 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package dns
+
+import (
+	"net/netip"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// Record is a name of the cloud.
+type Record struct {
+	// Tenant whose instances know the name.
+	Tenant string
+	// Name, as its owner has it.
+	Name string
+	// Address that has the name.
+	Address netip.Addr
+	// Instance says that the address is an instance's. It may ask for names then, and has its name without the domain, too.
+	Instance bool
+}
+
+// Table is all names of the cloud at one moment. It never changes.
+type Table struct {
+	tenants   map[netip.Addr]string
+	addresses map[entry][]netip.Addr
+	names     map[entry][]string
+}
+
+// entry is a name as one tenant knows it.
+type entry struct{ tenant, name string }
+
+// NewTable returns the table of the names.
+func NewTable(records []Record) *Table {
+	t := &Table{tenants: map[netip.Addr]string{}, addresses: map[entry][]netip.Addr{}, names: map[entry][]string{}}
+	short := map[entry][]netip.Addr{}
+	for _, r := range records {
+		name := dns.CanonicalName(r.Name)
+		t.addresses[entry{r.Tenant, name}] = append(t.addresses[entry{r.Tenant, name}], r.Address)
+		if reverse, err := dns.ReverseAddr(r.Address.String()); err == nil {
+			t.names[entry{r.Tenant, reverse}] = append(t.names[entry{r.Tenant, reverse}], name)
+		}
+		if !r.Instance {
+			continue
+		}
+		t.tenants[r.Address] = r.Tenant
+		if host, domain, _ := strings.Cut(name, "."); domain != "" {
+			key := entry{r.Tenant, host + "."}
+			short[key] = append(short[key], r.Address)
+		}
+	}
+	for key, addresses := range short {
+		// Whoever is called just so comes first.
+		if _, taken := t.addresses[key]; !taken {
+			t.addresses[key] = addresses
+		}
+	}
+	return t
+}
+
+// find returns what a name is to the instance that has the source address: its addresses, or the names of the address that it stands for.
+func (t *Table) find(source netip.Addr, name string) ([]netip.Addr, []string) {
+	tenant, known := t.tenants[source]
+	if !known {
+		return nil, nil
+	}
+	key := entry{tenant, dns.CanonicalName(name)}
+	return t.addresses[key], t.names[key]
+}
+
+// reversed returns the IPv4 address whose reverse name it is.
+func reversed(name string) (netip.Addr, bool) {
+	digits, found := strings.CutSuffix(dns.CanonicalName(name), ".in-addr.arpa.")
+	parts := strings.Split(digits, ".")
+	if !found || len(parts) != 4 {
+		return netip.Addr{}, false
+	}
+	address, err := netip.ParseAddr(parts[3] + "." + parts[2] + "." + parts[1] + "." + parts[0])
+	return address, err == nil
+}

@@ -1,0 +1,75 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package engine_test
+
+import (
+	"net/netip"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine/fake"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
+)
+
+// What a pool costs grows with its size, and not with the square of it. What is allocated stands for what is done: it does not depend on
+// how busy the machine is.
+func TestTheCostOfAPoolGrowsWithItsSize(t *testing.T) {
+	g := NewWithT(t)
+	cost := func(size int32) map[string]uint64 {
+		state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
+		g.Expect(err).NotTo(HaveOccurred())
+		defer func() { _ = state.Close() }()
+		// Not started, so that nothing but the calls is counted.
+		tenant := engine.New(engine.Options{
+			Store: state, Machines: fake.NewMachines(), Balancers: fake.NewBalancers(), Network: netip.MustParsePrefix("10.64.0.0/12"),
+			Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
+			InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
+			Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
+		}).Tenant("a")
+		costs := map[string]uint64{}
+		measure := func(what string, do func() error) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			g.Expect(do()).To(Succeed())
+			runtime.ReadMemStats(&after)
+			costs[what] = after.Mallocs - before.Mallocs
+		}
+		pool := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: "r", Template: template()}
+		made, err := tenant.EnsurePool(ctx, pool, "")
+		g.Expect(err).NotTo(HaveOccurred())
+		measure("to fill", func() error {
+			_, err := tenant.ScalePool(ctx, "p", size, made.Version)
+			return err
+		})
+		measure("to list", func() error {
+			list, err := tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "p"})
+			g.Expect(list).To(HaveLen(int(size)))
+			return err
+		})
+		measure("to delete", func() error { return tenant.DeletePool(ctx, "p") })
+		return costs
+	}
+	small, large := cost(250), cost(1000)
+	for what := range small {
+		g.Expect(float64(large[what])/float64(small[what])).To(BeNumerically("<", 8), "four times the size costs about four times as much %s, and not sixteen times", what)
+	}
+}

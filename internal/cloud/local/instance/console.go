@@ -1,0 +1,180 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/time/rate"
+	"k8s.io/klog/v2"
+)
+
+const (
+	// maxConsoleLog is the size of the console's log at which it is put aside; as much again is kept of the one before.
+	maxConsoleLog = 10 << 20
+	// consoleRate is how many bytes of an instance's console are read in a second, and consoleBurst how many at once: an instance that
+	// writes more waits, and costs the host nothing.
+	consoleRate  = 1 << 20
+	consoleBurst = 4 << 20
+	consoleChunk = 64 << 10
+)
+
+// console takes what an instance writes to its console from a pipe, which the instance may write to but not make grow, to a log. What is
+// written while no daemon runs waits in the pipe as far as there is room.
+type console struct {
+	folder string
+	limit  *rate.Limiter
+	log    *os.File
+	size   int64
+}
+
+// makeConsole makes the pipe, and returns the end for the instance.
+func makeConsole(folder string) (*os.File, error) {
+	path := filepath.Join(folder, consolePipe)
+	if err := unix.Mkfifo(path, uint32(fileMode)); err != nil && !errors.Is(err, unix.EEXIST) {
+		return nil, fmt.Errorf("make the console: %w", err)
+	}
+	return openConsole(folder)
+}
+
+// openConsole opens the pipe for both directions, so that it stays open when one side ends.
+func openConsole(folder string) (*os.File, error) {
+	pipe, err := os.OpenFile(filepath.Join(folder, consolePipe), os.O_RDWR|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, fmt.Errorf("open the console: %w", err)
+	}
+	return pipe, nil
+}
+
+// followConsole starts to take what an instance says to its log, until ended is closed and all of it is taken. Then it closes the channel
+// that it returns.
+func followConsole(folder string, ended <-chan struct{}) (<-chan struct{}, error) {
+	done := make(chan struct{})
+	pipe, err := openConsole(folder)
+	if errors.Is(err, os.ErrNotExist) {
+		// An earlier version has started the instance, which writes to the log itself.
+		close(done)
+		return done, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c := &console{folder: folder, limit: rate.NewLimiter(consoleRate, consoleBurst)}
+	go func() {
+		defer close(done)
+		defer func() { _ = pipe.Close() }()
+		stop := make(chan struct{})
+		go func() {
+			select {
+			case <-ended:
+				// It wakes a read that waits.
+				_ = pipe.SetReadDeadline(time.Now())
+			case <-stop:
+			}
+		}()
+		err := errors.Join(c.copy(pipe), c.rest(pipe))
+		close(stop)
+		if c.log != nil {
+			err = errors.Join(err, c.log.Close())
+		}
+		if err != nil {
+			klog.Background().Error(err, "Keeping an instance's console failed", "folder", folder)
+		}
+	}()
+	return done, nil
+}
+
+// copy takes what is said until the pipe's deadline.
+func (c *console) copy(pipe *os.File) error {
+	buffer := make([]byte, consoleChunk)
+	for {
+		count, err := pipe.Read(buffer)
+		if err == nil {
+			err = c.write(buffer[:count])
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// rest takes what is in the pipe, and waits for no more.
+func (c *console) rest(pipe *os.File) error {
+	if err := pipe.SetReadDeadline(time.Time{}); err != nil {
+		return err
+	}
+	conn, err := pipe.SyscallConn()
+	if err != nil {
+		return err
+	}
+	buffer := make([]byte, consoleChunk)
+	for {
+		count := 0
+		var failed error
+		if err := conn.Read(func(fd uintptr) bool {
+			count, failed = unix.Read(int(fd), buffer)
+			return true
+		}); err != nil {
+			return err
+		}
+		if errors.Is(failed, unix.EAGAIN) || failed == nil && count == 0 {
+			return nil
+		}
+		if failed != nil {
+			return failed
+		}
+		if err := c.write(buffer[:count]); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *console) write(text []byte) error {
+	if err := c.limit.WaitN(context.Background(), len(text)); err != nil {
+		return err
+	}
+	path := filepath.Join(c.folder, consoleFile)
+	if c.log != nil && c.size >= maxConsoleLog {
+		if err := errors.Join(c.log.Close(), os.Rename(path, path+".1")); err != nil {
+			return err
+		}
+		c.log = nil
+	}
+	if c.log == nil {
+		log, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, fileMode)
+		if err != nil {
+			return err
+		}
+		info, err := log.Stat()
+		if err != nil {
+			return errors.Join(err, log.Close())
+		}
+		c.log, c.size = log, info.Size()
+	}
+	count, err := c.log.Write(text)
+	c.size += int64(count)
+	return err
+}

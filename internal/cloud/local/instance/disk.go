@@ -1,0 +1,222 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
+)
+
+// A disk of limited size is a file with a file system, which is mounted on a folder of the instance's folder: no right that an instance
+// has lifts that limit, and any file system can hold one. The quotas of file systems do not hold those who have CAP_SYS_RESOURCE.
+const (
+	diskFile   = "disk.img"
+	diskFolder = "disk"
+	// runSize and reportSize are how much of memory an instance with such a disk may fill with what the cloud and it tell each other.
+	runSize    = "16m"
+	reportSize = "256k"
+	// diskProgram makes the file system.
+	diskProgram = "mkfs.ext4"
+	// checkedDisk is the size of the disk that is made to see whether there can be one.
+	checkedDisk = 64 << 20
+	// loopTries is how often a loop device is asked for that somebody else has taken meanwhile.
+	loopTries = 100
+)
+
+// disk returns the folder of all that an instance writes to its disk.
+func (d *Driver) disk(id string) string {
+	folder := d.folder(id)
+	if _, err := os.Lstat(filepath.Join(folder, diskFile)); err == nil {
+		return filepath.Join(folder, diskFolder)
+	}
+	return folder
+}
+
+// openDisk mounts the disk of an instance whose type has one of limited size. It is made the first time.
+func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
+	folder := d.folder(spec.ID)
+	image := filepath.Join(folder, diskFile)
+	_, missing := os.Lstat(image)
+	if missing != nil {
+		// What an earlier version has started has its data beside, and goes on there.
+		if _, err := os.Lstat(filepath.Join(folder, upperFolder)); err == nil || spec.DiskBytes == 0 || !d.options.LimitDisks {
+			return nil
+		}
+		if err := makeDisk(ctx, image, spec.DiskBytes); err != nil {
+			return err
+		}
+	}
+	mounted := filepath.Join(folder, diskFolder)
+	if err := mountDisk(image, mounted); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(filepath.Join(mounted, workFolder)); err != nil {
+		return fmt.Errorf("remove what an earlier start left: %w", err)
+	}
+	for name, size := range map[string]string{runFolder: runSize, reportFolder: reportSize} {
+		path := filepath.Join(folder, name)
+		err := os.MkdirAll(path, publicMode)
+		if err == nil {
+			err = unix.Mount("tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=755,size="+size)
+		}
+		if err != nil {
+			return fmt.Errorf("mount %s of the instance: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// makeDisk makes a file with an empty file system. It gets its name last.
+func makeDisk(ctx context.Context, image string, size int64) error {
+	partial := image + ".new"
+	err := os.WriteFile(partial, nil, fileMode)
+	if err == nil {
+		err = os.Truncate(partial, size)
+	}
+	if err == nil {
+		// Nothing is written that the instance does not write: a new file has no other content than zeros.
+		var output []byte
+		output, err = exec.CommandContext(ctx, diskProgram, "-q", "-F", "-m", "0", "-J", "size=8", "-O", "^resize_inode",
+			"-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1", partial).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %s", diskProgram, err, output)
+		}
+	}
+	if err == nil {
+		err = os.Rename(partial, image)
+	}
+	if err != nil {
+		return fmt.Errorf("make the instance's disk: %w", err)
+	}
+	return nil
+}
+
+// mountDisk mounts the file system of a file, unless it is mounted.
+func mountDisk(image, folder string) error {
+	if err := os.MkdirAll(folder, publicMode); err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	mounted, err := isMountPoint(folder)
+	if err != nil || mounted {
+		return err
+	}
+	device, err := attachLoop(image)
+	if err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	// The device goes with the mount.
+	defer func() { _ = device.Close() }()
+	if err := unix.Mount(device.Name(), folder, "ext4", unix.MS_NOATIME, "discard,noinit_itable"); err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	return nil
+}
+
+func isMountPoint(folder string) (bool, error) {
+	var own, above unix.Stat_t
+	if err := errors.Join(unix.Lstat(folder, &own), unix.Lstat(filepath.Dir(folder), &above)); err != nil {
+		return false, fmt.Errorf("look at the instance's disk: %w", err)
+	}
+	return own.Dev != above.Dev, nil
+}
+
+// attachLoop makes a file a device, as long as that is open or mounted.
+func attachLoop(path string) (*os.File, error) {
+	image, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = image.Close() }()
+	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = control.Close() }()
+	for range loopTries {
+		var number int
+		if number, err = unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE); err != nil {
+			break
+		}
+		var device *os.File
+		if device, err = os.OpenFile("/dev/loop"+strconv.Itoa(number), os.O_RDWR, 0); err != nil {
+			break
+		}
+		if err = configureLoop(device, image); err == nil {
+			return device, nil
+		}
+		_ = device.Close()
+		if !errors.Is(err, unix.EBUSY) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("make a loop device: %w", err)
+}
+
+// configureLoop passes the host's page cache by, where the file system can, so that nothing is in memory twice.
+func configureLoop(device, image *os.File) error {
+	config := &unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO}}
+	err := unix.IoctlLoopConfigure(int(device.Fd()), config)
+	if errors.Is(err, unix.EINVAL) {
+		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
+		err = unix.IoctlLoopConfigure(int(device.Fd()), config)
+	}
+	return err
+}
+
+// removeMounted removes a folder on which something of the instance may be mounted.
+func removeMounted(folder string) error {
+	err := unix.Unmount(folder, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("unmount a part of the instance: %w", err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("remove the files: %w", err)
+	}
+	return nil
+}
+
+// removeFolder removes all of an instance's folder.
+func removeFolder(folder string) error {
+	for _, name := range []string{runFolder, reportFolder, diskFolder, ""} {
+		if err := removeMounted(filepath.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckDisks returns an error if disks of limited size cannot be made and mounted on this host.
+func CheckDisks(ctx context.Context, stateDir string) error {
+	folder, err := os.MkdirTemp(stateDir, RootCheckPrefix)
+	if err != nil {
+		return fmt.Errorf("check the state folder: %w", err)
+	}
+	image := filepath.Join(folder, diskFile)
+	if err = makeDisk(ctx, image, checkedDisk); err == nil {
+		err = inOwnMounts(func() error { return mountDisk(image, filepath.Join(folder, diskFolder)) })
+	}
+	return errors.Join(err, os.RemoveAll(folder))
+}

@@ -1,0 +1,139 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+)
+
+// Folders of the state folder that hold the layers of all instances, and a file of each instance that names those that it has.
+const (
+	agentLayers      = "agent"
+	kubernetesLayers = "kubernetes"
+	layersFile       = "layers"
+)
+
+// layers returns the folders that the root of an instance is a view of, the uppermost first: who it is, the agent, Kubernetes and the
+// operating system. They are layers and not mounts, since root in an instance could make a mount writable and change what all instances share.
+func (d *Driver) layers(id, kubernetesVersion string) (string, error) {
+	kubernetes, err := d.kubernetesLayer(kubernetesVersion)
+	if err != nil {
+		return "", fmt.Errorf("programs of Kubernetes %s: %w", kubernetesVersion, err)
+	}
+	layers := strings.Join([]string{filepath.Join(d.folder(id), identityFolder), d.options.AgentDir, kubernetes, d.options.SystemDir}, ":")
+	if err := os.WriteFile(filepath.Join(d.folder(id), layersFile), []byte(layers), fileMode); err != nil {
+		return "", fmt.Errorf("note the layers of the instance: %w", err)
+	}
+	return layers, nil
+}
+
+// removeUnusedLayers removes the programs that no instance has any more.
+func (d *Driver) removeUnusedLayers(instances []string) error {
+	used := []string{d.options.AgentDir}
+	for _, id := range instances {
+		text, err := os.ReadFile(filepath.Join(d.folder(id), layersFile))
+		if errors.Is(err, os.ErrNotExist) {
+			if _, err := os.Stat(d.folder(id)); err == nil {
+				return nil // an earlier version has started it, and did not note them
+			}
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read the layers of instance %s: %w", id, err)
+		}
+		used = append(used, strings.Split(string(text), ":")...)
+	}
+	for _, kind := range []string{agentLayers, kubernetesLayers} {
+		folders, err := filepath.Glob(filepath.Join(d.options.StateDir, kind, "*"))
+		if err != nil {
+			return err
+		}
+		for _, folder := range folders {
+			if slices.Contains(used, folder) {
+				continue
+			}
+			if err := os.RemoveAll(folder); err != nil {
+				return fmt.Errorf("remove programs that no instance has: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// kubernetesLayer returns a folder that holds the programs of a version where an instance has them. It is made when it is first asked for.
+// When the programs are built anew, instances that run keep those that they were made with.
+func (d *Driver) kubernetesLayer(version string) (string, error) {
+	source := filepath.Join(d.options.ImagesDir, version)
+	var built unix.Stat_t
+	if err := unix.Stat(filepath.Join(source, kubernetesProgram), &built); err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%s-%d-%d", version, built.Ino, built.Mtim.Nano())
+	layer := filepath.Join(d.options.StateDir, kubernetesLayers, name)
+	d.making.Lock()
+	defer d.making.Unlock()
+	// A folder that is there is whole, since it gets its name last.
+	if _, err := os.Stat(layer); err == nil {
+		return layer, nil
+	}
+	partial := filepath.Join(d.options.StateDir, kubernetesLayers, "new")
+	if err := errors.Join(os.RemoveAll(partial), os.MkdirAll(filepath.Join(partial, contract.KubernetesDir), publicMode)); err != nil {
+		return "", err
+	}
+	entries, err := os.ReadDir(source)
+	if err != nil {
+		return "", err
+	}
+	for _, entry := range entries {
+		if err := install(filepath.Join(source, entry.Name()), filepath.Join(partial, contract.KubernetesDir, entry.Name())); err != nil {
+			return "", err
+		}
+	}
+	return layer, os.Rename(partial, layer)
+}
+
+// install makes a program or a link to one appear at another place too: without a copy where both places are of one file system.
+func install(from, to string) error {
+	err := os.Link(from, to)
+	if !errors.Is(err, unix.EXDEV) {
+		return err
+	}
+	if target, err := os.Readlink(from); err == nil {
+		return os.Symlink(target, to)
+	}
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, publicMode)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Close())
+}

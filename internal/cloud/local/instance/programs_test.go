@@ -1,0 +1,73 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package instance
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
+	g := NewWithT(t)
+	images := t.TempDir()
+	program := filepath.Join(images, "v1.36.3", kubernetesProgram)
+	build := func(text string, at time.Time) {
+		g.Expect(os.MkdirAll(filepath.Dir(program), 0o755)).To(Succeed())
+		g.Expect(os.RemoveAll(program)).To(Succeed())
+		g.Expect(os.WriteFile(program, []byte(text), 0o755)).To(Succeed())
+		g.Expect(os.Chtimes(program, at, at)).To(Succeed())
+	}
+	build("first", time.Unix(1, 0))
+	g.Expect(os.Symlink(kubernetesProgram, filepath.Join(filepath.Dir(program), "kubelet"))).To(Succeed())
+	state := t.TempDir()
+	d := &Driver{options: Options{StateDir: state, ImagesDir: images, AgentDir: filepath.Join(state, agentLayers, "now"), SystemDir: "/system"}}
+	for _, folder := range []string{d.options.AgentDir, filepath.Join(state, agentLayers, "before"), d.folder("one"), d.folder("two")} {
+		g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
+	}
+	kubelet := func(id string) (layer, text string) {
+		layers, err := d.layers(id, "v1.36.3")
+		g.Expect(err).NotTo(HaveOccurred())
+		list := strings.Split(layers, ":")
+		g.Expect(list).To(And(HaveLen(4), ContainElements(d.options.AgentDir, "/system")))
+		content, err := os.ReadFile(filepath.Join(list[2], "opt/foo/kubernetes/kubelet"))
+		g.Expect(err).NotTo(HaveOccurred())
+		return list[2], string(content)
+	}
+	first, text := kubelet("one")
+	g.Expect(text).To(Equal("first"))
+	again, _ := kubelet("two")
+	g.Expect(again).To(Equal(first), "it is shared")
+	build("second", time.Unix(2, 0))
+	second, text := kubelet("two")
+	g.Expect(text).To(Equal("second"))
+	g.Expect(os.ReadFile(filepath.Join(first, "opt/foo/kubernetes/kubernetes"))).To(Equal([]byte("first")), "instances that run keep theirs")
+
+	g.Expect(os.MkdirAll(d.folder("old"), 0o755)).To(Succeed())
+	g.Expect(d.removeUnusedLayers([]string{"two", "old"})).To(Succeed())
+	g.Expect(first).To(BeADirectory(), "nobody knows what an instance of an earlier version has")
+	g.Expect(d.removeUnusedLayers([]string{"one", "two", "ordered"})).To(Succeed())
+	g.Expect([]string{first, second, d.options.AgentDir}).To(HaveEach(BeADirectory()))
+	g.Expect(filepath.Join(state, agentLayers, "before")).NotTo(BeADirectory())
+	g.Expect(d.removeUnusedLayers([]string{"two"})).To(Succeed())
+	g.Expect(first).NotTo(BeADirectory())
+	g.Expect(second).To(BeADirectory())
+}

@@ -1,0 +1,86 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package network
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/vishvananda/netlink"
+	"k8s.io/klog/v2"
+)
+
+// mendInterval is how often the fence is looked for.
+const mendInterval = 5 * time.Second
+
+// Guard makes the fence again when others have removed it, as the service nftables does when it is started or stopped, until ctx ends.
+func (b *Bridge) Guard(ctx context.Context) {
+	tick := time.NewTicker(mendInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		mended, err := b.mend()
+		if err != nil {
+			klog.Background().Error(err, "Making the packet filter of instances again failed", "bridge", b.options.Name)
+		} else if mended {
+			klog.Background().Info("The packet filter of instances was gone and is made again", "bridge", b.options.Name)
+		}
+	}
+}
+
+// mend makes the fence, around all cards, if it is not there, and says whether it was not.
+func (b *Bridge) mend() (bool, error) {
+	b.mending.Lock()
+	defer b.mending.Unlock()
+	if there, err := b.fence.exists(); err != nil || there {
+		return false, err
+	}
+	if err := b.fence.make(); err != nil {
+		return false, err
+	}
+	links, err := netlink.LinkList()
+	if err != nil {
+		return false, fmt.Errorf("list network cards: %w", err)
+	}
+	for _, link := range links {
+		attrs := link.Attrs()
+		card, ok := cardOf(attrs.Alias)
+		if attrs.MasterIndex != b.index || !ok {
+			continue
+		}
+		if err := b.fence.surround(attrs.Name, card.Address, card.Tenant); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// alias is what the host's end of a card says of what the fence around it must know.
+func (c Card) alias() string { return c.Address.String() + " of " + c.Tenant }
+
+func cardOf(alias string) (Card, bool) {
+	text, tenant, ok := strings.Cut(alias, " of ")
+	address, err := netip.ParseAddr(text)
+	return Card{Address: address, Tenant: tenant}, ok && err == nil && address.Is4()
+}

@@ -1,0 +1,189 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package registry
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+)
+
+const (
+	// maxDocument is the size of the largest manifest, configuration or list that is read.
+	maxDocument = 4 << 20
+	// maxNesting is how many lists of images may lie in one another.
+	maxNesting = 3
+)
+
+// platform is what instances run.
+var platform = "linux/" + runtime.GOARCH
+
+// manifest is what an image, or a list of images for several platforms, says of itself.
+type manifest struct {
+	MediaType types.MediaType `json:"mediaType"`
+	Config    *v1.Descriptor  `json:"config"`
+	Layers    []v1.Descriptor `json:"layers"`
+	Manifests []v1.Descriptor `json:"manifests"`
+}
+
+// kind returns the media type, which may be left out; none if it is no manifest.
+func (m manifest) kind() types.MediaType {
+	switch {
+	case m.Config == nil && m.Manifests == nil:
+		return ""
+	case m.MediaType != "":
+		return m.MediaType
+	case m.Config != nil:
+		return types.OCIManifestSchema1
+	default:
+		return types.OCIImageIndex
+	}
+}
+
+// contents are what an image is made of.
+type contents struct {
+	// blobs that are here, with their sizes.
+	blobs map[v1.Hash]int64
+	// platforms that it has images for, each with what that image lacks.
+	platforms map[string]error
+}
+
+// offer notes an image for a platform. One that lacks nothing counts before others.
+func (c contents) offer(platform string, lack error) {
+	if before, known := c.platforms[platform]; !known || before != nil {
+		c.platforms[platform] = lack
+	}
+}
+
+// contents reads what an image is made of, as far as that is here.
+func (r *Registry) contents(image v1.Descriptor) contents {
+	c := contents{blobs: map[v1.Hash]int64{}, platforms: map[string]error{}}
+	r.walk(c, image, maxNesting)
+	return c
+}
+
+func (r *Registry) walk(c contents, image v1.Descriptor, nesting int) {
+	var m manifest
+	err := r.document(image.Digest, &m)
+	if err == nil && (m.kind() == "" || nesting == 0) {
+		err = errors.New("is no image")
+	}
+	if err != nil {
+		of := ""
+		if image.Platform != nil {
+			of = image.Platform.OS + "/" + image.Platform.Architecture
+		}
+		c.offer(of, fmt.Errorf("manifest %s: %w", image.Digest, err))
+		return
+	}
+	c.blobs[image.Digest] = r.size(image.Digest)
+	if m.Config != nil {
+		c.offer(r.parts(c, m))
+		return
+	}
+	for _, child := range m.Manifests {
+		r.walk(c, child, nesting-1)
+	}
+}
+
+// parts adds the parts of an image that are here, and returns the platform that the image is for and what it lacks.
+func (r *Registry) parts(c contents, m manifest) (string, error) {
+	var missing error
+	for _, part := range append([]v1.Descriptor{*m.Config}, m.Layers...) {
+		if size := r.size(part.Digest); size >= 0 {
+			c.blobs[part.Digest] = size
+		} else if part.MediaType.IsDistributable() {
+			missing = fmt.Errorf("%s is missing", part.Digest)
+		}
+	}
+	var config struct {
+		OS           string `json:"os"`
+		Architecture string `json:"architecture"`
+	}
+	if err := r.document(m.Config.Digest, &config); err != nil {
+		return "", fmt.Errorf("configuration %s: %w", m.Config.Digest, err)
+	}
+	return config.OS + "/" + config.Architecture, missing
+}
+
+// size returns the size of a blob, or -1 if it is not here.
+func (r *Registry) size(hash v1.Hash) int64 {
+	if info, err := os.Stat(r.blob(hash)); err == nil && info.Mode().IsRegular() && hash.Algorithm == algorithm {
+		return info.Size()
+	}
+	return -1
+}
+
+// document decodes a blob that is JSON.
+func (r *Registry) document(hash v1.Hash, into any) error {
+	if hash.Algorithm != algorithm {
+		return fmt.Errorf("has a hash of the kind %q, want %q", hash.Algorithm, algorithm)
+	}
+	file, err := os.Open(r.blob(hash))
+	if errors.Is(err, os.ErrNotExist) {
+		return errors.New("is missing")
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return decode(file, into)
+}
+
+func decode(from io.Reader, into any) error {
+	text, err := io.ReadAll(io.LimitReader(from, maxDocument+1))
+	if err != nil {
+		return err
+	}
+	if len(text) > maxDocument {
+		return fmt.Errorf("is larger than %d bytes", maxDocument)
+	}
+	return json.Unmarshal(text, into)
+}
+
+// check returns an error that says why instances could not run an image.
+func (r *Registry) check(name string, image v1.Descriptor) error {
+	c := r.contents(image)
+	lack, offered := c.platforms[platform]
+	if offered && lack == nil {
+		return nil
+	}
+	invalid := &cloud.InvalidError{Field: "archive", Value: name}
+	if whole, ok := c.platforms[""]; ok && !offered {
+		lack, offered = whole, true
+	}
+	if offered {
+		invalid.Problem = "is not whole: " + lack.Error()
+		return invalid
+	}
+	others := make([]string, 0, len(c.platforms))
+	for other := range c.platforms {
+		others = append(others, other)
+	}
+	slices.Sort(others)
+	invalid.Problem, invalid.Allowed = fmt.Sprintf("is for %q, which instances cannot run", others), []string{platform}
+	return invalid
+}

@@ -1,0 +1,63 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package server
+
+import (
+	"net/http"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+)
+
+// serveImages answers a call about the images of containers. They are for the instances of all tenants, so where there are several, none
+// of them alone may change what the others run.
+func (s *Server) serveImages(route Route, w http.ResponseWriter, r *http.Request) error {
+	if s.Images == nil {
+		return &cloud.UnavailableError{Message: "the cloud runs no registry: it was started with --registry-port=0"}
+	}
+	if route.operator && len(s.tenants) > 1 && reachOf(r) != fault.ReachAll {
+		return &cloud.UnauthorizedError{
+			Message: "all tenants share the container images, so only an administrator, who calls over the unix socket, may load and delete them",
+		}
+	}
+	return route.images(s.Images, w, r)
+}
+
+func listContainerImages(i Images, w http.ResponseWriter, _ *http.Request) error {
+	list, err := i.List()
+	if err == nil {
+		sendList(w, list)
+	}
+	return err
+}
+
+func loadContainerImages(i Images, w http.ResponseWriter, r *http.Request) error {
+	list, err := i.Load(r.Body, r.URL.Query().Get(api.ParameterName))
+	if err == nil {
+		sendList(w, list)
+	}
+	return err
+}
+
+func deleteContainerImage(i Images, w http.ResponseWriter, r *http.Request) error {
+	err := i.Delete(r.URL.Query().Get(api.ParameterName))
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}

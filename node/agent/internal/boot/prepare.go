@@ -1,0 +1,53 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package boot
+
+import (
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/images"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/machine"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+)
+
+// prepare makes the machine that programs in the instance expect. An error is of what they cannot do without: the kubelet would report the
+// host's size, so that the instance got pods for which it has no room, or would not start. Everything else is reported as a warning.
+func (a *agent) prepare() error {
+	for _, step := range []func() error{
+		func() error { return machine.DelegateCgroups(machine.Cgroups) },
+		machine.ShareMounts,
+		machine.RaiseFileLimit,
+		func() error { return machine.LinkRun("/var/run", "/run") },
+		setKernel,
+		func() error { return configureRuntime(runtimeConfigFolder, runtimeSettings()) },
+		func() error { return kubelet.WriteConfig(kubelet.ConfigFolder, kubeletSettings()) },
+	} {
+		a.reportOf(step())
+	}
+	if err := images.Preload(contract.StoreDir, images.Root); err != nil {
+		return err
+	}
+	return machine.Show(machine.Folder, machine.Size{CPUs: a.instance.CPUs, MemoryBytes: a.instance.MemoryBytes})
+}
+
+// reportOf logs an error that the instance can live with, and lets the cloud know of it.
+func (a *agent) reportOf(err error) {
+	if err == nil {
+		return
+	}
+	a.warnOf(err)
+	a.warnOf(a.reporter.Warn(err.Error()))
+}

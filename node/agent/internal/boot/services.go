@@ -1,0 +1,66 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package boot
+
+import (
+	"path/filepath"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/service"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+)
+
+// Services of an instance.
+const (
+	runtimeName = "containerd"
+	runtimeLog  = "/var/log/containerd.log"
+	kubeletName = "kubelet"
+	kubeletLog  = "/var/log/kubelet.log"
+)
+
+// containerd is the container runtime. When it is stopped or ends, pods go on: their shims are not its children and it finds them again.
+func (a *agent) containerd() service.Config {
+	return service.Config{
+		Name:    runtimeName,
+		Program: filepath.Join(contract.RuntimeDir, "containerd"),
+		Args:    func() ([]string, error) { return []string{"--config", "/etc/containerd/config.toml"}, nil },
+		Env:     serviceEnvironment(),
+		LogPath: runtimeLog,
+		Alone:   true,
+		Folder:  contract.RunDir,
+		Starter: a.table,
+		Log:     a.log,
+	}
+}
+
+func (a *agent) kubeletService() service.Config {
+	return service.Config{
+		Name:    kubeletName,
+		Program: filepath.Join(contract.KubernetesDir, "kubelet"),
+		Args:    func() ([]string, error) { return kubelet.Flags(a.instance) },
+		Env:     serviceEnvironment(),
+		LogPath: kubeletLog,
+		Needs:   kubelet.ConfigFile,
+		// As Kubernetes' own packages have it: kubeadm waits for the kubelet itself, where it needs it.
+		Simple:  true,
+		Folder:  contract.RunDir,
+		Starter: a.table,
+		Log:     a.log,
+	}
+}
+
+func serviceEnvironment() []string { return []string{"PATH=" + contract.SearchPath, "HOME=/root"} }

@@ -1,0 +1,102 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package images
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+const (
+	// Root is the folder in which containerd keeps what it has.
+	Root = "/var/lib/containerd"
+
+	// idFile of a store differs between stores; containerd's folder has the one of the store that it was made from.
+	idFile         = "id"
+	templateFolder = "template"
+	snapshots      = "snapshots"
+	snapshotter    = "io.containerd.snapshotter.v1.overlayfs"
+	layerFolder    = "fs"
+	folderMode     = 0o700
+	fileMode       = 0o600
+)
+
+// Preload makes the images of a store known to a containerd that does not run yet, whose folder is root. A folder that was made from
+// another store begins anew, since links in it lead nowhere: images that were pulled are pulled again, and containers are made again.
+func Preload(store, root string) error {
+	id, err := os.ReadFile(filepath.Join(store, idFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil // all images come from registries
+	}
+	if err != nil {
+		return fmt.Errorf("read the store of images: %w", err)
+	}
+	made, err := os.ReadFile(filepath.Join(root, idFile))
+	if err == nil && string(made) == string(id) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("read which images containerd has: %w", err)
+	}
+	for _, step := range []func(store, root string) error{empty, copyTemplate, linkSnapshots} {
+		if err := step(store, root); err != nil {
+			return fmt.Errorf("lay out the images of the node: %w", err)
+		}
+	}
+	// Last, so that what was half made begins anew.
+	if err := os.WriteFile(filepath.Join(root, idFile), id, fileMode); err != nil { //nolint:gosec // G703: what comes from a file is no part of the path
+		return fmt.Errorf("note which images containerd has: %w", err)
+	}
+	return nil
+}
+
+// empty empties the folder, which may be a mount and therefore stays.
+func empty(_, root string) error {
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, entry := range entries {
+		errs = append(errs, os.RemoveAll(filepath.Join(root, entry.Name())))
+	}
+	return errors.Join(errs...)
+}
+
+func copyTemplate(store, root string) error {
+	return os.CopyFS(root, os.DirFS(filepath.Join(store, templateFolder)))
+}
+
+// linkSnapshots puts a link where containerd looks for each unpacked layer. When it deletes an image, it removes the link.
+func linkSnapshots(store, root string) error {
+	entries, err := os.ReadDir(filepath.Join(store, snapshots))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		folder := filepath.Join(root, snapshotter, snapshots, entry.Name())
+		if err := os.MkdirAll(folder, folderMode); err != nil {
+			return err
+		}
+		if err := os.Symlink(filepath.Join(store, snapshots, entry.Name(), layerFolder), filepath.Join(folder, layerFolder)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

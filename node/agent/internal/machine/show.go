@@ -1,0 +1,184 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// Folder is where an instance has the files that are bound over those of the kernel.
+const Folder = "/run/foonode/machine"
+
+// Size of a machine.
+type Size struct {
+	// CPUs of the machine.
+	CPUs int
+	// MemoryBytes of the machine.
+	MemoryBytes int64
+}
+
+// kernel is what the kernel says of the host.
+type kernel struct {
+	meminfo, cpuinfo string
+	// uuid is another one at each look.
+	uuid string
+	// allowed are the numbers of the processors that this program may run on, sorted.
+	allowed []int
+}
+
+// Paths that are bound over, and where below Folder the files for them are.
+const (
+	settingsPath = "/proc/sys"
+	settingsName = "sys"
+	nodesName    = "node"
+)
+
+// view shows what is at a path below Folder at a path of the kernel.
+type view struct {
+	name, target string
+	// optional paths are not there on every machine.
+	optional bool
+}
+
+func views() []view {
+	all := slices.Grow([]view{
+		{name: "meminfo", target: "/proc/meminfo"},
+		{name: "cpuinfo", target: "/proc/cpuinfo"},
+		{name: "swaps", target: "/proc/swaps"},
+		{name: "boot_id", target: settingsPath + "/kernel/random/boot_id"},
+		{name: "cpu", target: "/sys/devices/system/cpu"},
+		// Without memory nodes the kubelet takes the processors from the folder above.
+		{name: nodesName, target: "/sys/devices/system/node", optional: true},
+	}, len(settings))
+	for name := range settings {
+		all = append(all, view{name: filepath.Join(settingsName, name), target: filepath.Join(settingsPath, name)})
+	}
+	return all
+}
+
+// Show writes the files of a machine of that size to the folder and lets all programs in this mount namespace see them, and none write to
+// them.
+func Show(folder string, size Size) error {
+	host, err := look()
+	if err != nil {
+		return err
+	}
+	if err := write(folder, files(host, size)); err != nil {
+		return err
+	}
+	for _, v := range views() {
+		if err := v.bind(folder); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func look() (kernel, error) {
+	var k kernel
+	for path, text := range map[string]*string{
+		"/proc/meminfo": &k.meminfo, "/proc/cpuinfo": &k.cpuinfo, "/proc/sys/kernel/random/uuid": &k.uuid,
+	} {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return k, fmt.Errorf("look at the host's machine: %w", err)
+		}
+		*text = string(data)
+	}
+	var err error
+	k.allowed, err = allowedCPUs()
+	return k, err
+}
+
+func allowedCPUs() ([]int, error) {
+	var set unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &set); err != nil {
+		return nil, fmt.Errorf("look at the host's processors: %w", err)
+	}
+	var numbers []int
+	for number := 0; len(numbers) < set.Count(); number++ {
+		if set.IsSet(number) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers, nil
+}
+
+// files returns the content of each file by its path below Folder.
+func files(host kernel, size Size) map[string]string {
+	numbers, online := number(host.allowed, size.CPUs)
+	all := map[string]string{
+		"meminfo": meminfo(host.meminfo, size.MemoryBytes),
+		"cpuinfo": cpuinfo(host.cpuinfo, numbers),
+		"swaps":   swaps,
+		// The kubelet knows by it whether its machine was started again.
+		"boot_id":      host.uuid,
+		"cpu/online":   cpuList(online),
+		"cpu/present":  cpuList(numbers),
+		"cpu/possible": cpuList(numbers),
+	}
+	for _, number := range numbers {
+		topology := fmt.Sprintf("cpu/cpu%d/topology/", number)
+		all[topology+"core_id"] = strconv.Itoa(number) + "\n"
+		all[topology+"physical_package_id"] = "0\n"
+	}
+	for name, value := range settings {
+		all[filepath.Join(settingsName, name)] = value
+	}
+	return all
+}
+
+func write(folder string, files map[string]string) error {
+	// As readable as what they stand for.
+	const folderMode, fileMode = 0o755, 0o444
+	if err := os.MkdirAll(filepath.Join(folder, nodesName), folderMode); err != nil {
+		return fmt.Errorf("files of the machine: %w", err)
+	}
+	for name, content := range files {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), folderMode); err != nil {
+			return fmt.Errorf("files of the machine: %w", err)
+		}
+		if err := os.WriteFile(path, []byte(content), fileMode); err != nil {
+			return fmt.Errorf("files of the machine: %w", err)
+		}
+	}
+	return nil
+}
+
+func (v view) bind(folder string) error {
+	err := unix.Mount(filepath.Join(folder, v.name), v.target, "", unix.MS_BIND, "")
+	if v.optional && errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("show the instance's own %s: %w", v.target, err)
+	}
+	// A bind takes other flags only when it is mounted again.
+	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
+	if err := unix.Mount("", v.target, "", flags, ""); err != nil {
+		return fmt.Errorf("make the instance's own %s read-only: %w", v.target, err)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package service
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+)
+
+// run keeps the program running until ctx is done.
+func (s *Service) run(ctx context.Context, done, started chan struct{}) {
+	defer close(done)
+	defer s.setState(Inactive)
+	first := sync.OnceFunc(func() { close(started) })
+	defer first()
+	pause := firstPause
+	for ctx.Err() == nil {
+		s.setState(Activating)
+		if err := s.waitForNeeds(ctx); err != nil {
+			if ctx.Err() == nil {
+				s.log.Error("Can not watch for the file that a service needs", "file", s.config.Needs, "error", err)
+			}
+			return
+		}
+		begin := time.Now()
+		s.runOnce(ctx, first)
+		if ctx.Err() != nil {
+			return
+		}
+		if time.Since(begin) > settled {
+			pause = firstPause
+		}
+		s.setState(Activating)
+		wait(ctx, pause)
+		pause = min(2*pause, longestPause)
+	}
+}
+
+func wait(ctx context.Context, pause time.Duration) {
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// runOnce runs the program until it ends, or stops it when ctx is done.
+func (s *Service) runOnce(ctx context.Context, started func()) {
+	defer started()
+	proc, drained, err := s.startProcess()
+	if err != nil {
+		s.log.Error("Can not start a service", "error", err)
+		return
+	}
+	ready := s.notify.ready()
+	for {
+		select {
+		case <-ready:
+			s.setState(Active)
+			started()
+			ready = nil
+		case <-proc.Done():
+			waitDrained(drained)
+			s.log.Warn("A service ended", "exit", proc.Exit().String(), "log", s.config.LogPath)
+			return
+		case <-ctx.Done():
+			proc.Stop(context.WithoutCancel(ctx), syscall.SIGTERM, stopTimeout)
+			return
+		}
+	}
+}
+
+// waitDrained waits for the last words of a program that ended, but not for what it left behind.
+func waitDrained(drained <-chan struct{}) {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-drained:
+	case <-timer.C:
+	}
+}
+
+// startProcess starts the program. The channel is closed when all its output is in the log.
+func (s *Service) startProcess() (*process.Process, <-chan struct{}, error) {
+	args, err := s.config.Args()
+	if err != nil {
+		return nil, nil, err
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("output of %s: %w", s.config.Name, err)
+	}
+	s.notify.reset()
+	proc, err := s.config.Starter.Start(process.Spec{
+		Path:      s.config.Program,
+		Args:      slices.Concat([]string{filepath.Base(s.config.Program)}, args),
+		Env:       slices.Concat(s.config.Env, []string{"NOTIFY_SOCKET=" + s.notify.path}),
+		Stdout:    write,
+		Stderr:    write,
+		KillGroup: !s.config.Alone,
+		Alone:     s.config.Alone,
+	})
+	_ = write.Close()
+	if err != nil {
+		_ = read.Close()
+		return nil, nil, err
+	}
+	if s.config.Simple {
+		s.notify.signal()
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		s.copyOutput(read)
+	}()
+	return proc, drained, nil
+}
+
+// copyOutput writes what the program says to its log.
+func (s *Service) copyOutput(read *os.File) {
+	defer func() { _ = read.Close() }()
+	if _, err := io.Copy(s.output, read); err != nil {
+		s.log.Error("Can not write the log of a service", "error", err)
+		// The program must not block on a full pipe.
+		_, _ = io.Copy(io.Discard, read)
+	}
+}
+
+// waitForNeeds returns when the file that the program needs exists.
+func (s *Service) waitForNeeds(ctx context.Context) error {
+	path := s.config.Needs
+	if path == "" || exists(path) {
+		return nil
+	}
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = watcher.Close() }()
+	if err := watcher.Add(folder); err != nil {
+		return err
+	}
+	for !exists(path) { // it may have come before the watch began
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-watcher.Errors:
+			return err
+		case <-watcher.Events:
+		}
+	}
+	return nil
+}

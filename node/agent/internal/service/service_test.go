@@ -1,0 +1,237 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package service
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
+)
+
+// helperEnv makes the test program a service's program: it says that it is ready, and goes on for ever.
+const helperEnv = "FOO_TEST_SERVICE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(helperEnv) == "" {
+		os.Exit(m.Run())
+	}
+	conn, err := net.Dial("unixgram", os.Getenv("NOTIFY_SOCKET"))
+	if err == nil {
+		_, err = conn.Write([]byte("STATUS=up\nREADY=1\n"))
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	select {}
+}
+
+// fixture is a service whose processes a test can see.
+type fixture struct {
+	*Service
+	table   *process.Table
+	folder  string
+	started chan *process.Process
+}
+
+// starter starts a process and notes it.
+func (f *fixture) starter(spec process.Spec) (*process.Process, error) {
+	proc, err := f.table.Start(spec)
+	if err == nil {
+		f.started <- proc
+	}
+	return proc, err
+}
+
+type starter func(spec process.Spec) (*process.Process, error)
+
+func (s starter) Start(spec process.Spec) (*process.Process, error) { return s(spec) }
+
+func newFixture(t *testing.T, change func(config *Config)) *fixture {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	reaped := make(chan struct{})
+	f := &fixture{table: process.NewTable(), folder: t.TempDir(), started: make(chan *process.Process, 100)}
+	go func() {
+		defer close(reaped)
+		f.table.Reap(ctx)
+	}()
+	config := Config{
+		Name:    "helper",
+		Program: self,
+		Args:    func() ([]string, error) { return []string{"arg"}, nil },
+		Env:     []string{helperEnv + "=1"},
+		LogPath: filepath.Join(f.folder, "log/helper.log"),
+		Folder:  f.folder,
+		Starter: starter(f.starter),
+		Log:     slog.New(slog.DiscardHandler),
+	}
+	if change != nil {
+		change(&config)
+	}
+	if f.Service, err = New(config); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		f.Close()
+		cancel()
+		<-reaped
+	})
+	return f
+}
+
+func (f *fixture) expect(t *testing.T, want State) {
+	t.Helper()
+	if got, _ := f.Active(); got != string(want) {
+		t.Errorf("the service is %s, want %s", got, want)
+	}
+}
+
+// next is the process that was started next.
+func (f *fixture) next(t *testing.T) *process.Process {
+	t.Helper()
+	select {
+	case proc := <-f.started:
+		return proc
+	case <-time.After(10 * time.Second):
+		t.Fatal("no process was started within 10 s")
+		return nil
+	}
+}
+
+func TestStartReturnsWhenTheProgramIsReady(t *testing.T) {
+	f := newFixture(t, nil)
+	f.expect(t, Inactive)
+	f.Start(t.Context())
+	f.expect(t, Active)
+	proc := f.next(t)
+	f.Stop()
+	f.expect(t, Inactive)
+	if exit := proc.Exit(); exit.Signal != syscall.SIGTERM {
+		t.Errorf("the program ended with %s", exit)
+	}
+	f.Start(t.Context())
+	f.expect(t, Active)
+	f.Close()
+	f.Start(t.Context())
+	f.expect(t, Inactive)
+}
+
+func TestASimpleProgramIsActiveOnceItRuns(t *testing.T) {
+	f := newFixture(t, func(config *Config) {
+		config.Simple, config.Program = true, "/bin/sleep"
+		config.Args = func() ([]string, error) { return []string{"1000"}, nil }
+	})
+	f.Start(t.Context())
+	f.expect(t, Active)
+}
+
+func TestProgramIsRestarted(t *testing.T) {
+	f := newFixture(t, func(config *Config) { config.Alone = true })
+	f.Start(t.Context())
+	first := f.next(t)
+	first.Signal(syscall.SIGKILL)
+	<-first.Done()
+	f.next(t)
+	f.Start(t.Context()) // nothing to do, since it is started
+	if len(f.started) > 0 {
+		t.Error("a program was started beside the other")
+	}
+}
+
+func TestStartReturnsWhenTheProgramFails(t *testing.T) {
+	for name, change := range map[string]func(config *Config){
+		"program ends":   func(config *Config) { config.Program = "/bin/false" },
+		"program absent": func(config *Config) { config.Program = "/no/program" },
+		"no arguments":   func(config *Config) { config.Args = func() ([]string, error) { return nil, os.ErrPermission } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t, change)
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			f.Start(ctx)
+			if ctx.Err() != nil {
+				t.Error("the start waited for a program that had failed")
+			}
+			f.expect(t, Activating)
+		})
+	}
+}
+
+func TestProgramStartsWhenItsFileIsThere(t *testing.T) {
+	var file string
+	f := newFixture(t, func(config *Config) {
+		config.Needs = filepath.Join(config.Folder, "sub/config")
+		file = config.Needs
+	})
+	f.Start(t.Context())
+	if len(f.started) > 0 {
+		t.Fatal("the program was started without its file")
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f.next(t)
+	f.Start(t.Context())
+	f.expect(t, Active)
+}
+
+func TestOutputIsKept(t *testing.T) {
+	f := newFixture(t, func(config *Config) {
+		config.Program = "/bin/sh"
+		config.Args = func() ([]string, error) { return []string{"-c", "echo to stdout; echo to stderr >&2; exit 1"}, nil }
+	})
+	f.Start(t.Context())
+	var log []byte
+	var err error
+	// A service waits only a moment for the output of a program that has ended.
+	for began := time.Now(); time.Since(began) < time.Minute; wait(t.Context(), 10*time.Millisecond) {
+		log, err = os.ReadFile(filepath.Join(f.folder, "log/helper.log"))
+		if err == nil && strings.HasPrefix(string(log), "to stdout\nto stderr\n") {
+			return
+		}
+	}
+	t.Errorf("the log is %q, %v", log, err)
+}
+
+func TestEnableChangesOnlyTheMark(t *testing.T) {
+	f := newFixture(t, nil)
+	f.Disable()
+	if f.Enabled() {
+		t.Error("the service is enabled")
+	}
+	f.Enable()
+	if !f.Enabled() || len(f.started) > 0 {
+		t.Error("the service is disabled or was started")
+	}
+}

@@ -1,0 +1,81 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package systemctl
+
+import "strings"
+
+// call is a parsed request.
+type call struct {
+	verb       string
+	units      []string
+	properties []string // --property
+	now        bool     // --now
+	quiet      bool     // --quiet
+	value      bool     // --value
+}
+
+func parse(args []string) call {
+	var c call
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		switch {
+		case isProperty(arg) && len(args) > 0:
+			c.addProperties(args[0])
+			args = args[1:]
+		case strings.HasPrefix(arg, "-"):
+			c.option(arg)
+		case c.verb == "":
+			c.verb = arg
+		default:
+			c.units = append(c.units, fullName(arg))
+		}
+	}
+	return c
+}
+
+// isProperty tells whether the next argument belongs to this one.
+func isProperty(arg string) bool { return arg == "-p" || arg == "--property" }
+
+// option takes an option that is one argument. Those that are not known change nothing of what is done here.
+func (c *call) option(arg string) {
+	switch {
+	case arg == "--now":
+		c.now = true
+	case arg == "--quiet" || arg == "-q":
+		c.quiet = true
+	case arg == "--value":
+		c.value = true
+	case arg == "--version":
+		c.verb = arg
+	case strings.HasPrefix(arg, "--property="):
+		c.addProperties(strings.TrimPrefix(arg, "--property="))
+	case strings.HasPrefix(arg, "-p"):
+		c.addProperties(strings.TrimPrefix(arg, "-p"))
+	}
+}
+
+func (c *call) addProperties(names string) {
+	c.properties = append(c.properties, strings.Split(names, ",")...)
+}
+
+func fullName(unit string) string {
+	if strings.Contains(unit, ".") {
+		return unit
+	}
+	return unit + ".service"
+}

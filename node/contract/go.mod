@@ -1,0 +1,3 @@
+module github.com/capfoo/cluster-api-provider-foo/node/contract
+
+go 1.26.0

@@ -1,0 +1,54 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package fast builds the flavor fast for programs that bring it along, from the sources that a release builds it from.
+package fast
+
+import (
+	"fmt"
+	"io/fs"
+
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+// Flavor is the name by which clusterctl is asked for the flavor.
+const Flavor = "fast"
+
+// Template returns the cluster template, with clusterctl's variables not replaced yet. It is the same each time.
+func Template() ([]byte, error) {
+	sources := filesys.MakeFsInMemory()
+	err := fs.WalkDir(templates.Sources, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := templates.Sources.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return sources.WriteFile(path, content)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("flavor %s: %w", Flavor, err)
+	}
+	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(sources, "flavors/"+Flavor)
+	if err != nil {
+		return nil, fmt.Errorf("flavor %s: %w", Flavor, err)
+	}
+	return objects.AsYaml()
+}

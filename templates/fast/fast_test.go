@@ -1,0 +1,115 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package fast_test
+
+import (
+	"bytes"
+	"testing"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/fast"
+)
+
+func template(t *testing.T) []byte {
+	t.Helper()
+	content, err := fast.Template()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return content
+}
+
+// Programs make the clusters that users get by the flavor's name. Only the comment at its top is missing.
+func TestItIsTheFlavorOfTheRelease(t *testing.T) {
+	g := NewWithT(t)
+	all, err := flavors.Build("..")
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, one := range all.Flavors {
+		if one.Name == fast.Flavor {
+			g.Expect(string(one.Content)).To(HavePrefix("# "))
+			g.Expect(string(one.Content)).To(HaveSuffix("\n" + string(template(t))))
+			return
+		}
+	}
+	t.Fatal("the release has no such flavor")
+}
+
+func TestOnlyTheFirstMachineSkipsChecks(t *testing.T) {
+	g := NewWithT(t)
+	config := controlPlaneConfig(t)
+	g.Expect(config.InitConfiguration.SkipPhases).To(Equal([]string{"preflight"}))
+	g.Expect(config.JoinConfiguration.SkipPhases).To(BeEmpty())
+}
+
+// controlPlaneConfig returns the kubeadm configuration of the template's control plane.
+func controlPlaneConfig(t *testing.T) bootstrapv1.KubeadmConfigSpec {
+	t.Helper()
+	for _, document := range bytes.Split(template(t), []byte("\n---\n")) {
+		if !bytes.Contains(document, []byte("\nkind: FooControlPlane\n")) {
+			continue
+		}
+		var object struct {
+			Spec struct {
+				KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec"`
+			} `json:"spec"`
+		}
+		NewWithT(t).Expect(yaml.Unmarshal(document, &object)).To(Succeed())
+		return object.Spec.KubeadmConfigSpec
+	}
+	t.Fatal("the template has no FooControlPlane")
+	return bootstrapv1.KubeadmConfigSpec{}
+}
+
+// A control plane machine is ready only when the kubelet says so of all four components, and the next one waits for it.
+func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
+	config := controlPlaneConfig(t)
+	const folder = "/etc/kubernetes/patches"
+	g := NewWithT(t)
+	g.Expect(config.InitConfiguration.Patches.Directory).To(Equal(folder))
+	g.Expect(config.JoinConfiguration.Patches.Directory).To(Equal(folder))
+	patches := map[string]string{}
+	for _, file := range config.Files {
+		patches[file.Path] = file.Content
+	}
+	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		t.Run(component, func(t *testing.T) {
+			g := NewWithT(t)
+			text, err := yaml.YAMLToJSON([]byte(patches[folder+"/"+component+"+json.yaml"]))
+			g.Expect(err).NotTo(HaveOccurred())
+			patch, err := jsonpatch.DecodePatch(text)
+			g.Expect(err).NotTo(HaveOccurred())
+			// What kubeadm writes of a startup probe.
+			probe := &corev1.Probe{InitialDelaySeconds: 10, PeriodSeconds: 10, FailureThreshold: 24, TimeoutSeconds: 15}
+			before, err := yaml.Marshal(corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: component, StartupProbe: probe}}}})
+			g.Expect(err).NotTo(HaveOccurred())
+			before, err = yaml.YAMLToJSON(before)
+			g.Expect(err).NotTo(HaveOccurred())
+			after, err := patch.Apply(before)
+			g.Expect(err).NotTo(HaveOccurred())
+			var pod corev1.Pod
+			g.Expect(yaml.Unmarshal(after, &pod)).To(Succeed())
+			g.Expect(pod.Spec.Containers[0].StartupProbe).To(Equal(&corev1.Probe{
+				PeriodSeconds: 1, FailureThreshold: probe.FailureThreshold * probe.PeriodSeconds, TimeoutSeconds: 15,
+			}))
+		})
+	}
+}

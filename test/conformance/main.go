@@ -1,0 +1,129 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Command conformance runs Kubernetes' own conformance tests on a cluster of Foo, keeps the result of each, and writes the report in
+// docs/conformance. hack/build-conformance.sh builds the tests, unmodified, from the module of Kubernetes (see the folder suite), and the
+// programs of the images that they use; those images are made of them and of Debian packages, and have the names of the originals.
+//
+// Limits: the images are not the originals, and one machine has all nodes. So the results say how Foo's clusters behave, and are no
+// statement of anybody else about them.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// Exit codes besides 0.
+const (
+	exitFailed  = 1 // a test failed or has no result
+	exitInvalid = 2 // the flags are wrong, nothing was started
+)
+
+func main() { os.Exit(execute()) }
+
+// execute returns the exit code.
+func execute() int {
+	ctrl.SetLogger(logr.Discard())
+	klog.SetLogger(logr.Discard())
+
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	err := newCommand().ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "conformance:", err)
+	if errors.Is(err, errUsage) {
+		return exitInvalid
+	}
+	return exitFailed
+}
+
+// errUsage is wrapped by all that is wrong with the flags.
+var errUsage = errors.New("wrong usage; see --help")
+
+func newCommand() *cobra.Command {
+	command := &cobra.Command{
+		Use: "conformance", Short: "Run Kubernetes' conformance tests on a cluster of Foo",
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return fmt.Errorf("%w: %w", errUsage, err) })
+	command.AddCommand(newImagesCommand(), newRunCommand(), newReportCommand())
+	return command
+}
+
+func newImagesCommand() *cobra.Command {
+	var i images
+	command := &cobra.Command{
+		Use: "images", Short: "Write an archive with the images that the tests use", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return i.write(command.Context()) },
+	}
+	command.Flags().StringVar(&i.system, "system", "bin/conformance/system.tar", "Operating system that hack/build-system.sh has made of packages.txt.")
+	command.Flags().StringVar(&i.programs, "programs", "bin/conformance/programs", "Folder of the programs.")
+	command.Flags().StringVar(&i.output, "output", "bin/conformance/images.tar", "Archive to write.")
+	return command
+}
+
+func newRunCommand() *cobra.Command {
+	var r run
+	command := &cobra.Command{
+		Use:   "run",
+		Short: "Run tests, and keep their results",
+		Long: `Makes a cluster of one control plane machine and two workers, loads the images, runs the tests, and deletes the cluster. If a
+quickstart already runs in the state folder, its cluster is taken and stays.
+
+Each test that has failed runs once more at the end, alone. The last result of a test counts; all are kept. Exits with 1 unless all
+tests that were chosen have passed.`,
+		Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return r.do(command.Context()) },
+	}
+	flags := command.Flags()
+	flags.StringVar(&r.focus, "focus", "", "Run only tests whose names match this regular expression.")
+	flags.StringVar(&r.list, "tests", "", "Run only the tests in this file, one name in each line.")
+	flags.StringVar(&r.shard, "shard", "", "Run only one part of all tests: 2/4 is the second of four.")
+	flags.BoolVar(&r.resume, "resume", true, "Run no test that has passed before.")
+	flags.IntVar(&r.processes, "processes", 2, "How many tests run at once; tests that must run alone do.")
+	flags.BoolVar(&r.dryRun, "dry-run", false, "Only list the tests that would run.")
+	flags.StringVar(&r.bin, "bin", "bin", "Folder of the programs.")
+	flags.StringVar(&r.results, "results", "bin/conformance/results", "Folder for the results.")
+	flags.StringVar(&r.stateDir, "state-dir", "/var/lib/foo-conformance", "Folder for the cluster, on a disk file system.")
+	flags.StringVar(&r.bridge, "bridge", "foocnf", "Name of the network bridge of the cloud's instances.")
+	flags.StringVar(&r.network, "network", "10.94.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
+	return command
+}
+
+func newReportCommand() *cobra.Command {
+	var r report
+	command := &cobra.Command{
+		Use: "report", Short: "Write the report on the results", Args: cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error { return r.write(command.Context()) },
+	}
+	command.Flags().StringVar(&r.bin, "bin", "bin", "Folder of the programs.")
+	command.Flags().StringVar(&r.results, "results", "bin/conformance/results", "Folder of the results.")
+	command.Flags().StringVar(&r.causes, "causes", "test/conformance/causes.yaml", "Causes that somebody has found, by the name of the test.")
+	command.Flags().StringVar(&r.output, "output", "docs/conformance", "Folder for the report.")
+	return command
+}

@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/opencontainers/cgroups"
+	"golang.org/x/sys/unix"
+	"sigs.k8s.io/yaml"
+)
+
+// reportText is the template of the report.
+//
+//go:embed report.md.tmpl
+var reportText string
+
+// report is what a user chooses.
+type report struct {
+	bin, results, causes, output string
+}
+
+// findings is what the report tells.
+type findings struct {
+	Version                     string
+	Total, Passed, Failed, None int
+	First, Last                 time.Time
+	Kernel, Cgroups             string
+	Groups                      []*group
+	Failures                    []failure
+	// Again are the tests that have passed only when they ran again.
+	Again []failure
+	// Missing are the tests that have no result.
+	Missing []failure
+}
+
+// group is the tests of one special interest group of Kubernetes.
+type group struct {
+	Name                        string
+	Total, Passed, Failed, None int
+}
+
+// failure is a test that has not passed, at least once.
+type failure struct {
+	Name, Message, Cause string
+	Stolen               float64
+	Runs                 int
+}
+
+func (r report) write(ctx context.Context) error {
+	s, err := openSuite(ctx, r.bin)
+	if err != nil {
+		return err
+	}
+	all, err := readResults(filepath.Join(r.results, s.version))
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(r.causes)
+	if err != nil {
+		return err
+	}
+	causes := map[string]string{}
+	if err := yaml.UnmarshalStrict(content, &causes); err != nil {
+		return fmt.Errorf("%s: %w", r.causes, err)
+	}
+	found := look(s, all, causes)
+	text, err := template.New("report").Funcs(template.FuncMap{"percent": percent, "day": day}).Parse(reportText)
+	if err != nil {
+		return err
+	}
+	var written bytes.Buffer
+	if err := text.Execute(&written, found); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.output, 0o755); err != nil { //nolint:gosec // everybody may read it
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.output, "README.md"), written.Bytes(), fileMode)
+}
+
+func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
+
+func day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
+
+// look counts and sorts the results.
+func look(s suite, all map[string][]result, causes map[string]string) findings {
+	found := findings{Version: s.version, Total: len(s.names), Kernel: kernel(), Cgroups: "v1"}
+	if cgroups.IsCgroup2UnifiedMode() {
+		found.Cgroups = "v2"
+	}
+	for _, name := range s.names {
+		results := all[name]
+		one := found.group(name)
+		one.Total++
+		for _, result := range results {
+			if found.First.IsZero() || result.Started.Before(found.First) {
+				found.First = result.Started
+			}
+			if result.Started.After(found.Last) {
+				found.Last = result.Started
+			}
+		}
+		switch index := slices.IndexFunc(results, func(r result) bool { return r.State != passed }); {
+		case len(results) == 0:
+			found.None++
+			one.None++
+			found.Missing = append(found.Missing, failure{Name: name, Cause: causes[name]})
+		case last(results) == passed:
+			found.Passed++
+			one.Passed++
+			if index >= 0 {
+				found.Again = append(found.Again, newFailure(results, results[index], causes))
+			}
+		default:
+			found.Failed++
+			one.Failed++
+			found.Failures = append(found.Failures, newFailure(results, results[len(results)-1], causes))
+		}
+	}
+	return found
+}
+
+func newFailure(results []result, shown result, causes map[string]string) failure {
+	message, _, _ := strings.Cut(strings.TrimSpace(shown.Message), "\n")
+	return failure{Name: shown.Name, Message: message, Cause: causes[shown.Name], Stolen: shown.Stolen, Runs: len(results)}
+}
+
+// group returns the group that a test's name begins with.
+func (f *findings) group(test string) *group {
+	name, _, _ := strings.Cut(strings.TrimPrefix(test, "[sig-"), "]")
+	index := slices.IndexFunc(f.Groups, func(g *group) bool { return g.Name == name })
+	if index < 0 {
+		f.Groups = append(f.Groups, &group{Name: name})
+		index = len(f.Groups) - 1
+	}
+	return f.Groups[index]
+}
+
+// kernel returns the version of the machine's kernel.
+func kernel() string {
+	var name unix.Utsname
+	if err := unix.Uname(&name); err != nil {
+		return "unknown"
+	}
+	version, _, _ := strings.Cut(unix.ByteSliceToString(name.Release[:]), "-")
+	return version
+}

@@ -1,0 +1,171 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onsi/ginkgo/v2/reporters"
+	"github.com/onsi/ginkgo/v2/types"
+	"sigs.k8s.io/yaml"
+)
+
+// passed is the state of a result; all others are failures of one kind or another.
+const passed = "passed"
+
+// result is what the suite writes of one run of a test; see suite/result_test.go.
+type result struct {
+	Name    string        `json:"name"`
+	State   string        `json:"state"`
+	Started time.Time     `json:"started"`
+	Took    time.Duration `json:"took"`
+	Message string        `json:"message"`
+	Where   string        `json:"where"`
+	Stolen  float64       `json:"stolen"`
+}
+
+// readResults returns the results of each test, the last at the end.
+func readResults(folder string) (map[string][]result, error) {
+	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]result{}
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		var one result
+		if err := json.Unmarshal(content, &one); err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all[one.Name] = append(all[one.Name], one)
+	}
+	for _, results := range all {
+		slices.SortFunc(results, func(a, b result) int { return a.Started.Compare(b.Started) })
+	}
+	return all, nil
+}
+
+// last returns the state of a test's last result, or that it has none.
+func last(results []result) string {
+	if len(results) == 0 {
+		return "not run"
+	}
+	return results[len(results)-1].State
+}
+
+// suite is the built suite of one Kubernetes version.
+type suite struct {
+	program, version string
+	// names of its conformance tests, sorted.
+	names []string
+}
+
+var gitVersion = regexp.MustCompile(`v[0-9]+\.[0-9]+\.[0-9]+`)
+
+func openSuite(ctx context.Context, bin string) (suite, error) {
+	s := suite{program: filepath.Join(bin, "conformance", "e2e.test")}
+	version, err := s.output(ctx, "--version")
+	if err != nil {
+		return s, err
+	}
+	s.version = gitVersion.FindString(string(version))
+	content, err := s.output(ctx, "--list-conformance-tests")
+	if err != nil {
+		return s, err
+	}
+	var tests []struct {
+		Codename string `json:"codename"`
+	}
+	if err := yaml.Unmarshal(content, &tests); err != nil {
+		return s, fmt.Errorf("read the list of conformance tests: %w", err)
+	}
+	for _, test := range tests {
+		s.names = append(s.names, test.Codename)
+	}
+	slices.Sort(s.names)
+	return s, nil
+}
+
+func (s suite) output(ctx context.Context, flag string) ([]byte, error) {
+	command := exec.CommandContext(ctx, s.program, flag)
+	var problem bytes.Buffer
+	command.Stderr = &problem
+	output, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w: %s", s.program, flag, err, problem.String())
+	}
+	return output, nil
+}
+
+// shardOf returns those of the tests that are in a part, such as 2/4. The tests of each part are the same in each run.
+func shardOf(names []string, shard string) ([]string, error) {
+	if shard == "" {
+		return names, nil
+	}
+	part, of, _ := strings.Cut(shard, "/")
+	number, err := strconv.Atoi(part)
+	total, problem := strconv.Atoi(of)
+	if err != nil || problem != nil || number < 1 || number > total {
+		return nil, fmt.Errorf("%w: --shard %q: want for example 2/4", errUsage, shard)
+	}
+	var chosen []string
+	for index, name := range names {
+		if index%total == number-1 {
+			chosen = append(chosen, name)
+		}
+	}
+	return chosen, nil
+}
+
+// writeJUnit writes the last result of each test, in the form of JUnit.
+func writeJUnit(path string, names []string, all map[string][]result) error {
+	report := types.Report{SuiteDescription: "Kubernetes conformance", SuiteSucceeded: true}
+	for _, name := range names {
+		spec := types.SpecReport{LeafNodeType: types.NodeTypeIt, LeafNodeText: name, State: types.SpecStateSkipped}
+		if results := all[name]; len(results) > 0 {
+			one := results[len(results)-1]
+			spec.State, spec.RunTime, spec.StartTime, spec.NumAttempts = stateOf(one.State), one.Took, one.Started, len(results)
+			spec.Failure.Message = one.Message
+		}
+		report.SuiteSucceeded = report.SuiteSucceeded && spec.State == types.SpecStatePassed
+		report.SpecReports = append(report.SpecReports, spec)
+	}
+	return reporters.GenerateJUnitReport(report, path)
+}
+
+func stateOf(name string) types.SpecState {
+	for _, state := range []types.SpecState{types.SpecStatePassed, types.SpecStateSkipped, types.SpecStatePanicked, types.SpecStateTimedout} {
+		if state.String() == name {
+			return state
+		}
+	}
+	return types.SpecStateFailed
+}

@@ -1,0 +1,128 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package stopwatch measures how long something takes without the time for which the machine of the test is to blame: its own host
+// may give most of its processors to others for minutes, and a small machine has not enough of them for a whole cluster.
+package stopwatch
+
+import (
+	"context"
+	"runtime"
+	"sort"
+	"sync"
+	"time"
+
+	"github.com/prometheus/procfs"
+)
+
+// interval is the time between two looks at the machine.
+const interval = 50 * time.Millisecond
+
+// Stopwatch looks at the machine all the time.
+type Stopwatch struct {
+	mu    sync.Mutex
+	looks []look
+}
+
+// look is what the machine's processors had done at a moment, and what they had to do.
+type look struct {
+	at time.Time
+	// total is the time that all processors have had since the machine was started, in seconds, and stolen the part of it that its host gave to others.
+	total, stolen float64
+	// wanted is how many threads ran or waited for a processor, besides the one that looked.
+	wanted float64
+}
+
+// Start starts a stopwatch. It looks at the machine until ctx ends.
+func Start(ctx context.Context) *Stopwatch {
+	s := &Stopwatch{}
+	s.look()
+	go func() {
+		ticker := time.NewTicker(interval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				s.look()
+			}
+		}
+	}()
+	return s
+}
+
+// HeldUp returns how much of the time between two moments the machine was to blame for: the longest time in which nothing here could
+// run, or what a thread had to wait for a processor, whichever is longer.
+func (s *Stopwatch) HeldUp(from, to time.Time) time.Duration {
+	looks := s.between(from, to)
+	pause, last := time.Duration(0), from
+	for _, one := range looks {
+		pause, last = max(pause, one.at.Sub(last)), one.at
+	}
+	pause = max(pause, to.Sub(last))
+	return max(pause, time.Duration(withheld(looks, runtime.NumCPU())*float64(to.Sub(from))))
+}
+
+func (s *Stopwatch) look() {
+	now := observe()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.looks = append(s.looks, now)
+}
+
+func (s *Stopwatch) between(from, to time.Time) []look {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := sort.Search(len(s.looks), func(i int) bool { return !s.looks[i].at.Before(from) })
+	end := sort.Search(len(s.looks), func(i int) bool { return s.looks[i].at.After(to) })
+	return s.looks[first:max(first, end)]
+}
+
+// observe looks at the machine. Where that does not tell, it counts as idle.
+func observe() look {
+	now := look{at: time.Now()}
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return now
+	}
+	stat, err := proc.Stat()
+	if err != nil {
+		return now
+	}
+	cpu := stat.CPUTotal
+	now.total = cpu.User + cpu.Nice + cpu.System + cpu.Idle + cpu.Iowait + cpu.IRQ + cpu.SoftIRQ + cpu.Steal
+	now.stolen, now.wanted = cpu.Steal, float64(stat.ProcessesRunning)-1
+	return now
+}
+
+// withheld is the share, from 0 to 1, of the time that a thread could not run though it wanted to: the machine's host had given the
+// processors to others, or more threads wanted one than there are.
+func withheld(looks []look, processors int) float64 {
+	if len(looks) == 0 {
+		return 0
+	}
+	first, last := looks[0], looks[len(looks)-1]
+	stolen := 0.0
+	if all := last.total - first.total; all > 0 {
+		stolen = min(1, max(0, (last.stolen-first.stolen)/all))
+	}
+	wanted := 0.0
+	for _, one := range looks {
+		wanted += one.wanted / float64(len(looks))
+	}
+	return 1 - (1-stolen)*min(1, float64(processors)/max(1, wanted))
+}

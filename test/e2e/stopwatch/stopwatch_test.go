@@ -1,0 +1,59 @@
+/*
+Copyright 2026 The Foo Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package stopwatch
+
+import (
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+)
+
+func TestHeldUp(t *testing.T) {
+	began := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
+	// looks are one each 100 ms for a second, of a machine with a processor for each thread.
+	looks := func(change func(number int, one *look)) []look {
+		var list []look
+		for number := range 11 {
+			one := look{at: began.Add(time.Duration(number) * 100 * time.Millisecond), total: float64(number), wanted: 1}
+			change(number, &one)
+			list = append(list, one)
+		}
+		return list
+	}
+	for name, test := range map[string]struct {
+		looks []look
+		want  float64
+	}{
+		"an idle machine":            {looks(func(int, *look) {}), 0},
+		"half of the time is stolen": {looks(func(number int, one *look) { one.stolen = float64(number) / 2 }), 0.5},
+		"four threads want one":      {looks(func(_ int, one *look) { one.wanted = 4 }), 0.75},
+		"both":                       {looks(func(number int, one *look) { one.stolen, one.wanted = float64(number)/2, 4 }), 0.875},
+		"no look":                    {nil, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			NewWithT(t).Expect(withheld(test.looks, 1)).To(BeNumerically("~", test.want, 0.001))
+		})
+	}
+
+	g := NewWithT(t)
+	watch := &Stopwatch{looks: looks(func(int, *look) {})}
+	g.Expect(watch.HeldUp(began, began.Add(time.Second))).To(Equal(100*time.Millisecond), "the longest time between two looks")
+	g.Expect(watch.HeldUp(began, began.Add(3*time.Second))).To(Equal(2*time.Second), "the time after the last look")
+	watch.looks = looks(func(_ int, one *look) { one.wanted = 1e6 })
+	g.Expect(watch.HeldUp(began, began.Add(time.Second))).To(BeNumerically(">", 990*time.Millisecond))
+}
