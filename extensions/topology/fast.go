@@ -18,7 +18,7 @@ package topology
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// patchesFolder is where kubeadm finds what shortens startup probes.
+// patchesFolder is where kubeadm finds patches of what it deploys.
 const patchesFolder = "/etc/kubernetes/patches"
 
 // startup is what the ClusterClass foo says of the startup probe of a component.
@@ -26,6 +26,15 @@ const startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDe
 - {op: replace, path: /spec/containers/0/startupProbe/periodSeconds, value: 1}
 - {op: replace, path: /spec/containers/0/startupProbe/failureThreshold, value: 240}
 `
+
+// patches are what the ClusterClass foo gives kubeadm, by the file in patchesFolder.
+var patches = []struct{ file, content string }{
+	{"etcd+json.yaml", startup},
+	{"kube-apiserver+json.yaml", startup},
+	{"kube-controller-manager+json.yaml", startup},
+	{"kube-scheduler+json.yaml", startup},
+	{"corednsdeployment+json.yaml", "- {op: replace, path: /spec/replicas, value: 1}\n"},
+}
 
 // changeFast adds what the variable fast stands for, but for the arguments of etcd. The flavor fast says why.
 func (t *template) changeFast(said tree, config string) {
@@ -36,11 +45,11 @@ func (t *template) changeFast(said tree, config string) {
 	for _, command := range []string{"initConfiguration", "joinConfiguration"} {
 		said.set(patchesFolder, config, command, "patches", "directory")
 	}
-	said.set(t.withStartupProbes(config), config, "files")
+	said.set(t.withPatches(config), config, "files")
 }
 
-// withStartupProbes returns the files of the template and those that shorten startup probes. A merge patch replaces the whole list.
-func (t *template) withStartupProbes(config string) []any {
+// withPatches returns the files of the template and the patches. A merge patch replaces the whole list.
+func (t *template) withPatches(config string) []any {
 	files, _, _ := unstructured.NestedSlice(t.object, "spec", "template", "spec", config, "files")
 	there := map[any]bool{}
 	for _, file := range files {
@@ -48,9 +57,9 @@ func (t *template) withStartupProbes(config string) []any {
 			there[fields["path"]] = true
 		}
 	}
-	for _, component := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		if path := patchesFolder + "/" + component + "+json.yaml"; !there[path] {
-			files = append(files, tree{"path": path, "content": startup})
+	for _, patch := range patches {
+		if path := patchesFolder + "/" + patch.file; !there[path] {
+			files = append(files, tree{"path": path, "content": patch.content})
 		}
 	}
 	return files

@@ -231,7 +231,8 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 		"what makes a cluster fast, after the files that are there": {
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", `"kubeadmConfigSpec":{"files":[{"path":"/a"},
 				{"path":"/etc/kubernetes/patches/etcd+json.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+json.yaml"},
-				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"}]}`)),
+				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"},
+				{"path":"/etc/kubernetes/patches/corednsdeployment+json.yaml"}]}`)),
 			given("fast", `true`),
 			fmt.Sprintf(controlPlaneTemplate, "v1beta1", `"kubeadmConfigSpec":{
 				"clusterConfiguration":{"etcd":{"local":{"extraArgs":{"unsafe-no-fsync":"true"}}}},
@@ -239,7 +240,8 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 				"joinConfiguration":{"patches":{"directory":"/etc/kubernetes/patches"}},
 				"files":[{"path":"/a"},
 				{"path":"/etc/kubernetes/patches/etcd+json.yaml"},{"path":"/etc/kubernetes/patches/kube-apiserver+json.yaml"},
-				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"}]}`),
+				{"path":"/etc/kubernetes/patches/kube-controller-manager+json.yaml"},{"path":"/etc/kubernetes/patches/kube-scheduler+json.yaml"},
+				{"path":"/etc/kubernetes/patches/corednsdeployment+json.yaml"}]}`),
 		},
 		"instance types": {
 			item("FooControlPlane", "spec.machineTemplate.infrastructureRef", fmt.Sprintf(machineTemplate, "v1beta1", "")),

@@ -161,15 +161,33 @@ func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 				identity := object.GetKind() + "/" + object.GetName()
 				g.Expect(taken.Has(identity)).To(BeFalse(), "%s is of another class", identity)
 				taken.Insert(identity)
-				if object.GetKind() == "ClusterClass" {
+				switch object.GetKind() {
+				case "ClusterClass":
 					referred = references(object.Object)
-				} else {
+				case "ConfigMap": // An add-on.
+				default:
 					there.Insert(identity)
 				}
 			}
 			g.Expect(sets.List(referred)).To(Equal(sets.List(there)))
 		})
 	}
+}
+
+// A cluster has the same network, whether a flavor or the add-on of the extension's class brought it.
+func TestTheAddonIsTheNetworkOfTheFlavors(t *testing.T) {
+	g := NewWithT(t)
+	all := build(t)
+	network := func(template flavors.Template) map[string]string {
+		objects, err := template.Render(t.Context(), "default", variablesOf(template))
+		g.Expect(err).NotTo(HaveOccurred())
+		index := slices.IndexFunc(objects, func(object unstructured.Unstructured) bool { return object.GetKind() == "ConfigMap" })
+		g.Expect(index).To(BeNumerically(">=", 0), "%s has no ConfigMap", template.File)
+		data, _, err := unstructured.NestedStringMap(objects[index].Object, "data")
+		g.Expect(err).NotTo(HaveOccurred())
+		return data
+	}
+	g.Expect(network(all.Classes[1])).To(And(HaveLen(2), Equal(network(all.Flavors[0]))))
 }
 
 // references returns the kind and the name of each reference to a template below a value.

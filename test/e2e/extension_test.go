@@ -89,6 +89,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 	It("gets its add-ons once its control plane is initialized", Label("contract:lifecycle-hooks.after-control-plane-initialized"), func(ctx SpecContext) {
 		c.let(ctx, "AfterControlPlaneInitialized")
 		Expect(c.on(ctx, "--namespace=kube-public", "get", "configmap", "from-addon", "--output=jsonpath={.data.for}")).To(Equal(previousVersion))
+		Expect(c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset", "flannel")).To(ContainSubstring("successfully rolled out"))
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(clusterUp))
 
@@ -205,6 +206,7 @@ func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectK
 	for _, object := range m.generate(ctx, key, want) {
 		if object.GetKind() == "Cluster" {
 			Expect(unstructured.SetNestedField(object.Object, className+"-extension", "spec", "topology", "classRef", "name")).To(Succeed())
+			object.SetLabels(map[string]string{"network": "flannel"}) // The add-on that comes with the class.
 			objects = append(objects, object)
 		}
 	}
