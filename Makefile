@@ -26,9 +26,13 @@ NODE_VERSIONS ?= $(KUBERNETES_VERSION)
 BIN := $(CURDIR)/bin
 NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
-# No program says which commit it was built from, and git refuses to tell root that of a clone of another user.
-export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false)
-GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags '-s -w'
+# Programs, tests and the linter have one setting, so that each package is compiled once. No program says which commit it was built from,
+# and git refuses to tell root that of a clone of another user.
+export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false -trimpath)
+export CGO_ENABLED := 0
+GO_BUILD := go build -ldflags '-s -w'
+# The linter vets the tests.
+GO_TEST := go test -vet=off
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
 # Gomega's own second is short where compilers run beside the tests.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT := 60s
@@ -59,8 +63,8 @@ test: lint verify test-unit test-integration e2e ## Run everything: lint, verify
 
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
-	go test -timeout 30m ./...
-	cd node/agent && go test ./...
+	$(GO_TEST) -timeout 30m ./...
+	cd node/agent && $(GO_TEST) ./...
 	cd node/kubernetes && go test ./preflight
 
 FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
@@ -74,17 +78,21 @@ fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion
 	HISTORIES=$(HISTORIES) go test ./controllers/controlplane/plan ./controllers/machinepool -run 'TestPlanIsSafeAndConverges|TestHistories' -timeout 2h
 
 # Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
-INTEGRATION_PACKAGES = $(shell grep -rlE --include='*_test.go' '^//go:build (integration|host)' . | xargs -r -n1 dirname | sort -u)
+TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs -r -n1 dirname | sort -u)
+HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
+INTEGRATION_PACKAGES = $(filter-out ./node/% $(HOST_PACKAGES),$(call TAGGED,integration))
 
+# The packages with a kube-apiserver of their own wait most of the time. Those with instances have the machine for themselves. Go does
+# not see that programs and images have changed, so no result counts that it remembers.
 .PHONY: test-integration
 test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
-	go test -tags integration,host -count 1 -p 1 -timeout 40m $(filter-out ./node/%,$(INTEGRATION_PACKAGES))
-	@# Go does not see that programs and images have changed, so no result counts that it remembers.
-	cd node/agent && go test -tags integration,host -count 1 -p 1 -timeout 40m ./...
+	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
+	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
+	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
 .PHONY: e2e
 e2e: all-versions programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(if $(findstring conformance,$(LABELS))$(filter slow,$(LABELS)),conformance-parts) ## Run the stories on real machines (LABELS='smoke' chooses)
-	go test -tags e2e -timeout $(E2E_TIMEOUT) ./test/e2e -v -ginkgo.v -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.label-filter='$(LABELS)'
+	$(GO_TEST) -tags e2e -timeout $(E2E_TIMEOUT) ./test/e2e -v -ginkgo.v -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: conformance
 conformance: programs conformance-parts ## Run those of Kubernetes' own conformance tests that have not passed yet (FOCUS='sig-network' chooses)

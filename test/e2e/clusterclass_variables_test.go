@@ -76,7 +76,6 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func(
 			components := config.ClusterConfiguration
 			g.Expect(components.APIServer.CertSANs).To(Equal([]string{"api.example.com"}))
 			g.Expect(components.APIServer.ExtraArgs).To(Equal(arguments("1")))
-			g.Expect(components.APIServer.ExtraEnvs).To(HaveValue(HaveLen(1)), "what makes the API server fast")
 			g.Expect(components.ControllerManager.ExtraArgs).To(Equal(arguments("2")))
 			g.Expect(components.Scheduler.ExtraArgs).To(Equal(arguments("3")))
 			g.Expect(config.InitConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
