@@ -77,16 +77,15 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 		var checks clusterv1.MachineHealthCheckList
 		Expect(c.List(ctx, &checks, client.InNamespace(namespace))).To(Succeed())
 		Expect(checks.Items).To(HaveLen(2), "health checks of the control plane and of the MachineDeployment")
-		c.expectMachines(ctx, func() { c.expectQuiet(ctx, brieflyQuiet) }, 0)
+		c.expectMachines(ctx, 0, func() {}, func() { c.expectQuiet(ctx, brieflyQuiet) })
 	}, NodeTimeout(3*clusterUp))
 
 	It("is upgraded by its version, the control plane before the workers", Label("slow", "contract:control-plane.version"), func(ctx SpecContext) {
 		version = currentVersion
 		disorder := c.watchUpgrade(ctx, version)
-		c.expectMachines(ctx, func() {
+		c.expectMachines(ctx, 3, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/version","value":"`+version+`"}]`)
-			c.topologySettled(ctx, counts{1, 1, 1}, version)
-		}, 3)
+		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 		Expect(disorder()).To(BeEmpty())
 		for _, node := range c.nodesReady(ctx, 1, 2) {
 			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(version))
@@ -94,20 +93,18 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 	}, NodeTimeout(2*rolledOut))
 
 	It("is scaled by its topology", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
-		c.expectMachines(ctx, func() {
+		c.expectMachines(ctx, 1, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":2},
 				{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":0}]`)
-			c.topologySettled(ctx, counts{1, 2, 0}, version)
-		}, 1)
-		c.expectMachines(ctx, func() {
+		}, func() { c.topologySettled(ctx, counts{1, 2, 0}, version) })
+		c.expectMachines(ctx, 1, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":1},
 				{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":1}]`)
-			c.topologySettled(ctx, counts{1, 1, 1}, version)
-		}, 1)
+		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(4*clusterUp))
 
 	It("takes a change of its class in place where it can", Label("contract:control-plane.machines"), func(ctx SpecContext) {
-		c.expectMachines(ctx, func() {
+		c.expectMachines(ctx, 0, func() {
 			c.patchClass(ctx, `[{"op":"add","path":"/spec/controlPlane/deletion","value":{"nodeDrainTimeoutSeconds":77}},
 				{"op":"add","path":"/spec/controlPlane/metadata","value":{"labels":{"e2e.foo/class":"changed"}}},
 				{"op":"add","path":"/spec/workers/machineDeployments/0/deletion","value":{"nodeDrainTimeoutSeconds":78}},
@@ -120,20 +117,18 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 				g.Expect(sets.List(timeouts)).To(Equal([]int32{77, 78, 79}), "drain timeouts of the Machines")
 				g.Expect(c.controlPlaneMachines(g, ctx)[0].Labels).To(HaveKeyWithValue("e2e.foo/class", "changed"))
 			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-			c.topologySettled(ctx, counts{1, 1, 1}, version)
-		}, 0)
+		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(2*clusterUp))
 
 	It("rolls its workers once when their template is rotated", Label("contract:infra-machine.template-ssa-dry-run",
 		"contract:infra-machinepool.template-ssa-dry-run"), func(ctx SpecContext) {
 		before := c.templateOf(Default, ctx)
-		c.expectMachines(ctx, func() {
+		c.expectMachines(ctx, 2, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables","value":[
 				{"name":"workerInstanceType","value":"medium"},{"name":"fast","value":true}]}]`)
 			Eventually(func(g Gomega) { g.Expect(c.templateOf(g, ctx)).NotTo(Equal(before), "the FooMachineTemplate") }).
 				WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-			c.topologySettled(ctx, counts{1, 1, 1}, version)
-		}, 2)
+		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 		for _, machine := range c.fooMachines(Default, ctx) {
 			if _, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]; !controlPlane {
 				Expect(machine.Spec.InstanceType).To(Equal("medium"))
@@ -148,17 +143,16 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 		template.SetName("foo-2")
 		commands := addCommands(template, []string{"true"}, "spec", "template", "spec", "kubeadmConfigSpec", "preKubeadmCommands")
 		Expect(c.Create(ctx, template)).To(Succeed())
-		c.expectMachines(ctx, func() {
+		c.expectMachines(ctx, 1, func() {
 			c.patchClass(ctx, `[{"op":"replace","path":"/spec/controlPlane/templateRef/name","value":"foo-2"}]`)
 			Eventually(func(g Gomega) {
 				g.Expect(c.controlPlane(g, ctx).Spec.KubeadmConfigSpec.PreKubeadmCommands).To(Equal(commands))
 			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-			c.topologySettled(ctx, counts{1, 1, 1}, version)
-		}, 1)
+		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(rolledOut+clusterUp))
 
 	It("is written nothing of at rest", Label("slow"), func(ctx SpecContext) {
-		c.expectMachines(ctx, func() { c.expectQuiet(ctx, quiet) }, 0)
+		c.expectMachines(ctx, 0, func() {}, func() { c.expectQuiet(ctx, quiet) })
 	}, NodeTimeout(quiet+2*clusterUp))
 })
 
@@ -266,8 +260,9 @@ func (c *cluster) templateOf(g Gomega, ctx context.Context) string {
 	return c.deployment(g, ctx).Spec.Template.Spec.InfrastructureRef.Name
 }
 
-// expectMachines expects that so many Machines were made while something was done, and not a single one more.
-func (c *cluster) expectMachines(ctx context.Context, do func(), made int) {
+// expectMachines expects that a change makes so many Machines, and not a single one more until all has settled. What settles is looked
+// at only when they are made: before, it may be as it was.
+func (c *cluster) expectMachines(ctx context.Context, made int, change, settled func()) {
 	GinkgoHelper()
 	before := uidsOf(c.machines(Default, ctx))
 	var mu sync.Mutex
@@ -280,10 +275,15 @@ func (c *cluster) expectMachines(ctx context.Context, do func(), made int) {
 		seen = seen.Union(uidsOf(list.Items))
 		return err
 	})
-	do()
+	count := func() int {
+		mu.Lock()
+		defer mu.Unlock()
+		return seen.Difference(before).Len()
+	}
+	change()
+	Eventually(count).WithContext(ctx).WithTimeout(rolledOut).Should(BeNumerically(">=", made), "Machines that were made")
+	settled()
 	stop()
-	mu.Lock()
-	defer mu.Unlock()
 	Expect(seen.Union(uidsOf(c.machines(Default, ctx))).Difference(before)).To(HaveLen(made), "Machines that were made")
 }
 
