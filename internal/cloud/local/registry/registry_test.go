@@ -376,10 +376,10 @@ func TestRequests(t *testing.T) {
 	}{
 		{http.MethodGet, "/v2/", http.StatusOK},
 		{http.MethodHead, "/v2/team/app/manifests/1?ns=example.test", http.StatusOK},
-		{http.MethodGet, "/v2/team/app/manifests/2?ns=example.test", http.StatusNotFound},
-		{http.MethodGet, "/v2/team/app/manifests/1?ns=other.test", http.StatusNotFound},
+		{http.MethodGet, "/v2/team/app/manifests/2?ns=example.test", http.StatusBadGateway},
+		{http.MethodGet, "/v2/team/app/manifests/1?ns=other.test", http.StatusBadGateway},
 		{http.MethodGet, "/v2/team/app/manifests/1", http.StatusNotFound},
-		{http.MethodGet, "/v2/team/app/manifests/" + layer.Digest.String() + "?ns=example.test", http.StatusNotFound},
+		{http.MethodGet, "/v2/team/app/manifests/" + layer.Digest.String() + "?ns=example.test", http.StatusBadGateway},
 		{http.MethodGet, "/v2/team/app/blobs/sha256:../../index.json", http.StatusNotFound},
 		{http.MethodGet, "/v2/team/app/tags/list?ns=example.test", http.StatusNotFound},
 		{http.MethodGet, "/v2/_catalog", http.StatusNotFound},
@@ -433,6 +433,29 @@ func TestOtherRegistries(t *testing.T) {
 	w.Expect(seen).NotTo(BeEmpty())
 	for _, request := range seen {
 		w.Expect(request.Header).NotTo(HaveKey("Authorization"), "credentials are for the registry that asks for them")
+	}
+}
+
+// Who waits for an image is told whether to wait on: a registry that cannot be reached may have it.
+func TestRegistriesThatDoNotAnswer(t *testing.T) {
+	for _, test := range []struct{ theirs, ours int }{
+		{http.StatusNotFound, http.StatusNotFound}, {http.StatusForbidden, http.StatusNotFound},
+		{http.StatusTooManyRequests, http.StatusBadGateway}, {http.StatusInternalServerError, http.StatusBadGateway},
+	} {
+		web := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/v2/" {
+				w.WriteHeader(test.theirs)
+			}
+		}))
+		w := newWorld(t, web.Client().Transport)
+		host := strings.TrimPrefix(web.URL, "https://")
+		response, text := w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
+		w.Expect(response.StatusCode).To(Equal(test.ours), "%d", test.theirs)
+		w.Expect(text).To(ContainSubstring(host + " answers "))
+		web.Close()
+		response, text = w.do(http.MethodGet, "/v2/far/app/manifests/1?ns="+host)
+		w.Expect(response.StatusCode).To(Equal(http.StatusBadGateway), "nobody listens there any more")
+		w.Expect(text).To(And(ContainSubstring("UNAVAILABLE"), ContainSubstring("cannot be had from elsewhere")))
 	}
 }
 

@@ -18,6 +18,7 @@ package registry
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/netip"
 	"os"
@@ -78,7 +79,11 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	if err := r.serveOther(w, request, want); err != nil {
-		refuse(w, http.StatusNotFound, "MANIFEST_UNKNOWN", "it was not loaded into the cloud, and cannot be had from elsewhere: "+err.Error())
+		status, code := http.StatusBadGateway, "UNAVAILABLE"
+		if errors.Is(err, errNotThere) {
+			status, code = http.StatusNotFound, "MANIFEST_UNKNOWN"
+		}
+		refuse(w, status, code, "it was not loaded into the cloud, and cannot be had from elsewhere: "+err.Error())
 	}
 }
 

@@ -44,6 +44,9 @@ const (
 	maxHeaders      = 64 << 10
 )
 
+// errNotThere is the error if an image cannot be had from another registry, however often it is asked for.
+var errNotThere = errors.New("not there for this cloud")
+
 // newTransport returns what carries requests to other registries, by the network and the proxies of the host. It connects to other machines
 // only: who asks chooses the registry, which must lead neither to what listens on this machine for itself alone, nor to the services that
 // clouds have on link-local addresses.
@@ -55,7 +58,7 @@ func newTransport(own netip.Prefix) *http.Transport {
 		}
 		ip := target.Addr().Unmap()
 		if !ip.IsGlobalUnicast() || own.Contains(ip) {
-			return fmt.Errorf("%s is not the address of another machine", ip)
+			return fmt.Errorf("%s is not the address of another machine: %w", ip, errNotThere)
 		}
 		return nil
 	}
@@ -102,14 +105,24 @@ var (
 	passedBack = []string{"Accept-Ranges", "Content-Length", "Content-Range", "Content-Type", digestHeader}
 )
 
-// serveOther answers with what another registry has, or returns why it cannot and has sent nothing.
+// absent reports whether a registry says by its answer that it does not have an image, or not for everybody.
+func absent(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusUnauthorized || status == http.StatusForbidden
+}
+
+// serveOther answers with what another registry has, or returns why it cannot and has sent nothing. The error is errNotThere unless the
+// image may be had later.
 func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want wanted) error {
 	response, err := r.askOther(request, want)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }()
-	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusPartialContent {
+	switch {
+	case response.StatusCode == http.StatusOK, response.StatusCode == http.StatusPartialContent:
+	case absent(response.StatusCode):
+		return fmt.Errorf("%s answers %s: %w", want.host, response.Status, errNotThere)
+	default:
 		return fmt.Errorf("%s answers %s", want.host, response.Status)
 	}
 	for _, header := range passedBack {
@@ -127,14 +140,17 @@ func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want
 // askOther asks another registry, without credentials.
 func (r *Registry) askOther(request *http.Request, want wanted) (*http.Response, error) {
 	if want.host == "" {
-		return nil, errors.New("the request names no other registry")
+		return nil, fmt.Errorf("the request names no other registry: %w", errNotThere)
 	}
 	repository, err := name.NewRepository(want.host+"/"+want.repository, name.StrictValidation)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", errNotThere, err)
 	}
 	ctx, scopes := request.Context(), []string{repository.Scope(transport.PullScope)}
 	carrier, err := transport.NewWithContext(ctx, repository.Registry, authn.Anonymous, r.upstream, scopes)
+	if answer := (*transport.Error)(nil); errors.As(err, &answer) && absent(answer.StatusCode) {
+		return nil, fmt.Errorf("%w: %w", errNotThere, err)
+	}
 	if err != nil {
 		return nil, err
 	}
