@@ -1,18 +1,5 @@
-/*
-Copyright 2026 The Foo Authors.
-
-Licensed under the Apache License, Version 2.0 (the "License");
-you may not use this file except in compliance with the License.
-You may obtain a copy of the License at
-
-    http://www.apache.org/licenses/LICENSE-2.0
-
-Unless required by applicable law or agreed to in writing, software
-distributed under the License is distributed on an "AS IS" BASIS,
-WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
-See the License for the specific language governing permissions and
-limitations under the License.
-*/
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
 
 // Command agent stands in for the node agent in tests: it runs the bootstrap data as a shell script, reports how that
 // went, and answers on port 6443 as an API server would, until it gets SIGTERM. As "agent escape" it tries to get out of where it runs.
