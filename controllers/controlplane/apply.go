@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/collections"
@@ -88,6 +89,9 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 			return err
 		}
 	}
+	if err := r.giveToken(ctx, s, as, desired.config); err != nil {
+		return err
+	}
 	if err := r.createAll(ctx, desired.infra, desired.config, desired.machine); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			s.memory.random = ""
@@ -147,6 +151,18 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role) error {
 		return fmt.Errorf("spec.version %q: %w", s.controlPlane.Spec.Version, err)
 	}
 	return r.workload.PrepareUpgrade(ctx, s.key(), s.controlPlane.Spec.KubeadmConfigSpec.DeepCopy(), version)
+}
+
+// giveToken gives a Machine what it joins with, unless the user has said how it does. The bootstrap provider would do so too, but only
+// once Cluster API's own connection to the workload cluster is there, which may take half a minute longer than ours.
+func (r *Reconciler) giveToken(ctx context.Context, s *scope, as role, config *bootstrapv1.KubeadmConfig) error {
+	discovery := &config.Spec.JoinConfiguration.Discovery
+	if as != roleJoin || discovery.File.IsDefined() || discovery.BootstrapToken.Token != "" {
+		return nil
+	}
+	var err error
+	discovery.BootstrapToken.Token, err = r.workload.CreateToken(ctx, s.key())
+	return err
 }
 
 // finish lets the FooControlPlane go. A Machine that the cache does not show yet would be left behind, waiting for its hook to

@@ -103,6 +103,32 @@ func TestConfigDifference(t *testing.T) {
 	}
 }
 
+func TestWhatAMachineJoinsWith(t *testing.T) {
+	file := bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}
+	for name, test := range map[string]struct {
+		as    role
+		given bootstrapv1.Discovery
+		want  bootstrapv1.Discovery
+	}{
+		"the first Machine":     {as: roleInit},
+		"one that joins":        {as: roleJoin, want: byToken(fakeToken)},
+		"with the user's token": {roleJoin, byToken("fedcba.0123456789abcdef"), byToken("fedcba.0123456789abcdef")},
+		"with the user's file":  {roleJoin, bootstrapv1.Discovery{File: file}, bootstrapv1.Discovery{File: file}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			r := &Reconciler{workload: newFakeWorkload()}
+			config := &bootstrapv1.KubeadmConfig{Spec: bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{Discovery: test.given}}}
+			g.Expect(r.giveToken(t.Context(), &scope{cluster: &clusterv1.Cluster{}}, test.as, config)).To(Succeed())
+			g.Expect(config.Spec.JoinConfiguration.Discovery).To(Equal(test.want))
+		})
+	}
+}
+
+func byToken(token string) bootstrapv1.Discovery {
+	return bootstrapv1.Discovery{BootstrapToken: bootstrapv1.BootstrapTokenDiscovery{Token: token}}
+}
+
 func TestReadinessGates(t *testing.T) {
 	g := NewWithT(t)
 	extra := []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}, {ConditionType: controlplanev1.MachineSchedulerPodHealthyCondition}}

@@ -102,6 +102,7 @@ var _ = Describe("Machines", func() {
 			joined := &bootstrapv1.KubeadmConfig{}
 			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machines[2]), joined)).To(Succeed())
 			Expect(joined.Spec.JoinConfiguration.ControlPlane).NotTo(BeNil())
+			Expect(joined.Spec.JoinConfiguration.Discovery.BootstrapToken.Token).To(Equal(fakeToken), "nobody else need connect to the cluster")
 			Expect(joined.Spec.InitConfiguration.IsDefined()).To(BeFalse())
 
 			Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))

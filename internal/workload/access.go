@@ -52,6 +52,8 @@ type Access interface {
 	// TakeLeadership ends the leadership of the controller manager if it ran on one of the hosts, whose machines must be gone for
 	// good: nobody has stopped it there in time to give up its lease.
 	TakeLeadership(ctx context.Context, cluster client.ObjectKey, gone []string) error
+	// CreateToken makes a bootstrap token with which one machine can join for a while, and returns it.
+	CreateToken(ctx context.Context, cluster client.ObjectKey) (string, error)
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch calls the handler when a control plane node or static pod changes. Calling it again for the same
