@@ -80,16 +80,13 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	if err != nil {
 		return err
 	}
-	if err := r.prepareJoin(ctx, s, as); err != nil {
-		return err
-	}
 	if used {
 		// One could not be created before. As long as the Machine is refused, nothing that it refers to need be created.
 		if err := r.create(ctx, desired.machine.DeepCopy(), client.DryRunAll); err != nil {
 			return err
 		}
 	}
-	if err := r.giveToken(ctx, s, as, desired.config); err != nil {
+	if err := r.prepareJoin(ctx, s, as, desired.config); err != nil {
 		return err
 	}
 	if err := r.createAll(ctx, desired.infra, desired.config, desired.machine); err != nil {
@@ -141,8 +138,9 @@ func refused(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// prepareJoin has what kubeadm reads from the cluster say the same as the KubeadmConfig of the Machine that is to join.
-func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role) error {
+// prepareJoin has what kubeadm reads from the cluster say the same as the KubeadmConfig of the Machine that is to join, and gives that
+// what it joins with.
+func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role, config *bootstrapv1.KubeadmConfig) error {
 	if as != roleJoin {
 		return nil
 	}
@@ -150,14 +148,17 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role) error {
 	if err != nil {
 		return fmt.Errorf("spec.version %q: %w", s.controlPlane.Spec.Version, err)
 	}
-	return r.workload.PrepareUpgrade(ctx, s.key(), s.controlPlane.Spec.KubeadmConfigSpec.DeepCopy(), version)
+	if err := r.workload.PrepareUpgrade(ctx, s.key(), s.controlPlane.Spec.KubeadmConfigSpec.DeepCopy(), version); err != nil {
+		return err
+	}
+	return r.giveToken(ctx, s, config)
 }
 
 // giveToken gives a Machine what it joins with, unless the user has said how it does. The bootstrap provider would do so too, but only
 // once Cluster API's own connection to the workload cluster is there, which may take half a minute longer than ours.
-func (r *Reconciler) giveToken(ctx context.Context, s *scope, as role, config *bootstrapv1.KubeadmConfig) error {
+func (r *Reconciler) giveToken(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
 	discovery := &config.Spec.JoinConfiguration.Discovery
-	if as != roleJoin || discovery.File.IsDefined() || discovery.BootstrapToken.Token != "" {
+	if discovery.File.IsDefined() || discovery.BootstrapToken.Token != "" {
 		return nil
 	}
 	var err error

@@ -104,22 +104,17 @@ func TestConfigDifference(t *testing.T) {
 }
 
 func TestWhatAMachineJoinsWith(t *testing.T) {
-	file := bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}
-	for name, test := range map[string]struct {
-		as    role
-		given bootstrapv1.Discovery
-		want  bootstrapv1.Discovery
-	}{
-		"the first Machine":     {as: roleInit},
-		"one that joins":        {as: roleJoin, want: byToken(fakeToken)},
-		"with the user's token": {roleJoin, byToken("fedcba.0123456789abcdef"), byToken("fedcba.0123456789abcdef")},
-		"with the user's file":  {roleJoin, bootstrapv1.Discovery{File: file}, bootstrapv1.Discovery{File: file}},
+	file := bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}}
+	for name, test := range map[string]struct{ given, want bootstrapv1.Discovery }{
+		"a token of its own": {bootstrapv1.Discovery{}, byToken(fakeToken)},
+		"the user's token":   {byToken("fedcba.0123456789abcdef"), byToken("fedcba.0123456789abcdef")},
+		"the user's file":    {file, file},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			r := &Reconciler{workload: newFakeWorkload()}
 			config := &bootstrapv1.KubeadmConfig{Spec: bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{Discovery: test.given}}}
-			g.Expect(r.giveToken(t.Context(), &scope{cluster: &clusterv1.Cluster{}}, test.as, config)).To(Succeed())
+			g.Expect(r.giveToken(t.Context(), &scope{cluster: &clusterv1.Cluster{}}, config)).To(Succeed())
 			g.Expect(config.Spec.JoinConfiguration.Discovery).To(Equal(test.want))
 		})
 	}

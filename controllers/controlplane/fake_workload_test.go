@@ -167,7 +167,9 @@ func (f *fakeWorkload) AvoidNode(_ context.Context, key client.ObjectKey, node s
 // fakeToken is what machines join with.
 const fakeToken = "abcdef.0123456789abcdef"
 
-func (f *fakeWorkload) CreateToken(context.Context, client.ObjectKey) (string, error) { return fakeToken, nil }
+func (f *fakeWorkload) CreateToken(context.Context, client.ObjectKey) (string, error) {
+	return fakeToken, nil
+}
 
 func (f *fakeWorkload) TakeLeadership(_ context.Context, key client.ObjectKey, gone []string) error {
 	f.change(key, func(cluster *fakeCluster) {
