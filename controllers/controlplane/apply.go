@@ -68,11 +68,7 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
 	}
-	if err := r.deleteLeftovers(ctx, s); err != nil {
-		return err
-	}
-	random, used := s.memory.nextRandom()
-	desired, err := s.desiredMachine(as, random, next)
+	desired, err := s.nextMachine(as, next)
 	if err != nil {
 		return err
 	}
@@ -80,16 +76,7 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	if err != nil {
 		return err
 	}
-	if used {
-		// One could not be created before. As long as the Machine is refused, nothing that it refers to need be created.
-		if err := r.create(ctx, desired.machine.DeepCopy(), client.DryRunAll); err != nil {
-			return err
-		}
-	}
-	if err := r.prepareJoin(ctx, s, as, desired.config); err != nil {
-		return err
-	}
-	if err := r.createAll(ctx, desired.infra, desired.config, desired.machine); err != nil {
+	if err := r.createDesired(ctx, s, as, desired); err != nil {
 		if apierrors.IsAlreadyExists(err) {
 			s.memory.random = ""
 		}
@@ -101,6 +88,39 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	// From here on the Machine itself says what it replaces.
 	delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
 	return nil
+}
+
+// nextMachine returns the Machine to create. It keeps the name of one that could not be created.
+func (s *scope) nextMachine(as role, next plan.Decision) (newMachine, error) {
+	random, again := s.memory.nextRandom()
+	desired, err := s.desiredMachine(as, random, next)
+	if err != nil {
+		return newMachine{}, err
+	}
+	if _, exists := s.machineCollection()[desired.machine.Name]; exists && again {
+		// The answer to its creation was lost; the next one needs another name.
+		s.memory.random = ""
+		return s.nextMachine(as, next)
+	}
+	desired.again = again
+	return desired, nil
+}
+
+// createDesired creates a Machine and what it refers to. If one of its name could not be created before, it first asks whether the
+// Machine is still refused, because then nothing else need be looked for or created.
+func (r *Reconciler) createDesired(ctx context.Context, s *scope, as role, desired newMachine) error {
+	if desired.again {
+		if err := r.create(ctx, desired.machine.DeepCopy(), client.DryRunAll); err != nil {
+			return err
+		}
+	}
+	if err := r.deleteLeftovers(ctx, s); err != nil {
+		return err
+	}
+	if err := r.prepareJoin(ctx, s, as, desired.config); err != nil {
+		return err
+	}
+	return r.createAll(ctx, desired.infra, desired.config, desired.machine)
 }
 
 func (r *Reconciler) create(ctx context.Context, object client.Object, options ...client.CreateOption) error {

@@ -39,6 +39,8 @@ type newMachine struct {
 	machine *clusterv1.Machine
 	config  *bootstrapv1.KubeadmConfig
 	infra   *unstructured.Unstructured
+	// again says that one of the name could not be created before.
+	again bool
 }
 
 // desiredMachine computes a Machine with its KubeadmConfig and its infrastructure machine.
