@@ -7,7 +7,6 @@ package e2e
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,7 +25,6 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -129,7 +127,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers", clusterv1.ReplicasManagedByAnnotation+"=cloud")
 		By("asking again, as an autoscaler does: a controller that has not seen the annotation yet sets the size back")
 		Eventually(func(g Gomega) {
-			c.resizePool(ctx, 2)
+			c.resizePool(g, ctx, 2)
 			c.machinePoolReplicas(g, ctx, 2)
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		nodes := workersOf(c.nodesReady(ctx, 1, 2))
@@ -163,26 +161,14 @@ func (c *cluster) poolRolled(ctx context.Context, before string, replicas int32)
 	}).WithContext(ctx).WithTimeout(2 * clusterUp).Should(Succeed())
 }
 
-// resizePool does what an autoscaler of the cloud does: it orders the pool as it is, but for the size. What is made of the
-// bootstrap data is not among what the cloud tells.
-func (c *cluster) resizePool(ctx context.Context, size int) {
-	GinkgoHelper()
-	name := c.key.Name + "-workers"
-	route := "/v1/pools/" + c.key.Namespace + "." + name
-	var config bootstrapv1.KubeadmConfig
-	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: name}, &config)).To(Succeed())
-	var secret corev1.Secret
-	Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: config.Status.DataSecretName}, &secret)).To(Succeed())
-	var pool map[string]any
-	Expect(json.Unmarshal(c.askCloud(ctx, http.MethodGet, route, nil), &pool)).To(Succeed())
-	order := map[string]any{"size": size}
-	for _, field := range []string{"name", "hostnamePrefix", "tags", "zones", "revision", "template"} {
-		order[field] = pool[field]
+// resizePool gives the pool another size, as an autoscaler of the cloud does.
+func (c *cluster) resizePool(g Gomega, ctx context.Context, size int) {
+	route := "/v1/pools/" + c.key.Namespace + "." + c.key.Name + "-workers"
+	var pool struct {
+		Version string `json:"version"`
 	}
-	Expect(unstructured.SetNestedField(order, base64.StdEncoding.EncodeToString(secret.Data["value"]), "template", "userData")).To(Succeed())
-	body, err := json.Marshal(order)
-	Expect(err).NotTo(HaveOccurred())
-	c.askCloud(ctx, http.MethodPut, route, body)
+	g.Expect(json.Unmarshal(c.askCloud(g, ctx, http.MethodGet, route, nil), &pool)).To(Succeed())
+	c.askCloud(g, ctx, http.MethodPut, route+"/size?version="+pool.Version, fmt.Appendf(nil, `{"size": %d}`, size))
 }
 
 // machinePoolWants waits until the MachinePool asks for as many replicas.

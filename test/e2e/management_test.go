@@ -226,16 +226,15 @@ func foocloud[T any](ctx context.Context, m *management, what string) T {
 // deleteInstance deletes an instance as its owner can at any time, past Cluster API. The command line has nothing for it.
 func (m *management) deleteInstance(ctx context.Context, id string) {
 	GinkgoHelper()
-	m.askCloud(ctx, http.MethodDelete, "/v1/instances/"+id, nil)
+	m.askCloud(Default, ctx, http.MethodDelete, "/v1/instances/"+id, nil)
 }
 
 // askCloud makes a request to the HTTP API of the cloud, which must accept it, and returns the answer.
-func (m *management) askCloud(ctx context.Context, method, path string, body []byte) []byte {
-	GinkgoHelper()
+func (m *management) askCloud(g Gomega, ctx context.Context, method, path string, body []byte) []byte {
 	socket, ok := strings.CutPrefix(m.env["FOO_CLOUD_ENDPOINT"], "unix://")
-	Expect(ok).To(BeTrue(), "endpoint of the cloud: %s", m.env["FOO_CLOUD_ENDPOINT"])
+	g.Expect(ok).To(BeTrue(), "endpoint of the cloud: %s", m.env["FOO_CLOUD_ENDPOINT"])
 	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
-	Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(HaveOccurred())
 	cloud := &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -243,15 +242,15 @@ func (m *management) askCloud(ctx context.Context, method, path string, body []b
 		},
 	}}
 	request, err := http.NewRequestWithContext(ctx, method, "http://foocloud"+path, bytes.NewReader(body))
-	Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(HaveOccurred())
 	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
 	request.Header.Set("Content-Type", "application/json")
 	response, err := cloud.Do(request)
-	Expect(err).NotTo(HaveOccurred())
+	g.Expect(err).NotTo(HaveOccurred())
 	answer, err := io.ReadAll(response.Body)
-	Expect(err).NotTo(HaveOccurred())
-	Expect(response.Body.Close()).To(Succeed())
-	Expect(response.StatusCode).To(BeElementOf(http.StatusOK, http.StatusAccepted), "%s %s: %s", method, path, response.Status)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(response.Body.Close()).To(Succeed())
+	g.Expect(response.StatusCode).To(BeElementOf(http.StatusOK, http.StatusAccepted), "%s %s: %s", method, path, response.Status)
 	return answer
 }
 
