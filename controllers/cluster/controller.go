@@ -87,8 +87,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	c := mgr.GetClient()
 	r := &reconciler{
 		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds, now: options.Now, missing: newMissing(),
-		gate:     gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterFinalizer},
-		reporter: report.Reporter{Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds},
+		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterFinalizer},
+		reporter: report.Reporter{
+			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds,
+		},
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	clusters := util.ClusterToInfrastructureMapFunc(ctx, infrav1.GroupVersion.WithKind("FooCluster"), r.client, &infrav1.FooCluster{})

@@ -81,7 +81,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		client: c, cached: mgr.GetCache(), live: mgr.GetAPIReader(), checker: options.Checker,
 		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooClusterIdentityFinalizer},
 		reporter: report.Reporter{
-			Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: []string{infrav1.FooClusterIdentityReadyCondition},
+			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName),
+			Owned: []string{infrav1.FooClusterIdentityReadyCondition},
 		},
 	}
 	if err := mgr.GetFieldIndexer().IndexField(ctx, secretMetadata(), ownerIndex, owners); err != nil {

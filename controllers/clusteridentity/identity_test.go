@@ -52,7 +52,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		client: w.kube, cached: w.kube, live: w.kube, checker: accepting{},
 		gate: gate.Gate{Client: w.kube, Finalizer: infrav1.FooClusterIdentityFinalizer},
 		reporter: report.Reporter{
-			Client: w.kube, Recorder: events.NewFakeRecorder(100), Owned: []string{infrav1.FooClusterIdentityReadyCondition},
+			Client: w.kube, Live: w.kube, Recorder: events.NewFakeRecorder(100), Owned: []string{infrav1.FooClusterIdentityReadyCondition},
 		},
 	}
 	return w

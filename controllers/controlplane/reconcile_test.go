@@ -118,7 +118,7 @@ func newManagement(t *testing.T, replicas int32) *management {
 	m.reconciler = &Reconciler{
 		client: counted, apiReader: past, certificates: certs.NewStore(counted, counted), kubeconfigs: kubeconfig.NewStore(counted, counted),
 		gate:     gate.Gate{Client: counted, Finalizer: controlplanev1.FooControlPlaneFinalizer},
-		reporter: report.Reporter{Client: counted, Owned: conditionTypes()},
+		reporter: report.Reporter{Client: counted, Live: counted, Owned: conditionTypes()},
 		workload: m.workload, infraReader: counted, metrics: newMetrics(),
 		applied: lru.New(100), memories: newMemories(),
 		recorder: m.events, clock: m.clock, controller: noWatches{},

@@ -101,7 +101,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		recorder:     mgr.GetEventRecorder(controllerName),
 		clock:        clock.RealClock{},
 		gate:         gate.Gate{Client: mgr.GetClient(), WatchFilter: options.WatchFilterValue, Finalizer: controlplanev1.FooControlPlaneFinalizer},
-		reporter:     report.Reporter{Client: mgr.GetClient(), Owned: conditionTypes()},
+		reporter:     report.Reporter{Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Owned: conditionTypes()},
 		unseenGrace:  options.UnseenGrace,
 	}
 	r.byCluster = handler.EnqueueRequestsFromMapFunc(r.ofSameCluster)

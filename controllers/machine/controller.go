@@ -72,8 +72,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	c := mgr.GetClient()
 	r := &reconciler{
 		client: c, live: mgr.GetAPIReader(), clouds: options.Clouds,
-		gate:     gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooMachineFinalizer},
-		reporter: report.Reporter{Client: c, Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds},
+		gate: gate.Gate{Client: c, WatchFilter: options.WatchFilterValue, Finalizer: infrav1.FooMachineFinalizer},
+		reporter: report.Reporter{
+			Client: c, Live: mgr.GetAPIReader(), Recorder: mgr.GetEventRecorder(controllerName), Owned: ownedConditions, Kinds: eventKinds,
+		},
 	}
 	clusterToMachines, err := util.ClusterToTypedObjectsMapper(r.client, &infrav1.FooMachineList{}, mgr.GetScheme())
 	if err != nil {

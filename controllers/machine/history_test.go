@@ -103,7 +103,7 @@ func (h *history) restart() {
 	h.reconciler = &reconciler{
 		client: h.client, live: h.client, clouds: cloudidentity.One(h.cloud),
 		gate:     gate.Gate{Client: h.client, Finalizer: infrav1.FooMachineFinalizer},
-		reporter: report.Reporter{Client: h.client, Recorder: &events.FakeRecorder{}, Owned: ownedConditions, Kinds: eventKinds},
+		reporter: report.Reporter{Client: h.client, Live: h.client, Recorder: &events.FakeRecorder{}, Owned: ownedConditions, Kinds: eventKinds},
 	}
 }
 

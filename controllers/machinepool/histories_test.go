@@ -243,7 +243,7 @@ func (h *history) truth() *scope {
 
 func (h *history) scope(from *apiServer) *scope {
 	pool := from.pool.DeepCopy()
-	reporter := report.Reporter{Client: h.api}
+	reporter := report.Reporter{Client: h.api, Live: h.api}
 	written, err := reporter.Begin(context.Background(), h.cluster, pool)
 	if err != nil || written == nil {
 		h.fail("begin: %v", err)

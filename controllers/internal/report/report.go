@@ -9,19 +9,21 @@ package report
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
-	"sigs.k8s.io/cluster-api/util/patch"
 	"sigs.k8s.io/cluster-api/util/paused"
 )
 
@@ -35,7 +37,7 @@ type Object interface {
 type Reporter struct {
 	// Client writes the objects.
 	Client client.Client
-	// Live reads past the cache what Change has written. It is needed for that only.
+	// Live reads past the cache an object that somebody else has changed meanwhile.
 	Live client.Reader
 	// Recorder takes the events.
 	Recorder events.EventRecorder
@@ -52,8 +54,6 @@ type Report struct {
 	// from is the object as the API server has it.
 	from   Object
 	before []metav1.Condition
-	// changed says that from was written by Change.
-	changed bool
 }
 
 // Begin sets the Paused condition, and returns no report where there is nothing to do now: the object or its Cluster, which may be
@@ -90,43 +90,81 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	r.object.SetResourceVersion(after.GetResourceVersion())
 	r.object.SetGeneration(after.GetGeneration())
 	r.object.SetManagedFields(after.GetManagedFields()) // which a cache may leave out
-	r.from, r.changed = after, true
+	r.from = after
 	return nil
 }
 
-// afterChange reads past the cache, which may not show yet what was just written: each attempt to write on would conflict with it.
-type afterChange struct {
-	client.Client
-
-	live client.Reader
-}
-
-// Get implements client.Reader.
-func (c afterChange) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return c.live.Get(ctx, key, object, options...)
-}
-
-// Write writes what has changed and then records the events. Of an object that nothing holds any more it writes no status, and
-// records nothing: the object is gone then.
+// Write writes what has changed, the status with its conditions in one request, and then records the events. Of an object that nothing
+// holds any more it writes no status, and records nothing: the object is gone then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
 	}
-	writer := r.reporter.Client
-	if r.changed {
-		writer = afterChange{Client: writer, live: r.reporter.Live}
-	}
-	helper, err := patch.NewHelper(r.from, writer)
+	data, err := client.MergeFrom(r.from).Data(r.object)
 	if err != nil {
 		return err
 	}
-	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
-	if err := helper.Patch(ctx, r.object, patch.WithOwnedConditions{Conditions: owned}); err != nil {
+	changes := map[string]any{}
+	if err := json.Unmarshal(data, &changes); err != nil {
+		return err
+	}
+	status, _ := changes["status"].(map[string]any) // which is never empty: it says whether the object is paused
+	delete(changes, "status")
+	latest, ok := r.from.DeepCopyObject().(Object)
+	if !ok {
+		return fmt.Errorf("a copy of %T is %T", r.from, latest)
+	}
+	if len(changes) > 0 {
+		if err := r.reporter.Client.Patch(ctx, latest, mergePatch(changes)); err != nil {
+			return err
+		}
+	}
+	if err := r.writeStatus(ctx, latest, status); err != nil {
 		return err
 	}
 	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.before, r.object.GetConditions())
 	return nil
 }
+
+// writeStatus writes what has changed in the status. Conditions that others have set meanwhile stay as they are.
+func (r *Report) writeStatus(ctx context.Context, latest Object, status map[string]any) error {
+	if len(status) == 0 {
+		return nil
+	}
+	changes := map[string]any{"status": status}
+	changed, err := conditions.NewPatch(r.from, r.object)
+	if err != nil {
+		return err
+	}
+	if changed.IsZero() {
+		return r.reporter.Client.Status().Patch(ctx, latest, mergePatch(changes))
+	}
+	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		if err := changed.Apply(latest, conditions.OwnedConditionTypes(owned)); err != nil {
+			return err
+		}
+		status["conditions"] = latest.GetConditions()
+		changes["metadata"] = map[string]any{"resourceVersion": latest.GetResourceVersion()}
+		err := r.reporter.Client.Status().Patch(ctx, latest, mergePatch(changes))
+		if apierrors.IsConflict(err) {
+			latest.SetConditions(nil) // into which the answer would be read
+			if err := r.reporter.Live.Get(ctx, client.ObjectKeyFromObject(latest), latest); err != nil {
+				return err
+			}
+		}
+		return err
+	})
+}
+
+// mergePatch sends changes as they are.
+type mergePatch map[string]any
+
+// Type implements client.Patch.
+func (mergePatch) Type() types.PatchType { return types.MergePatchType }
+
+// Data implements client.Patch.
+func (p mergePatch) Data(client.Object) ([]byte, error) { return json.Marshal(map[string]any(p)) }
 
 // IgnoreGone drops the errors of a patch that say that an object without finalizers, which is being deleted, is gone. The
 // cache may show it once more.

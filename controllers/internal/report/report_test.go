@@ -4,6 +4,7 @@
 package report
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -12,9 +13,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/client-go/tools/events"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 func TestIgnoreGone(t *testing.T) {
@@ -43,4 +52,122 @@ func TestIgnoreGone(t *testing.T) {
 			NewWithT(t).Expect(IgnoreGone(test.err, test.object) != nil).To(Equal(test.kept))
 		})
 	}
+}
+
+// world has one FooMachine, and counts the requests that are made for it.
+type world struct {
+	Gomega
+
+	client   client.Client
+	requests []string
+	reporter *Reporter
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{Gomega: NewWithT(t)}
+	scheme := runtime.NewScheme()
+	w.Expect(infrav1.AddToScheme(scheme)).To(Succeed())
+	machine := &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "one", Generation: 1}}
+	w.client = fake.NewClientBuilder().WithScheme(scheme).WithObjects(machine).WithStatusSubresource(machine).Build()
+	counted := interceptor.NewClient(w.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			w.requests = append(w.requests, "get")
+			return c.Get(ctx, key, object, options...)
+		},
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			w.requests = append(w.requests, "patch")
+			return c.Patch(ctx, object, patch, options...)
+		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			w.requests = append(w.requests, "patch "+resource)
+			return c.SubResource(resource).Patch(ctx, object, patch, options...)
+		},
+	})
+	w.reporter = &Reporter{Client: counted, Live: counted, Recorder: events.NewFakeRecorder(10), Owned: []string{infrav1.FooMachineReadyCondition}}
+	return w
+}
+
+func (w *world) machine(ctx context.Context) *infrav1.FooMachine {
+	machine := &infrav1.FooMachine{}
+	w.Expect(w.client.Get(ctx, client.ObjectKey{Namespace: "default", Name: "one"}, machine)).To(Succeed())
+	return machine
+}
+
+// begin returns a report on the FooMachine, which is known not to be paused.
+func (w *world) begin(ctx context.Context) (*infrav1.FooMachine, *Report) {
+	_, err := w.reporter.Begin(ctx, nil, w.machine(ctx))
+	w.Expect(err).NotTo(HaveOccurred())
+	machine := w.machine(ctx)
+	report, err := w.reporter.Begin(ctx, nil, machine)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(report).NotTo(BeNil())
+	w.requests = nil
+	return machine, report
+}
+
+var (
+	notReady = metav1.Condition{Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: "Starting", Message: "starting"}
+	foreign  = metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done"}
+)
+
+func TestWriteSendsTheStatusInOneRequest(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	conditions.Set(machine, notReady)
+	machine.Status.InstanceState = "starting"
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(Equal([]string{"patch status"}))
+	now := w.machine(t.Context())
+	w.Expect(conditions.IsFalse(now, infrav1.FooMachineReadyCondition)).To(BeTrue())
+	w.Expect(now.Status.InstanceState).To(BeEquivalentTo("starting"))
+	w.Expect(conditions.Has(now, clusterv1.PausedCondition)).To(BeTrue())
+}
+
+func TestWriteSendsNothingOfNothing(t *testing.T) {
+	w := newWorld(t)
+	_, report := w.begin(t.Context())
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(BeEmpty())
+}
+
+func TestWriteSendsTheSpecFirst(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	machine.Spec.ProviderID = "foo://zone/one"
+	conditions.Set(machine, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(Equal([]string{"patch", "patch status"}))
+	now := w.machine(t.Context())
+	w.Expect(now.Spec.ProviderID).To(Equal("foo://zone/one"))
+	w.Expect(conditions.IsFalse(now, infrav1.FooMachineReadyCondition)).To(BeTrue())
+}
+
+func TestWriteKeepsWhatOthersWroteMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	other := w.machine(t.Context())
+	conditions.Set(other, foreign)
+	conditions.Set(other, metav1.Condition{Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionTrue, Reason: "Ready"})
+	other.Status.FailureDomain = "zone-b"
+	w.Expect(w.client.Status().Update(t.Context(), other)).To(Succeed())
+
+	conditions.Set(machine, notReady)
+	machine.Status.InstanceState = "starting"
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(Equal([]string{"patch status", "get", "patch status"}))
+	now := w.machine(t.Context())
+	w.Expect(conditions.IsTrue(now, foreign.Type)).To(BeTrue(), "what another one reports")
+	w.Expect(conditions.IsFalse(now, infrav1.FooMachineReadyCondition)).To(BeTrue(), "what only this controller reports")
+	w.Expect(now.Status.FailureDomain).To(Equal("zone-b"), "what was not changed here")
+	w.Expect(now.Status.InstanceState).To(BeEquivalentTo("starting"))
+}
+
+func TestWriteAfterChange(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	w.Expect(report.Change(t.Context(), func(object Object) { object.SetLabels(map[string]string{"changed": "yes"}) })).To(Succeed())
+	conditions.Set(machine, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(Equal([]string{"patch", "patch status"}), "no conflict with one's own change")
+	w.Expect(w.machine(t.Context()).Labels).To(HaveKey("changed"))
 }
