@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manager is Foo: the control plane and the infrastructure provider of Cluster API, each a role of it.
+// Command manager is Foo: the control plane provider and the infrastructure provider of Cluster
+// API, each a role of the manager.
 package main
 
 import (
@@ -41,10 +42,10 @@ import (
 	infraadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/infrastructure"
 )
 
-// name of the manager in user agents, logs and the leader election.
+// name is the name of the manager in user agents.
 const name = "foo-manager"
 
-// program is Foo's controllers and webhooks.
+// program runs Foo's controllers and webhooks.
 var program = manager.Program{
 	Name: name, Command: "manager", Roles: []options.Provider{options.ControlPlane, options.Infrastructure}, Setup: setup,
 }
@@ -76,8 +77,8 @@ func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *options.Options) er
 	return crdmigration.SetupWithManager(ctx, mgr, opts.SkipCRDMigrationPhases(), stored...)
 }
 
-// setupWebhooks adds the webhooks of the roles, and makes the manager ready only when they are. Without them the server
-// that they would run in is never asked for, and so never started.
+// setupWebhooks adds the webhooks of the roles, and makes the manager ready only once their server
+// has started. Without webhooks, nothing asks for the server, so it is never started.
 func setupWebhooks(mgr ctrl.Manager, opts *options.Options) error {
 	if opts.WebhookPort == 0 {
 		return nil
@@ -107,7 +108,8 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
 		SecretClient:     secrets,
 		WatchFilterValue: opts.WatchFilter,
-		// A first connection that fails is tried again only after 30 s, so connect when it is sure to succeed.
+		// A first connection that fails is retried only after 30 s, so connect when it is sure to
+		// succeed.
 		ClusterFilter: controlPlaneInitialized,
 		Cache:         clustercache.CacheOptions{DefaultTransform: cache.TransformStripManagedFields(), ByObject: workload.CacheByObject()},
 		Client: clustercache.ClientOptions{
@@ -133,7 +135,7 @@ func controlPlaneInitialized(cluster *clusterv1.Cluster) bool {
 }
 
 func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
-	// The identity has had one version only, so there is nothing to migrate.
+	// FooClusterIdentity has had only one version, so there is nothing to migrate.
 	kinds := slices.AppendSeq([]client.Object{&infrav1.FooClusterIdentity{}}, maps.Keys(infrakinds.Kinds()))
 	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err

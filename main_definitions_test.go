@@ -23,9 +23,9 @@ import (
 var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 	const name = "foocontrolplanes.controlplane.cluster.x-k8s.io"
 	var environment *envtestenv.Environment
-	// started is how the start of a manager of the control plane role ends.
+	// started returns the error with which the start of a manager of the control plane role fails.
 	var started func(ctx SpecContext) error
-	// change changes the CRD, and waits until it is so.
+	// change changes the CRD.
 	change := func(ctx SpecContext, how func(crd *apiextensionsv1.CustomResourceDefinition)) {
 		GinkgoHelper()
 		crd := &apiextensionsv1.CustomResourceDefinition{}

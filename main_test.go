@@ -36,7 +36,7 @@ func TestManager(t *testing.T) {
 	RunSpecs(t, "Manager")
 }
 
-// The flags are those of a Deployment, but for the cloud: the control plane role needs none.
+// The flags are those of a Deployment, except for the cloud: the control plane role needs none.
 var _ = Describe("A manager", func() {
 	It("does what its flags say", func(ctx SpecContext) {
 		SetDefaultEventuallyTimeout(envtestenv.Patience)
@@ -77,7 +77,8 @@ var _ = Describe("A manager", func() {
 		}
 		Eventually(finalizers).WithArguments(chosen).ShouldNot(BeEmpty())
 		for _, object := range others {
-			// A write that must not happen cannot be waited for; the one that may took less.
+			// There is nothing to wait for when a write must not happen. The allowed write took
+			// less time than this.
 			Consistently(finalizers, "1s").WithArguments(object).Should(BeEmpty())
 		}
 
@@ -100,7 +101,7 @@ var _ = Describe("A manager", func() {
 	})
 })
 
-// create makes a FooControlPlane of a Cluster, labelled for a manager.
+// create creates a FooControlPlane of a Cluster, labelled for a manager.
 func create(ctx context.Context, environment *envtestenv.Environment, namespace, filter string) *controlplanev1.FooControlPlane {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: namespace, Name: filter, Labels: map[string]string{clusterv1.WatchLabel: filter}}
@@ -119,7 +120,7 @@ func create(ctx context.Context, environment *envtestenv.Environment, namespace,
 	return controlPlane
 }
 
-// kubeconfig writes the way to the API server into a file.
+// kubeconfig writes a kubeconfig for the API server to a file, and returns its path.
 func kubeconfig(config *rest.Config) string {
 	GinkgoHelper()
 	content := clientcmdapi.NewConfig()

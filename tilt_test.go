@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/capfoo/cluster-api-provider-foo/"
 
-// Tilt builds the manager anew when one of these changes, and from nothing else.
+// Tilt rebuilds the manager when one of these changes, and only then.
 func TestTiltWatchesWhatTheManagerIsBuiltFrom(t *testing.T) {
 	g := NewWithT(t)
 	content, err := os.ReadFile("tilt-provider.yaml")

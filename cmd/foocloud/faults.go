@@ -27,7 +27,7 @@ func newFaultsCommand() *cobra.Command {
 	return command
 }
 
-// durations are the flags of a rule that are times.
+// durations holds the rule flags that are durations.
 type durations struct {
 	delay, notice, retryAfter time.Duration
 }
@@ -124,7 +124,7 @@ func showFaults(rules []fault.Rule) table {
 	return t
 }
 
-// faultDetails are the settings that only some kinds have.
+// faultDetails formats the settings that only some fault kinds have.
 func faultDetails(spec fault.Spec) string {
 	var details []string
 	for _, time := range []struct {

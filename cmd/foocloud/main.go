@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command foocloud is the local cloud: a daemon that makes instances, load balancers and pools on this machine, and the
-// commands that show them.
+// Command foocloud is the local cloud: a daemon that creates instances, load balancers and pools on
+// this machine, and the commands to inspect and operate them.
 package main
 
 import (
@@ -18,7 +18,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/loadbalancer"
 )
 
-// The daemon has threads leave the host's mounts for a while, and end. The first thread cannot end, so nothing else runs on it.
+// The daemon runs code on threads that leave the host's mount namespace and then exit. The main
+// thread cannot exit, so no other goroutine may run on it.
 func init() { runtime.LockOSThread() }
 
 func main() {

@@ -13,7 +13,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// switches are what can be done to instances, with what each does.
+// switches lists the actions on instances, each with its help text.
 var switches = []struct{ action, short string }{
 	{"stop", "Stop instances gently; they keep what they have written"},
 	{"start", "Start instances that were stopped, with what they had written"},
@@ -59,7 +59,8 @@ func newSwitchCommand(action, short string) *cobra.Command {
 	return command
 }
 
-// instanceID returns the ID of the instance that has the name or the ID.
+// instanceID returns the ID of the instance with this name, or nameOrID itself if no instance has
+// that name.
 func instanceID(ctx context.Context, c *client.Client, nameOrID string) (string, error) {
 	named, err := c.ListInstances(ctx, cloud.InstanceFilter{Name: nameOrID})
 	if err != nil {

@@ -45,7 +45,7 @@ func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
 	flags.StringVar(&options.Network, "network", "10.77.0.0/16", "IPv4 network of instances and load balancers")
 }
 
-// addNodeFlags adds the flags for what instances are made of, and by which program.
+// addNodeFlags adds the flags for the operating system, agent and OCI runtime of instances.
 func addNodeFlags(flags *pflag.FlagSet, options *daemon.Options) {
 	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances, which `make node` makes")
 	flags.StringVar(&options.Agent, "agent", "bin/foonode", "the node agent's program")

@@ -25,7 +25,7 @@ const (
 	endpointEnv = envPrefix + "ENDPOINT"
 	fileEnv     = envPrefix + "TOKEN_FILE"
 	caFileEnv   = envPrefix + "CA_FILE"
-	// caEnv is what the manifests of the infrastructure provider take.
+	// caEnv is the variable that the infrastructure provider's manifests expect.
 	caEnv = envPrefix + "CA_B64"
 
 	defaultStateDir = "/var/lib/foocloud"
@@ -33,7 +33,7 @@ const (
 	columnGap = 3
 )
 
-// connection is the flags with which a command finds the cloud.
+// connection holds a command's connection flags and its output format.
 type connection struct {
 	options client.Options
 	output  string
@@ -66,7 +66,6 @@ func (c *connection) client() (*client.Client, error) {
 	return client.NewClient(c.options)
 }
 
-// table is what a command shows.
 type table struct {
 	header []string
 	rows   [][]string

@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The variables that are exported for clusterctl also lead foocloud to the cloud, with its certificate.
+// foocloud also uses the variables exported for clusterctl, including the certificate.
 func TestClientTrustsTheCertificateOfTheEnvironment(t *testing.T) {
 	g := NewWithT(t)
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

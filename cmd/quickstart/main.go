@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command quickstart brings up a real workload cluster on this machine, made by Cluster API through Foo.
+// Command quickstart brings up a real workload cluster on this machine with Cluster API and Foo.
 package main
 
 import (
@@ -22,18 +22,18 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart"
 )
 
-// Exit codes besides 0.
+// Exit codes other than 0.
 const (
-	exitFailed      = 1   // it was started and failed; the reason has been shown
-	exitInvalid     = 2   // nothing was started: the flags are wrong, or the machine does not fit
-	exitInterrupted = 130 // the user ended it before the cluster was available
+	exitFailed      = 1   // started but failed; the reason has been shown
+	exitInvalid     = 2   // nothing was started: a flag is invalid or the machine is unsuitable
+	exitInterrupted = 130 // the user interrupted it before the cluster was available
 )
 
 func main() { os.Exit(run()) }
 
 // run returns the exit code.
 func run() int {
-	// The libraries' own messages would disturb the display, and errors are returned as well.
+	// The libraries' log messages would garble the display, and their errors are returned anyway.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 
@@ -112,7 +112,7 @@ func addStateFlags(command *cobra.Command, config *quickstart.Config) {
 	command.Flags().StringVar(&config.StateDir, "state-dir", "/var/lib/foo-quickstart", "Folder for all files, on a disk file system.")
 }
 
-// newDeleteCommand removes what --keep, or a killed quickstart, has left.
+// newDeleteCommand returns the command that removes what --keep or a killed quickstart left behind.
 func newDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir()}
 	command := &cobra.Command{
@@ -134,7 +134,7 @@ func noArguments(command *cobra.Command, args []string) error {
 	return nil
 }
 
-// binDir is the folder that this program lies in, where the Makefile puts all others too.
+// binDir returns the folder of this executable, where the Makefile puts all the other programs too.
 func binDir() string {
 	path, err := os.Executable()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
-// newClouds returns the clouds of clusters.
+// newClouds returns a resolver that finds the cloud of a cluster.
 func newClouds(live client.Client, opts *options.Options) (cloudidentity.Clouds, error) {
 	foocloud, err := cloudclient.NewClient(cloudclient.Options{
 		Endpoint: opts.CloudEndpoint, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
@@ -29,7 +29,7 @@ func newClouds(live client.Client, opts *options.Options) (cloudidentity.Clouds,
 				Endpoint: account.Endpoint, CA: account.CA, Tenant: account.Tenant, Token: account.Token,
 			})
 		},
-		// Nothing here waits for what happens in a cloud.
+		// Nothing here waits for cloud events.
 		Follow: func(cloudevents.Watcher, cloudevents.Scope) func() { return func() {} },
 	}), nil
 }

@@ -1,9 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command runtime-extension is Foo's runtime extension: the role runtime-extension of the manager, in a program of its own. It has
-// the libraries of object stores, which no controller needs: they would cost each manager 20 MiB, and give it code that talks to
-// clouds.
+// Command runtime-extension is Foo's runtime extension: the manager's runtime-extension role as a
+// separate program. It links object store libraries that no controller needs. They would cost each
+// manager 20 MiB and give it code that talks to clouds.
 package main
 
 import (
@@ -33,12 +33,14 @@ var program = manager.Program{
 }
 
 func main() {
-	// Cluster API's code computes with it what patches of this very program make of a topology. Flags may turn it off.
+	// With this gate, Cluster API's code can compute how this program's own patches change a
+	// topology. Flags may turn it off.
 	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.RuntimeSDK): true}); err != nil {
 		fmt.Fprintln(os.Stderr, "runtime-extension:", err)
 		os.Exit(1)
 	}
-	// The role is the only one; the flag is there since all of Foo's programs have the same.
+	// This program has only one role. It has the flag because all of Foo's programs share their
+	// flags.
 	os.Exit(program.Main(append([]string{"--providers=" + string(options.RuntimeExtension)}, os.Args[1:]...)))
 }
 
@@ -50,12 +52,13 @@ func newServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.S
 }
 
 func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
-	// Nothing keeps Secrets in memory: they are read when a job is done.
+	// Secrets are not cached: each job reads them when it runs.
 	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
 	if err != nil {
 		return err
 	}
-	// What was let go a moment ago must be seen, and one look in a while costs less than a cache of all that is looked at.
+	// Reads must see what was released a moment ago, and an occasional live read costs less than
+	// caching everything that is read.
 	live, err := client.New(mgr.GetConfig(), client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
 	if err != nil {
 		return fmt.Errorf("client of the management cluster: %w", err)

@@ -14,17 +14,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// outcome is what the cloud answered.
+// outcome holds the cloud's answers.
 type outcome struct {
 	zones             []cloud.Zone
 	zonesFault        cloudfault.Fault
 	loadBalancer      *cloud.LoadBalancer
 	loadBalancerFault cloudfault.Fault
-	// gone says that nothing is left in the cloud.
+	// gone is true if nothing is left in the cloud.
 	gone bool
 }
 
-// resultOf is what Reconcile returns: the load balancer's error is the more important one.
+// resultOf returns Reconcile's result. A load balancer error takes precedence over a zones error.
 func resultOf(s *state, o outcome) (ctrl.Result, error) {
 	if !o.loadBalancerFault.IsZero() {
 		return o.loadBalancerFault.Result()
@@ -35,7 +35,8 @@ func resultOf(s *state, o outcome) (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: kubeconfigWait(s)}, nil
 }
 
-// apply does what was decided. In the FooCluster it changes only the endpoint, its mark and the finalizer.
+// apply carries out the decision. In the FooCluster it changes only the endpoint, its annotation
+// and the finalizer.
 func apply(ctx context.Context, c Cloud, s *state, d decision) outcome {
 	switch d.action {
 	case waitForUsers:
@@ -57,8 +58,8 @@ func withZones(ctx context.Context, c Cloud, o outcome) outcome {
 	return o
 }
 
-// ensure writes the endpoint as soon as the address is known, though the load balancer may not be ready yet: the control
-// plane makes its certificates from it.
+// ensure writes the endpoint as soon as the address is known, even if the load balancer is not
+// ready yet: the control plane needs it to create its certificates.
 func ensure(ctx context.Context, c Cloud, fooCluster *infrav1.FooCluster, spec cloud.LoadBalancerSpec) outcome {
 	loadBalancer, err := c.EnsureLoadBalancer(ctx, spec)
 	if err != nil {
@@ -74,7 +75,8 @@ func ensure(ctx context.Context, c Cloud, fooCluster *infrav1.FooCluster, spec c
 	return outcome{loadBalancer: &loadBalancer}
 }
 
-// remove deletes the load balancer also where the user set the endpoint: it costs nothing, and no load balancer can be left.
+// remove deletes the load balancer even if the user set the endpoint: the call is cheap and ensures
+// that none is left behind.
 func remove(ctx context.Context, c Cloud, fooCluster *infrav1.FooCluster, name string) outcome {
 	err := c.DeleteLoadBalancer(ctx, name)
 	if !cloud.IsNotFound(err) {

@@ -1,11 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster reconciles FooClusters: it orders the load balancer of a cluster's control plane, writes its address as
-// the control plane endpoint, and reports the zones of the cloud as failure domains. A FooCluster that is deleted stays
-// until the FooMachines and FooMachinePools of its cluster are gone: it says which cloud they are in.
+// Package cluster reconciles FooClusters: it orders the load balancer of a cluster's control plane,
+// writes its address as the control plane endpoint, and reports the zones of the cloud as failure
+// domains. A deleted FooCluster stays until the FooMachines and FooMachinePools of its cluster are
+// gone, because it determines which cloud they are in.
 //
-// Limits: it makes and deletes no machine. The load balancer finds control plane instances by their tags.
+// Limits: it creates and deletes no machines. The load balancer selects control plane instances by
+// their tags.
 package cluster
 
 import (
@@ -45,24 +47,25 @@ type Cloud interface {
 	cloud.LoadBalancers
 }
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Clouds have the load balancers and zones. Required.
+	// Clouds provides the load balancers and zones. Required.
 	Clouds cloudidentity.Clouds
-	// Events tells of changes in the cloud. Required.
+	// Events reports changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
 	WatchFilterValue string
-	// Now is the clock by which the controller waits for a kubeconfig; the default is time.Now.
+	// Now is the clock used to wait for a kubeconfig. Defaults to time.Now.
 	Now func() time.Time
-	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	// Controller holds options of controller-runtime. The rate limiter defaults to
+	// cloudfault.RateLimiter.
 	Controller controller.Options
 }
 
 type reconciler struct {
 	client client.Client
-	// live reads past the cache.
+	// live bypasses the cache.
 	live     client.Reader
 	clouds   cloudidentity.Clouds
 	gate     gate.Gate
@@ -130,7 +133,8 @@ func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.O
 	return []reconcile.Request{{NamespacedName: key}}
 }
 
-// userToFooCluster maps what is new in a cluster, or gone from it, to its FooCluster if that waits for machines to go.
+// userToFooCluster maps a created or deleted FooMachine or FooMachinePool to the FooCluster of its
+// cluster if that FooCluster is being deleted.
 func (r *reconciler) userToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
 	all := &infrav1.FooClusterList{}
 	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
@@ -162,7 +166,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// The diagnostics endpoint asks the API server who its caller is, and what that one may read:
+// The diagnostics endpoint asks the API server to authenticate and authorize its callers:
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
@@ -180,7 +184,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
-	// A FooCluster without a usable identity has ordered nothing, so nothing keeps it from being deleted.
+	// A FooCluster without a usable identity has ordered nothing, so it needs no finalizer.
 	foocloud := r.clouds.OfFooCluster(ctx, fooCluster)
 	if cloudidentity.Usable(foocloud) {
 		if added, err := r.gate.Hold(ctx, fooCluster); err != nil || added {

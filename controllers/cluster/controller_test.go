@@ -160,7 +160,7 @@ var _ = Describe("FooCluster", func() {
 			c := conditions.Get(get(Default), infrav1.FooClusterLoadBalancerReadyCondition)
 			Expect(c.Message).To(Equal(err.Error()))
 			suite.Cloud.Heal(fake.CallEnsureLoadBalancer)
-			suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+			suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
 			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
 		},
 		Entry("quota", &cloud.QuotaExceededError{Resource: "loadBalancers", Limit: 1, Used: 1, Requested: 1}, infrav1.CloudQuotaExceededReason),

@@ -28,17 +28,18 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// state is what was observed before the decision.
+// state is what a reconcile observes before it decides.
 type state struct {
 	fooCluster *infrav1.FooCluster
-	// cluster is nil only while the FooCluster is deleted after its Cluster is gone.
+	// cluster is nil only if the FooCluster is being deleted and its Cluster is already gone.
 	cluster *clusterv1.Cluster
-	// users are the objects that may still have something in the cloud; only a FooCluster that is being deleted looks.
+	// users names the objects that may still have something in the cloud. It is set only for a
+	// FooCluster that is being deleted.
 	users []string
 	// now is when the reconcile started.
 	now time.Time
-	// kubeconfigMissing is since when the control plane could have made its kubeconfig from the endpoint, and has not; zero if
-	// it has, or need not.
+	// kubeconfigMissing is the time from which the control plane could have created its kubeconfig
+	// from the endpoint but has not. It is zero if the kubeconfig exists or is not needed.
 	kubeconfigMissing time.Time
 }
 
@@ -48,8 +49,9 @@ func (s *state) owner() ownertags.Owner {
 
 func (s *state) deleting() bool { return !s.fooCluster.DeletionTimestamp.IsZero() }
 
-// observe returns no state for a FooCluster without an owner, for which there is nothing to do yet. Only the API server knows that
-// there is no endpoint: the cache may not show it yet, and that of a load balancer that was lost since would be replaced.
+// observe returns no state for a FooCluster without an owner, for which there is nothing to do yet.
+// It confirms a missing endpoint with the API server: a stale cache may not show the endpoint of a
+// load balancer that has been lost since, and that endpoint would be replaced.
 func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster) (*state, error) {
 	if fooCluster.Spec.ControlPlaneEndpoint.IsZero() {
 		now := &infrav1.FooCluster{}
@@ -87,8 +89,9 @@ func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster
 	return s, err
 }
 
-// users names what may have something in the cloud of a Cluster. The cache may not show yet what was created just before the
-// FooCluster was deleted, so only the API server says that there is nothing.
+// users names the objects that may have something in the cloud of a Cluster. The cache may not show
+// yet what was created just before the FooCluster was deleted, so it confirms an empty answer with
+// the API server.
 func (r *reconciler) users(ctx context.Context, cluster client.ObjectKey) ([]string, error) {
 	if cluster.Name == "" {
 		return nil, nil
@@ -124,13 +127,14 @@ func usersFrom(ctx context.Context, reader client.Reader, cluster client.ObjectK
 	return users, nil
 }
 
-// mayOrder reports whether an object has something in the cloud, or may order it. One that nothing holds and that nobody
-// owns never did, and never will.
+// mayOrder reports whether an object has something in the cloud or may order it. An object with
+// neither finalizers nor owners never did and never will.
 func mayOrder(object client.Object) bool {
 	return len(object.GetFinalizers()) > 0 || len(object.GetOwnerReferences()) > 0
 }
 
-// isKubeconfigMissing does not look once the FooCluster is provisioned: it then no longer matters.
+// isKubeconfigMissing reports whether a kubeconfig is needed and missing. Once the FooCluster is
+// provisioned, it no longer matters.
 func (r *reconciler) isKubeconfigMissing(ctx context.Context, s *state) (bool, error) {
 	if ptr.Deref(s.fooCluster.Status.Initialization.Provisioned, false) || !s.cluster.Spec.ControlPlaneRef.IsDefined() {
 		return false, nil
@@ -140,14 +144,15 @@ func (r *reconciler) isKubeconfigMissing(ctx context.Context, s *state) (bool, e
 	return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 }
 
-// secretMetadata is a Secret without its data, which the controller has no use for.
+// secretMetadata returns a Secret without its data, which the controller does not need.
 func secretMetadata() *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
 	return object
 }
 
-// missing remembers since when kubeconfigs are missing. After a restart a FooCluster waits for its kubeconfig once more.
+// missing records since when kubeconfigs have been missing. After a restart, a FooCluster waits for
+// its kubeconfig again.
 type missing struct {
 	lock sync.Mutex
 	seen map[types.UID]time.Time
@@ -155,7 +160,7 @@ type missing struct {
 
 func newMissing() *missing { return &missing{seen: map[types.UID]time.Time{}} }
 
-// since returns when it was called first for the object, which is now if never.
+// since returns the time of the first call for the object, which is now if there was none before.
 func (m *missing) since(object types.UID, now time.Time) time.Time {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
-// A cache that does not show the endpoint yet must not have it replaced by that of another load balancer.
+// An endpoint that a stale cache does not show yet must not be replaced by another load balancer's.
 func TestACacheThatIsBehindLosesNoEndpoint(t *testing.T) {
 	g := NewWithT(t)
 	scheme, err := manager.NewScheme()

@@ -11,11 +11,12 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// loadBalancerAnnotation marks a FooCluster whose endpoint is its own load balancer's, and names it. Without the mark, an
-// endpoint whose load balancer got lost would look like one that the user has set.
+// loadBalancerAnnotation marks a FooCluster whose endpoint belongs to its own load balancer, and
+// names that load balancer. Without it, the endpoint of a lost load balancer would look like one
+// that the user set.
 const loadBalancerAnnotation = "infrastructure.cluster.x-k8s.io/load-balancer"
 
-// defaultPort is the port of an API server whose Cluster names none.
+// defaultPort is the port of an API server whose Cluster sets none.
 const defaultPort = 6443
 
 // action is what to do next.
@@ -24,15 +25,15 @@ type action string
 const (
 	// ensureLoadBalancer orders the load balancer, or updates it.
 	ensureLoadBalancer action = "EnsureLoadBalancer"
-	// useProvidedEndpoint takes the endpoint that the user has set.
+	// useProvidedEndpoint uses the endpoint that the user has set.
 	useProvidedEndpoint action = "UseProvidedEndpoint"
 	// waitForUsers keeps the FooCluster and its load balancer until its machines are gone.
 	waitForUsers action = "WaitForUsers"
-	// deleteLoadBalancer deletes the load balancer, or finds that there is none any more.
+	// deleteLoadBalancer deletes the load balancer, or confirms that it is gone.
 	deleteLoadBalancer action = "DeleteLoadBalancer"
 )
 
-// decision is what to do next, and what it needs.
+// decision is the next action and its inputs.
 type decision struct {
 	action       action
 	loadBalancer cloud.LoadBalancerSpec
@@ -61,8 +62,8 @@ func decide(s *state) decision {
 	}}
 }
 
-// providedEndpoint returns the endpoint that a user has set on the FooCluster, or on the Cluster before the FooCluster
-// got one; a zero endpoint where the load balancer is to provide it.
+// providedEndpoint returns the endpoint that the user set on the FooCluster, or on the Cluster
+// before the FooCluster got one. It is zero if the load balancer provides the endpoint.
 func providedEndpoint(s *state) infrav1.APIEndpoint {
 	if _, own := s.fooCluster.Annotations[loadBalancerAnnotation]; own {
 		return infrav1.APIEndpoint{}
@@ -77,7 +78,7 @@ func providedEndpoint(s *state) infrav1.APIEndpoint {
 	return infrav1.APIEndpoint{Host: endpoint.Host, Port: endpoint.Port}
 }
 
-// port is the endpoint's once that is set, since a load balancer cannot change it.
+// port returns the endpoint's port once it is set, because a load balancer cannot change its port.
 func port(s *state) int32 {
 	if p := s.fooCluster.Spec.ControlPlaneEndpoint.Port; p != 0 {
 		return p

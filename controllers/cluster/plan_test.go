@@ -48,7 +48,7 @@ func deleting(s *state) {
 
 func withUsers(s *state) { s.users = []string{"FooMachine m1"} }
 
-// Three may provide the endpoint; whoever comes first has it.
+// Three sources may provide the endpoint; the first one wins.
 //
 //contract:infra-cluster/control-plane-endpoint
 func TestDecide(t *testing.T) {

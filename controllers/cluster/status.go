@@ -21,10 +21,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// maxFailureDomains is how many the API accepts.
+// maxFailureDomains is the API's limit.
 const maxFailureDomains = 100
 
-// ownedConditions are the conditions that nobody else sets.
+// ownedConditions are the conditions that only this controller sets.
 var ownedConditions = []string{
 	infrav1.FooClusterReadyCondition,
 	infrav1.FooClusterLoadBalancerReadyCondition,
@@ -32,7 +32,7 @@ var ownedConditions = []string{
 	infrav1.DeletingCondition,
 }
 
-// eventKinds are the reasons that are worth an event.
+// eventKinds maps the reasons that are worth an event to the event's type.
 var eventKinds = report.Kinds{
 	infrav1.FooClusterLoadBalancerReadyReason: corev1.EventTypeNormal,
 	infrav1.FooClusterEndpointProvidedReason:  corev1.EventTypeNormal,
@@ -45,7 +45,7 @@ var eventKinds = report.Kinds{
 	infrav1.CloudErrorReason:                  corev1.EventTypeWarning,
 }
 
-// setStatus sets the whole status, always all conditions.
+// setStatus sets the whole status, including every condition.
 //
 //contract:infra-cluster/conditions
 //contract:infra-cluster/initialization-completed
@@ -64,19 +64,22 @@ func setStatus(s *state, d decision, o outcome) {
 	for _, c := range []metav1.Condition{loadBalancer, domains, deleting, ready} {
 		conditions.Set(s.fooCluster, c)
 	}
-	// Never back to false: Cluster API orders the first provisioning by it, and Ready tells of what comes later.
+	// Never set it back to false: Cluster API uses it to order the initial provisioning, and Ready
+	// reports what happens later.
 	if ready.Status == metav1.ConditionTrue && kubeconfigWait(s) == 0 {
 		status.Initialization.Provisioned = ptr.To(true)
 	}
 }
 
-// kubeconfigGrace is how long a FooCluster waits for the control plane's kubeconfig. A control plane that makes it from the
-// FooCluster's endpoint needs far less; one that first waits for the FooCluster never makes it.
+// kubeconfigGrace is how long a FooCluster waits for the control plane's kubeconfig. A control
+// plane that creates it from the FooCluster's endpoint needs far less; one that first waits for the
+// FooCluster never creates it.
 const kubeconfigGrace = 2 * time.Second
 
-// kubeconfigWait is how much longer to wait before the FooCluster is reported as provisioned, and zero when it need not wait.
-// Cluster API connects to the workload cluster as soon as that is reported, and where it finds no kubeconfig it tries again
-// only after 30 s; until then no worker gets its bootstrap data.
+// kubeconfigWait returns how much longer to wait before reporting the FooCluster as provisioned;
+// zero means no wait. Cluster API connects to the workload cluster as soon as that is reported. If
+// it finds no kubeconfig, it retries only after 30 s, and until then no worker gets its bootstrap
+// data.
 func kubeconfigWait(s *state) time.Duration {
 	if s.kubeconfigMissing.IsZero() {
 		return 0
@@ -84,7 +87,8 @@ func kubeconfigWait(s *state) time.Duration {
 	return max(0, s.kubeconfigMissing.Add(kubeconfigGrace).Sub(s.now))
 }
 
-// failureDomains are the zones as failure domains, sorted by name so that they compare equal from one to the next.
+// failureDomains returns the zones as failure domains, sorted by name so that they compare equal
+// between reconciles.
 //
 //contract:infra-cluster/failure-domains
 func failureDomains(zones []cloud.Zone) []clusterv1.FailureDomain {
@@ -110,7 +114,8 @@ func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 	case o.loadBalancer == nil:
 		c.Status, c.Reason = metav1.ConditionTrue, infrav1.FooClusterEndpointProvidedReason
 	case o.loadBalancer.Address != endpoint.Host:
-		// Certificates and kubeconfigs name the endpoint, so the controller cannot just take the new address.
+		// Certificates and kubeconfigs contain the endpoint, so the controller cannot just adopt
+		// the new address.
 		c.Reason = infrav1.FooClusterLoadBalancerNotReadyReason
 		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and created again",
 			o.loadBalancer.Address, endpoint.Host)
@@ -138,7 +143,7 @@ func failureDomainsCondition(s *state, o outcome) metav1.Condition {
 	return c
 }
 
-// maxNamed is how many of the objects that a FooCluster waits for a message names.
+// maxNamed is how many of the objects that a FooCluster waits for are named in a message.
 const maxNamed = 3
 
 func deletingCondition(s *state, o outcome) metav1.Condition {

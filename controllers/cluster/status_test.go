@@ -42,7 +42,8 @@ func TestKubeconfigWait(t *testing.T) {
 	}
 }
 
-// What a FooCluster waits for is said in full, and does not change the message with each machine that is gone.
+// The message names what the FooCluster waits for. It has no count, which would change with each
+// deleted machine.
 func TestDeletingNamesWhatIsWaitedFor(t *testing.T) {
 	for message, users := range map[string][]string{
 		"waiting for the load balancer to be deleted":                                      nil,

@@ -21,7 +21,7 @@ import (
 var suite *infratest.Suite
 
 func TestCluster(t *testing.T) {
-	// The clock stands still, so that no wait ends by itself and what ends one is an event.
+	// The clock stands still, so only an event can end a wait.
 	start := time.Now()
 	infratest.Run(t, "FooCluster", &suite, func(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloudevents.Events) error {
 		return SetupWithManager(ctx, mgr, Options{Clouds: cloudidentity.One(c), Events: events, Now: func() time.Time { return start }})

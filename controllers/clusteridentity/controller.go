@@ -29,13 +29,13 @@ import (
 
 const (
 	controllerName = "fooclusteridentity"
-	// checkInterval is how soon the cloud is asked again; nothing tells of a token that was revoked.
+	// checkInterval is the interval between checks: the cloud does not announce revoked tokens.
 	checkInterval = time.Minute
 	// jitter spreads the checks of several identities.
 	jitter = 0.1
 )
 
-// Checker takes the credentials of an identity into use.
+// Checker checks the credentials of an identity and starts using them.
 type Checker interface {
 	// Check returns what is wrong with an identity; see cloudidentity.Resolver.
 	Check(ctx context.Context, identity *infrav1.FooClusterIdentity) error
@@ -43,29 +43,31 @@ type Checker interface {
 	Forget(identity string)
 }
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Checker takes credentials into use. Required.
+	// Checker checks credentials and starts using them. Required.
 	Checker Checker
 	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
 	WatchFilterValue string
-	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	// Controller holds options of controller-runtime. The rate limiter defaults to
+	// cloudfault.RateLimiter.
 	Controller controller.Options
 }
 
 type reconciler struct {
 	client client.Client
-	// cached reads the metadata of Secrets from the cache; the client would ask the API server.
+	// cached reads the metadata of Secrets from the cache; client would read it from the API
+	// server.
 	cached client.Reader
-	// live reads past the cache.
+	// live bypasses the cache.
 	live     client.Reader
 	checker  Checker
 	gate     gate.Gate
 	reporter report.Reporter
 }
 
-// ownerIndex finds the Secrets that belong to an identity by the identity's name.
+// ownerIndex indexes Secrets by the names of the identities that own them.
 const ownerIndex = "fooclusteridentity"
 
 // SetupWithManager adds the controller to a manager.
@@ -131,7 +133,7 @@ func (r *reconciler) secretToIdentities(ctx context.Context, secret client.Objec
 	return requests
 }
 
-// credentials names the Secret of an identity.
+// credentials returns the key of an identity's Secret.
 func credentials(identity *infrav1.FooClusterIdentity) client.ObjectKey {
 	return client.ObjectKey{Namespace: identity.Spec.CredentialsRef.Namespace, Name: identity.Spec.CredentialsRef.Name}
 }
@@ -151,7 +153,8 @@ func fooClusterToIdentity(_ context.Context, object client.Object) []reconcile.R
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 
-// Reconcile takes the credentials of one identity into use, and reports whether the cloud accepts them.
+// Reconcile checks the credentials of one identity, starts using them, and reports whether the
+// cloud accepts them.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	identity := &infrav1.FooClusterIdentity{}
 	if mine, err := r.gate.Read(ctx, req.NamespacedName, identity); err != nil || !mine {

@@ -1,8 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package clusteridentity reconciles FooClusterIdentities: it asks the cloud whether it accepts the credentials, uses changed
-// ones, and keeps an identity and its Secret for as long as a FooCluster uses it.
+// Package clusteridentity reconciles FooClusterIdentities: it checks whether the cloud accepts the
+// credentials, picks up changed credentials, and keeps an identity and its Secret for as long as a
+// FooCluster uses the identity.
 //
-// Limits: it orders nothing from the cloud. Which namespaces may use an identity is checked where it is used.
+// Limits: it orders nothing from the cloud. Whether a namespace may use an identity is checked
+// where the identity is used.
 package clusteridentity

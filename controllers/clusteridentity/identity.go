@@ -24,20 +24,23 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
-// state is what was observed before the decision.
+// state is what a reconcile observes before it decides.
 type state struct {
 	identity *infrav1.FooClusterIdentity
-	// users are the FooClusters that name the identity.
+	// users names the FooClusters that reference the identity.
 	users []string
-	// checked is what the cloud, or the Secret, said about the credentials.
+	// checked is the result of checking the credentials: an error from the cloud or about the
+	// Secret.
 	checked error
-	// secrets are the metadata of the Secret that the identity names, if it is usable, and of those that it held before.
+	// secrets holds the metadata of the Secret that the identity names, if it exists, and of the
+	// Secrets that the identity held before.
 	secrets []metav1.PartialObjectMetadata
-	// identities are all that there are.
+	// identities holds the UIDs of all existing identities.
 	identities map[types.UID]struct{}
 }
 
-// observe checks the credentials also of an identity that is being deleted: its users need them to delete what they have.
+// observe checks the credentials even of an identity that is being deleted: its users need them to
+// delete what they have in the cloud.
 func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterIdentity) (*state, error) {
 	s := &state{identity: identity, checked: r.checker.Check(ctx, identity), identities: map[types.UID]struct{}{}}
 	all := &infrav1.FooClusterIdentityList{}
@@ -69,8 +72,9 @@ func (r *reconciler) observe(ctx context.Context, identity *infrav1.FooClusterId
 	return s, err
 }
 
-// usersBeforeRelease asks the API server itself before anything is released: the cache may not show yet what was created
-// just before, and shows nothing outside the namespace that a manager is restricted to.
+// usersBeforeRelease confirms with the API server that there are no users before anything is
+// released. The cache may not show recently created users yet, and shows nothing outside the
+// namespace that a manager is restricted to.
 func (r *reconciler) usersBeforeRelease(ctx context.Context, identity *infrav1.FooClusterIdentity, named *metav1.PartialObjectMetadata) ([]string, error) {
 	found, err := users(ctx, r.client, identity)
 	deleted := !identity.DeletionTimestamp.IsZero() || !named.DeletionTimestamp.IsZero()
@@ -80,7 +84,7 @@ func (r *reconciler) usersBeforeRelease(ctx context.Context, identity *infrav1.F
 	return found, err
 }
 
-// users names the FooClusters that name an identity.
+// users names the FooClusters that reference an identity.
 func users(ctx context.Context, reader client.Reader, identity *infrav1.FooClusterIdentity) ([]string, error) {
 	fooClusters, err := cloudidentity.FooClustersOf(ctx, reader, identity.Name)
 	if err != nil {
@@ -93,17 +97,19 @@ func users(ctx context.Context, reader client.Reader, identity *infrav1.FooClust
 	return names, nil
 }
 
-// decision is what to do with the Secrets, and what to say.
+// decision is what to do with the Secrets, and what to report.
 type decision struct {
-	// release says that nothing uses the identity any more, so that it and its Secret may be deleted.
+	// release is true if the identity is being deleted and nothing uses it any more, so it and its
+	// Secret may be deleted.
 	release bool
-	// secrets are the Secrets that change, as they should be.
+	// secrets holds the Secrets that change, in their desired state.
 	secrets []metav1.PartialObjectMetadata
 	ready   metav1.Condition
 }
 
-// decide returns what to do next. A Secret in use stays, like the identity itself: without it, what the identity's users have
-// could neither be found nor be deleted, for example after the whole namespace was deleted.
+// decide returns what to do next. A Secret in use stays, like the identity itself: without it, what
+// the identity's users have in the cloud could be neither found nor deleted, for example after the
+// whole namespace was deleted.
 func decide(s *state) decision {
 	d := decision{release: !s.identity.DeletionTimestamp.IsZero() && len(s.users) == 0, ready: ready(s)}
 	var unusable *cloudidentity.SecretError
@@ -129,8 +135,8 @@ func decide(s *state) decision {
 	return d
 }
 
-// release gives up a Secret. Where another identity has it too, only this one's name goes, so that the last of them removes the
-// finalizer.
+// release gives up a Secret. If another identity also owns it, release removes only this identity's
+// owner reference, and the last owner removes the finalizer.
 func (s *state) release(secret *metav1.PartialObjectMetadata) {
 	isOther := func(owner metav1.OwnerReference) bool {
 		_, exists := s.identities[owner.UID]
@@ -161,7 +167,8 @@ func ready(s *state) metav1.Condition {
 	return c
 }
 
-// apply changes the Secrets, so that clusterctl moves the one in use with the identity, and nobody deletes it too early.
+// apply updates the Secrets. clusterctl then moves the Secret in use with the identity, and nobody
+// can delete it too early.
 func (r *reconciler) apply(ctx context.Context, s *state, d decision) error {
 	for i := range d.secrets {
 		wanted := &d.secrets[i]

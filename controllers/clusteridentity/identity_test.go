@@ -38,7 +38,7 @@ type world struct {
 
 var secretKey = client.ObjectKey{Namespace: "team", Name: "credentials"}
 
-// newWorld has a Secret with the credentials of all identities, besides other objects.
+// newWorld creates the objects and a Secret that holds the credentials of all identities.
 func newWorld(t *testing.T, objects ...client.Object) *world {
 	t.Helper()
 	w := &world{WithT: NewWithT(t), ctx: t.Context()}
@@ -64,7 +64,8 @@ func newIdentity(name string) *infrav1.FooClusterIdentity {
 	return identity
 }
 
-// reconcile reconciles each identity as often as its finalizer, its Paused condition and all else need.
+// reconcile reconciles each identity often enough to add the finalizer, set the Paused condition
+// and do everything else.
 func (w *world) reconcile(names ...string) {
 	for _, name := range names {
 		for range 3 {
@@ -74,7 +75,8 @@ func (w *world) reconcile(names ...string) {
 	}
 }
 
-// Two identities that are deleted together must not leave the finalizer on their Secret, which would keep its namespace for ever.
+// Two identities that are deleted together must not leave the finalizer on their Secret, which
+// would block the deletion of its namespace forever.
 func TestIdentitiesDeletedTogetherReleaseTheirSecret(t *testing.T) {
 	w := newWorld(t, newIdentity("red"), newIdentity("blue"))
 	w.reconcile("red", "blue")
@@ -88,7 +90,7 @@ func TestIdentitiesDeletedTogetherReleaseTheirSecret(t *testing.T) {
 	w.Expect(w.secret().Finalizers).To(BeEmpty())
 }
 
-// A Secret that identities without users share goes when it is deleted.
+// A Secret that identities without users share can be deleted.
 func TestSharedSecretWithoutUsersIsDeleted(t *testing.T) {
 	w := newWorld(t, newIdentity("red"), newIdentity("blue"))
 	w.reconcile("red", "blue")
@@ -98,7 +100,8 @@ func TestSharedSecretWithoutUsersIsDeleted(t *testing.T) {
 	w.Expect(w.kube.Get(w.ctx, secretKey, &corev1.Secret{})).NotTo(Succeed(), "nothing holds it")
 }
 
-// The name of an identity that is gone, which nothing takes away before the garbage collector does, holds no Secret.
+// An owner reference to a deleted identity, which only the garbage collector removes, must not hold
+// the Secret.
 func TestSecretThatAnIdentityThatIsGoneOwned(t *testing.T) {
 	w := newWorld(t, newIdentity("red"))
 	secret := w.secret()

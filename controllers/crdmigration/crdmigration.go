@@ -1,14 +1,16 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crdmigration keeps what is stored of Foo's kinds in the version that is stored now, so that a later release can
-// leave out an older version. When a CRD changes, Cluster API's migrator writes each object that may be stored in another
-// version, sets status.storedVersions of the CRD, and removes managed fields of versions that are not served any more.
+// Package crdmigration keeps the stored objects of Foo's kinds in the current storage version, so a
+// later release can drop an older version. When a CRD changes, Cluster API's migrator rewrites each
+// object that may be stored in another version, sets status.storedVersions of the CRD, and removes
+// managed fields of versions that are no longer served.
 //
-// The kinds of each provider, with the rights that it needs for them, are in the packages below.
+// The subpackages list the kinds of each provider, with the RBAC rules needed to migrate them.
 //
-// Limits: objects are migrated one after the other, and only while the webhooks that convert them answer. A kind whose
-// objects cannot be written, since a webhook of somebody else refuses them, stays as it is; the log says why.
+// Limits: objects are migrated one by one, and only while the conversion webhooks answer. A kind
+// whose objects cannot be written because a third-party webhook rejects them is not migrated; the
+// log says why.
 package crdmigration
 
 import (
@@ -22,11 +24,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 )
 
-// Kinds are the kinds to migrate, and how.
+// Kinds maps the kinds to migrate to how they are migrated.
 type Kinds map[client.Object]crdmigrator.ByObjectConfig
 
-// SetupWithManager adds one migrator for all kinds to a manager. Phases in skip are left out. The error names a phase that
-// does not exist.
+// SetupWithManager adds one migrator for all kinds to a manager. It skips the phases in skip and
+// returns an error that names an unknown phase.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, skip []crdmigrator.Phase, kinds ...Kinds) error {
 	all := Kinds{}
 	for _, some := range kinds {
@@ -35,7 +37,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, skip []crdmigrator.
 	migrator := &crdmigrator.CRDMigrator{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), SkipCRDMigrationPhases: skip, Config: all,
 	}
-	// One worker, so that many objects to migrate leave the API server time for others.
+	// Use one worker, so migrating many objects leaves the API server time for others.
 	if err := migrator.SetupWithManager(ctx, mgr, controller.Options{MaxConcurrentReconciles: 1}); err != nil {
 		return fmt.Errorf("CRD migrator: %w", err)
 	}

@@ -32,7 +32,7 @@ func readYAML(t *testing.T, into any, path ...string) {
 	NewWithT(t).Expect(yaml.UnmarshalStrict(content, into)).To(Succeed())
 }
 
-// crds are those of the kinds that have more than one version.
+// crds returns the CRDs that have more than one version.
 func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("..", "..", "config", "crd", "bases", "*.yaml"))
@@ -48,7 +48,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	return result
 }
 
-// A kind that is left out would keep its old version in storedVersions for ever.
+// A kind that is left out would keep its old version in storedVersions forever.
 func TestEveryKindIsMigrated(t *testing.T) {
 	g := NewWithT(t)
 	scheme, err := manager.NewScheme()
@@ -69,7 +69,7 @@ func TestEveryKindIsMigrated(t *testing.T) {
 	g.Expect(slices.Sorted(maps.Keys(found))).To(Equal(slices.Sorted(maps.Keys(crds(t)))))
 }
 
-// Each provider may write the CRDs that it brings, and no others.
+// Each provider may patch the CRDs that it installs, and no others.
 func TestRightsNameTheKinds(t *testing.T) {
 	for provider := range providers {
 		role := &rbacv1.ClusterRole{}

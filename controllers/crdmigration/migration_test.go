@@ -32,7 +32,7 @@ import (
 
 const (
 	older, newer = "v1beta1", "v1beta2"
-	// account is whom the migrator works as: with the rights of the manager, and no others.
+	// account is the user that the migrator runs as, with exactly the manager's permissions.
 	account = "system:serviceaccount:foo-system:foo-manager"
 )
 
@@ -101,7 +101,7 @@ var _ = Describe("An object that was stored as v1beta1", func() {
 	})
 })
 
-// examples are one object of each kind in v1beta1.
+// examples returns one v1beta1 object of each kind.
 func examples(namespace string) []*unstructured.Unstructured {
 	GinkgoHelper()
 	content, err := os.ReadFile(filepath.Join("..", "..", "webhooks", "integration", "testdata", "valid.yaml"))
@@ -121,7 +121,7 @@ func examples(namespace string) []*unstructured.Unstructured {
 	return result
 }
 
-// definitions are the CRDs of all kinds that are migrated.
+// definitions returns the CRDs of all migrated kinds.
 func definitions(ctx SpecContext) []*apiextensionsv1.CustomResourceDefinition {
 	GinkgoHelper()
 	var result []*apiextensionsv1.CustomResourceDefinition
@@ -148,7 +148,7 @@ func changeVersions(ctx SpecContext, change func(*apiextensionsv1.CustomResource
 	}
 }
 
-// storeAs has the API server store objects in a version, and waits until it does, which takes a moment.
+// storeAs makes the API server store objects in a version, and waits until it does.
 func storeAs(ctx SpecContext, version, namespace string) {
 	GinkgoHelper()
 	changeVersions(ctx, func(one *apiextensionsv1.CustomResourceDefinitionVersion) { one.Storage = one.Name == version })
@@ -163,7 +163,7 @@ func storeAs(ctx SpecContext, version, namespace string) {
 	}
 }
 
-// stored reads an object as etcd has it.
+// stored reads an object as it is stored in etcd.
 func stored(ctx SpecContext, object *unstructured.Unstructured) *unstructured.Unstructured {
 	GinkgoHelper()
 	etcd, err := clientv3.New(clientv3.Config{Endpoints: []string{environment.EtcdURL()}})

@@ -42,7 +42,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed(), "the server listens in its own goroutine")
 })
 
-// run starts a manager until the spec, or the suite, has ended.
+// run starts a manager and stops it when the spec or the suite ends.
 func run(mgr ctrl.Manager) {
 	managed, stop := context.WithCancel(context.Background())
 	stopped := make(chan error, 1)

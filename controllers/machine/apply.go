@@ -19,22 +19,22 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// secretRetry is when to look again for a Secret that its Machine names but that is not there. Secrets are not watched.
+// secretRetry is how soon to look again for bootstrap data that is missing. Secrets are not
+// watched.
 const secretRetry = 5 * time.Second
 
-// outcome is what is known and done at the end.
+// outcome is the result of applying a decision.
 type outcome struct {
 	knowledge
 
-	// wait is why nothing is ordered yet.
+	// wait is why no instance is ordered yet.
 	wait waiting
-	// gone says that nothing is left in the cloud.
+	// gone is true if nothing is left in the cloud.
 	gone bool
-	// err is an error that is not the cloud's.
+	// err is an error that did not come from the cloud.
 	err error
 }
 
-// result is what Reconcile returns.
 func (o outcome) result() (ctrl.Result, error) {
 	if o.err != nil {
 		return ctrl.Result{}, o.err
@@ -45,7 +45,8 @@ func (o outcome) result() (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: o.wait.retry}, nil
 }
 
-// apply does what was decided. In the FooMachine it changes only the provider ID and the finalizer.
+// apply carries out the decision. In the FooMachine it changes only the provider ID and the
+// finalizer.
 func (r *reconciler) apply(ctx context.Context, c cloud.Instances, s *state, d decision) outcome {
 	switch d.action {
 	case keep:
@@ -64,7 +65,8 @@ func (r *reconciler) apply(ctx context.Context, c cloud.Instances, s *state, d d
 	return outcome{}
 }
 
-// createInstance writes the provider ID as soon as the instance is ordered, from when on no other is ever ordered.
+// createInstance writes the provider ID as soon as the instance is ordered. From then on, no other
+// instance is ever ordered.
 //
 //contract:infra-machine/provider-id
 func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *state, d decision) outcome {
@@ -76,7 +78,8 @@ func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *s
 	spec.UserData = userData
 	instance, err := c.EnsureInstance(ctx, spec)
 	if err == nil && instance.State == cloud.InstanceDeleting {
-		// One of an earlier FooMachine of this name: taken over, it would be lost in a moment, and never made again.
+		// It belongs to an earlier FooMachine of this name. If adopted, it would soon be lost and
+		// never be created again.
 		err = &cloud.UnavailableError{Message: "the earlier instance " + instance.Name + " is still being deleted"}
 	}
 	if err != nil {
@@ -86,7 +89,7 @@ func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *s
 	return outcome{knowledge: knowledge{instance: &instance}}
 }
 
-// userData reads the bootstrap data, or says why it has to wait for it.
+// userData reads the bootstrap data, or returns what it waits for.
 func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]byte, waiting, error) {
 	wait := waiting{reason: infrav1.FooMachineWaitingForBootstrapDataReason, retry: secretRetry}
 	secret := &corev1.Secret{}
@@ -122,7 +125,8 @@ func drain(ctx context.Context, c cloud.Instances, instance cloud.Instance) know
 	return knowledge{instance: &instance}
 }
 
-// remove is called until the cloud says that the instance is gone; an event of the cloud tells when to ask.
+// remove is called until the cloud reports that the instance is gone; a cloud event triggers the
+// next call.
 func remove(ctx context.Context, c cloud.Instances, s *state) outcome {
 	err := c.DeleteInstance(ctx, s.instance.ID)
 	if cloud.IsNotFound(err) {

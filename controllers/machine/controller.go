@@ -1,12 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machine reconciles FooMachines: it orders one instance for each, reports what becomes of it, and deletes it.
-// A FooMachine of a pool observes the instance that the pool made, and deletes it, but never orders one. The instance of a
-// control plane Machine leaves the load balancer as soon as the Machine is being deleted, long before the instance is.
+// Package machine reconciles FooMachines: it orders one instance for each, reports the instance's
+// state, and deletes it. For a FooMachine of a pool it observes and deletes the instance that the
+// pool created, but never orders one. The instance of a control plane Machine leaves the load
+// balancer as soon as the Machine is being deleted, long before the instance itself is deleted.
 //
-// Limits: an instance that is lost is never made again under the same FooMachine, since its Node would come back with
-// another identity. Whoever owns the Machine replaces it.
+// Limits: a lost instance is never recreated under the same FooMachine, because its Node would come
+// back with another identity. The owner of the Machine replaces it.
 package machine
 
 import (
@@ -37,22 +38,24 @@ import (
 
 const controllerName = "foomachine"
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Clouds have the instances. Required.
+	// Clouds provides the instances. Required.
 	Clouds cloudidentity.Clouds
-	// Events tells of changes in the cloud. Required.
+	// Events reports changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
 	WatchFilterValue string
-	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	// Controller holds options of controller-runtime. The rate limiter defaults to
+	// cloudfault.RateLimiter.
 	Controller controller.Options
 }
 
 type reconciler struct {
 	client client.Client
-	// live reads past the cache: bootstrap data, so that no cache holds it, and what an order must know for sure.
+	// live bypasses the cache. It reads bootstrap data, so that no cache holds it, and what must be
+	// certain before an instance is ordered.
 	live     client.Reader
 	clouds   cloudidentity.Clouds
 	gate     gate.Gate
@@ -131,7 +134,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if err != nil || s == nil {
 		return ctrl.Result{}, err
 	}
-	// A FooMachine whose cluster has no usable identity has ordered nothing, so nothing keeps it from being deleted.
+	// A FooMachine whose cluster has no usable identity has ordered nothing, so it needs no
+	// finalizer.
 	foocloud := r.clouds.OfCluster(ctx, s.clusterKey())
 	if cloudidentity.Usable(foocloud) {
 		if added, err := r.gate.Hold(ctx, fooMachine); err != nil || added {
@@ -152,8 +156,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return result, kerrors.NewAggregate([]error{written.Write(ctx), err})
 }
 
-// decide observes and decides. Whether an instance was ever ordered is asked of the API server itself: the cache may not show the
-// provider ID yet, and if that instance was lost meanwhile, another one would be made.
+// decide observes and decides. Before an instance is created, it asks the API server whether one
+// was ever ordered: a stale cache may not show the provider ID yet, and if that instance was lost
+// meanwhile, another one would be created.
 func (r *reconciler) decide(ctx context.Context, c cloud.Instances, s *state) (decision, error) {
 	observe(ctx, c, s)
 	d := decide(s)

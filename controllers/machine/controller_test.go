@@ -222,7 +222,7 @@ var _ = Describe("FooMachine", func() {
 			haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, reason)
 			Expect(conditions.Get(get(Default), infrav1.FooMachineInstanceProvisionedCondition).Message).To(Equal(err.Error()))
 			suite.Cloud.Heal(fake.CallEnsureInstance)
-			suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+			suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
 			beReady()
 		},
 		Entry("quota", &cloud.QuotaExceededError{Resource: "cpus", Limit: 4, Used: 4, Requested: 2}, infrav1.CloudQuotaExceededReason),
@@ -314,7 +314,8 @@ var _ = Describe("FooMachine", func() {
 		createAll()
 		beReady()
 		Expect(instance().Draining).To(BeFalse())
-		// As when a Machine waits for its Node to be drained: it stays, and so does the FooMachine.
+		// Imitate a Machine that waits for its Node to be drained: it stays, and so does the
+		// FooMachine.
 		before := machine.DeepCopy()
 		machine.Finalizers = append(machine.Finalizers, clusterv1.MachineFinalizer)
 		Expect(suite.Client.Patch(ctx, machine, client.MergeFrom(before))).To(Succeed())
@@ -337,7 +338,7 @@ var _ = Describe("FooMachine", func() {
 		Expect(err).NotTo(HaveOccurred())
 		Expect(suite.Client.Delete(ctx, fooMachine)).To(Succeed())
 		Eventually(suite.Cloud.InstanceNames).ShouldNot(ContainElement(name()), "the instance is looked up by name")
-		suite.Cloud.DropWatches() // the instance has no tags, so no event is about the FooMachine
+		suite.Cloud.DropWatches() // the instance has no tags, so its events do not map to the FooMachine
 		beGone()
 	})
 

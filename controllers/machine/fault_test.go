@@ -20,8 +20,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
-// Only the cloud's own NotFound says that an instance is gone. Every other answer, a refused token above all, leaves what
-// is known as it is, deletes nothing and lets no FooMachine go.
+// Only the cloud's own NotFound means that an instance is gone. Every other error, a rejected token
+// above all, leaves the known state as it is, deletes nothing and releases no FooMachine.
 func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 	for reason, err := range map[cloud.Reason]error{
 		cloud.ReasonUnauthorized:  &cloud.UnauthorizedError{Message: "the token is that of no tenant"},
@@ -59,7 +59,8 @@ func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 	}
 }
 
-// A cache that does not show an order yet must not have the instance made again that was lost since.
+// A stale cache that does not show an order yet must not cause an instance that was lost since to
+// be created again.
 func TestACacheThatIsBehindOrdersNothing(t *testing.T) {
 	g := NewWithT(t)
 	scheme, err := manager.NewScheme()

@@ -27,7 +27,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
-// lossy is a cloud that loses the answers to calls that it has carried out, and may not be reached for reading.
+// lossy is a cloud that loses the answers to calls that it has carried out, and may be unavailable
+// for reads.
 type lossy struct {
 	*fake.Cloud
 
@@ -71,7 +72,7 @@ func (l *lossy) DeleteInstance(ctx context.Context, id string) error {
 	return err
 }
 
-// history is a FooMachine, and whatever happens to it.
+// history is a FooMachine and everything around it.
 type history struct {
 	ctx        context.Context
 	cloud      *lossy
@@ -107,7 +108,7 @@ func (h *history) restart() {
 	}
 }
 
-// reconcile may fail: what is wrong with the cloud then is part of the history.
+// reconcile ignores errors: a failing cloud is part of the history.
 func (h *history) reconcile() {
 	_, _ = h.reconciler.Reconcile(h.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(h.fooMachine)})
 }
@@ -131,7 +132,7 @@ func (h *history) instances(g Gomega) []cloud.Instance {
 	return instances
 }
 
-// check holds after each step.
+// check verifies what must hold after each step.
 func (h *history) check(g Gomega) {
 	current := &infrav1.FooMachine{}
 	if err := h.client.Get(h.ctx, client.ObjectKeyFromObject(h.fooMachine), current); err == nil && h.ordered == "" {
@@ -140,7 +141,7 @@ func (h *history) check(g Gomega) {
 	instances := h.instances(g)
 	g.Expect(len(instances)).To(BeNumerically("<=", 1), "never two instances for one FooMachine")
 	for _, i := range instances {
-		// An instance that was lost before the answer to its order came is not known to anybody.
+		// Nobody knows of an instance that was lost before the answer to its order arrived.
 		g.Expect(h.ordered).To(BeElementOf("", i.ProviderID), "an instance is never made again")
 	}
 	if !h.isThere() {
@@ -148,7 +149,8 @@ func (h *history) check(g Gomega) {
 	}
 }
 
-// Whatever happens, a FooMachine has at most one instance, ever, and is gone exactly when its instance is and it was deleted.
+// Whatever happens, a FooMachine has at most one instance, ever. It is gone exactly when it was
+// deleted and its instance is gone.
 func TestHistoriesOfAFooMachine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
@@ -178,7 +180,7 @@ func TestHistoriesOfAFooMachine(t *testing.T) {
 			steps[rapid.SampledFrom(names).Draw(t, "step")]()
 			h.check(g)
 		}
-		// Once the world is healthy again, a deletion comes to its end.
+		// Once everything is healthy again, the deletion completes.
 		h.cloud.loses, h.cloud.down = false, false
 		_ = h.client.Delete(h.ctx, h.fooMachine)
 		for range 8 {

@@ -21,23 +21,24 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// state is what was observed before the decision.
+// state is what a reconcile observes before it decides.
 type state struct {
 	fooMachine *infrav1.FooMachine
-	// machine is nil for a FooMachine of a pool before Cluster API made its Machine, and after the Machine is gone.
+	// machine is nil for a FooMachine of a pool before Cluster API creates its Machine, and after
+	// the Machine is gone.
 	machine *clusterv1.Machine
-	// cluster is nil only while the FooMachine is deleted after its Cluster is gone.
+	// cluster is nil only if the FooMachine is being deleted and its Cluster is already gone.
 	cluster *clusterv1.Cluster
 
 	knowledge
 }
 
-// knowledge is what is known of the instance. At most one of the fields is set.
+// knowledge is what is known about the instance. observe sets at most one of the fields.
 type knowledge struct {
 	instance *cloud.Instance
-	// lost says that the cloud no longer has the instance of the provider ID.
+	// lost is true if the cloud no longer has the instance of the provider ID.
 	lost bool
-	// fault is why the cloud could not be asked, or refused an order.
+	// fault is why the cloud could not be queried, or why it refused a request.
 	fault cloudfault.Fault
 }
 
@@ -45,7 +46,7 @@ func (s *state) owner() ownertags.Owner {
 	return ownertags.Owner{Kind: ownertags.KindMachine, Key: client.ObjectKeyFromObject(s.fooMachine)}
 }
 
-// clusterKey names the Cluster also when it is gone.
+// clusterKey returns the key of the Cluster, even if the Cluster is gone.
 func (s *state) clusterKey() client.ObjectKey {
 	if s.machine != nil {
 		return client.ObjectKey{Namespace: s.machine.Namespace, Name: s.machine.Spec.ClusterName}
@@ -55,7 +56,7 @@ func (s *state) clusterKey() client.ObjectKey {
 
 func (s *state) deleting() bool { return !s.fooMachine.DeletionTimestamp.IsZero() }
 
-// unwanted reports whether the instance should disappear, though perhaps with its whole pool.
+// unwanted reports whether the instance should disappear, perhaps with its whole pool.
 func (s *state) unwanted() bool {
 	return s.deleting() || s.cluster == nil || !s.cluster.DeletionTimestamp.IsZero() ||
 		(s.machine != nil && !s.machine.DeletionTimestamp.IsZero())
@@ -63,8 +64,8 @@ func (s *state) unwanted() bool {
 
 func (s *state) ofPool() bool { return labels.IsMachinePoolOwned(s.fooMachine) }
 
-// owners reads the Machine and the Cluster. It returns no state for a FooMachine that lacks one that it needs, for which
-// there is nothing to do yet.
+// owners reads the Machine and the Cluster. It returns no state if the FooMachine lacks one that it
+// needs: there is nothing to do yet.
 func (r *reconciler) owners(ctx context.Context, fooMachine *infrav1.FooMachine) (*state, error) {
 	s := &state{fooMachine: fooMachine}
 	var err error
@@ -90,8 +91,8 @@ func (r *reconciler) owners(ctx context.Context, fooMachine *infrav1.FooMachine)
 	return s, nil
 }
 
-// observe asks the cloud for the instance: by its ID where that is known. Without one, only a deletion needs to look,
-// by name, since an order whose answer was lost may have left an instance.
+// observe asks the cloud for the instance, by ID if the ID is known. Without an ID, only a deletion
+// needs to look, by name: an order whose answer was lost may have left an instance behind.
 func observe(ctx context.Context, c cloud.Instances, s *state) {
 	id, err := cloud.InstanceID(s.fooMachine.Spec.ProviderID)
 	switch {

@@ -24,13 +24,13 @@ type action string
 const (
 	// keep changes nothing.
 	keep action = "Keep"
-	// hold waits for what the plan names.
+	// hold waits for what the decision names.
 	hold action = "Hold"
 	// createInstance orders the instance.
 	createInstance action = "CreateInstance"
 	// drainInstance takes the instance out of the load balancer.
 	drainInstance action = "DrainInstance"
-	// deleteInstance deletes the instance, or finds that there is none any more.
+	// deleteInstance deletes the instance, or confirms that it is gone.
 	deleteInstance action = "DeleteInstance"
 	// release removes the finalizer.
 	release action = "Release"
@@ -39,14 +39,14 @@ const (
 // waiting is what a FooMachine without an instance waits for.
 type waiting struct {
 	reason, message string
-	// retry is when to look again, for what no event tells of; zero for what an event tells of.
+	// retry is when to look again if no event reports the change; zero if an event does.
 	retry time.Duration
 }
 
-// decision is what to do next, and what it needs.
+// decision is the next action and its inputs.
 type decision struct {
 	action action
-	// wait says why, for hold.
+	// wait is the reason, for hold.
 	wait waiting
 	// instance is the order without its user data, for createInstance.
 	instance cloud.InstanceSpec
@@ -54,8 +54,8 @@ type decision struct {
 	secret types.NamespacedName
 }
 
-// decide returns what to do next. A changed spec changes nothing about an instance that is there: that is for a rollout or
-// for whoever updates Machines in place.
+// decide returns what to do next. A changed spec does not affect an existing instance: a rollout or
+// an in-place update of the Machine handles that.
 //
 //contract:infra-machine/in-place-changes
 func decide(s *state) decision {
@@ -83,14 +83,14 @@ func decide(s *state) decision {
 	}
 }
 
-// isToDrain reports whether clients should leave an API server: its Machine is being deleted, so its etcd member and then its
-// instance will be removed, once its pods are gone.
+// isToDrain reports whether clients should leave an API server: its Machine is being deleted, so
+// its etcd member and then its instance are removed once its pods are gone.
 func isToDrain(s *state) bool {
 	return s.machine != nil && !s.machine.DeletionTimestamp.IsZero() && util.IsControlPlaneMachine(s.machine) &&
 		s.instance != nil && !s.instance.State.Terminal() && !s.instance.Draining
 }
 
-// missing returns what must be there before an instance may be ordered, and is not.
+// missing returns what must exist before an instance may be ordered, but does not.
 func missing(s *state) waiting {
 	switch {
 	case s.ofPool():
@@ -115,7 +115,7 @@ func missing(s *state) waiting {
 	}
 }
 
-// instanceSpec is the order for the instance, without user data.
+// instanceSpec returns the order for the instance, without user data.
 //
 //contract:infra-machine/failure-domain
 func instanceSpec(s *state) cloud.InstanceSpec {

@@ -20,7 +20,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// newState is a state in which everything is there but the instance.
+// newState returns a state in which everything exists except the instance.
 func newState(changes ...func(s *state)) *state {
 	s := &state{
 		fooMachine: &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "m1"}},
@@ -77,7 +77,7 @@ func ofPool(s *state) {
 	s.machine = nil
 }
 
-// reported is what a reconcile reports that changes nothing.
+// reported returns the outcome of a reconcile that changes nothing.
 func reported(s *state) outcome { return outcome{knowledge: s.knowledge, wait: decide(s).wait} }
 
 func TestDecide(t *testing.T) {
@@ -169,7 +169,7 @@ func TestReady(t *testing.T) {
 	}
 }
 
-// All conditions are set whatever happens, and what was provisioned once stays so.
+// All conditions are set whatever happens, and provisioned is never taken back.
 func TestStatusProperties(t *testing.T) {
 	changes := []func(s *state){
 		running, lost, noticed, unavailable, deleting, ofPool, noBootstrapData,

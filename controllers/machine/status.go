@@ -20,7 +20,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// ownedConditions are the conditions that nobody else sets.
+// ownedConditions are the conditions that only this controller sets.
 var ownedConditions = []string{
 	infrav1.FooMachineReadyCondition,
 	infrav1.FooMachineInstanceProvisionedCondition,
@@ -28,7 +28,7 @@ var ownedConditions = []string{
 	infrav1.DeletingCondition,
 }
 
-// eventKinds are the reasons that are worth an event.
+// eventKinds maps the reasons that are worth an event to the event's type.
 var eventKinds = report.Kinds{
 	infrav1.FooMachineInstancePendingReason:     corev1.EventTypeNormal,
 	infrav1.FooMachineInstanceProvisionedReason: corev1.EventTypeNormal,
@@ -47,7 +47,7 @@ var eventKinds = report.Kinds{
 	infrav1.CloudErrorReason:                    corev1.EventTypeWarning,
 }
 
-// setStatus sets the whole status, always all conditions.
+// setStatus sets the whole status, including every condition.
 //
 //contract:infra-machine/conditions
 //contract:infra-machine/initialization-completed
@@ -62,13 +62,14 @@ func setStatus(s *state, o outcome) {
 	for _, c := range []metav1.Condition{provisioned, bootstrap, deleting, ready} {
 		conditions.Set(s.fooMachine, c)
 	}
-	// Never back to false: Cluster API orders the first provisioning by it, and Ready tells of what comes later.
+	// Never set it back to false: Cluster API uses it to order the initial provisioning, and Ready
+	// reports what happens later.
 	if provisioned.Status == metav1.ConditionTrue {
 		status.Initialization.Provisioned = ptr.To(true)
 	}
 }
 
-// setInstance keeps what was last known of an instance that is lost or cannot be asked for.
+// setInstance keeps the last known state of an instance that is lost or cannot be queried.
 //
 //contract:infra-machine/addresses
 func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
@@ -131,7 +132,7 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	}
 }
 
-// bootstrapCondition is unknown for an instance that is lost or cannot be asked for.
+// bootstrapCondition is Unknown if the instance is lost or cannot be queried.
 func bootstrapCondition(o outcome) metav1.Condition {
 	c := metav1.Condition{
 		Type: infrav1.FooMachineBootstrapExecSucceededCondition, Status: metav1.ConditionFalse,
@@ -161,8 +162,9 @@ func bootstrapCondition(o outcome) metav1.Condition {
 	return c
 }
 
-// readyCondition counts the bootstrap only when it failed: until then the Machine waits for the instance, and its Node says
-// the rest. An instance that the cloud will take back is no longer ready, so that its Machine can be replaced in time.
+// readyCondition considers the bootstrap only if it failed: until then the Machine waits for the
+// instance, and its Node reports the rest. An instance that the cloud will reclaim is no longer
+// ready, so that its Machine can be replaced in time.
 func readyCondition(s *state, o outcome, provisioned, bootstrap metav1.Condition) metav1.Condition {
 	if s.deleting() {
 		return metav1.Condition{

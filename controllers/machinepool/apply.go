@@ -26,7 +26,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// apply does what was decided and puts the cloud's answers into the scope. It returns errors that are not the cloud's.
+// apply carries out the plan and stores the cloud's answers in the scope. It returns errors that
+// did not come from the cloud.
 func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	s.wait, s.decided = p.wait, p
 	if err := r.remember(ctx, s, p.memory); err != nil {
@@ -52,10 +53,11 @@ func (r *reconciler) apply(ctx context.Context, s *scope, p plan) error {
 	return kerrors.NewAggregate(errs)
 }
 
-// maxRefused is how many objects of a kind may be refused in one reconcile: what refuses them may refuse them all.
+// maxRefused is how many writes of one kind may fail in one reconcile before the rest are skipped:
+// what rejects one object may reject them all.
 const maxRefused = 3
 
-// each does something for each of them, and gives up after a few that failed.
+// each calls do for every element, and gives up after maxRefused failures.
 func each[T any](all []T, do func(T) error) []error {
 	var errs []error
 	for _, one := range all {
@@ -69,7 +71,8 @@ func each[T any](all []T, do func(T) error) []error {
 	return errs
 }
 
-// ensurePool orders the pool with the bootstrap data that was decided on. Data that changed meanwhile wakes the controller again.
+// ensurePool orders the pool with the bootstrap data that the decision was based on. If the data
+// has changed meanwhile, it orders nothing and sets a retry.
 func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 	if s.bootstrap.userData == nil && (s.cloudPool == nil || !s.cloudPool.SameTemplate(*p.ensure)) {
 		secret := &corev1.Secret{}
@@ -92,7 +95,8 @@ func (r *reconciler) ensurePool(ctx context.Context, s *scope, p plan) error {
 	return nil
 }
 
-// order changes the template of the pool and then its size. Where the pool was changed since it was read, all is decided again.
+// order changes the template of the pool and then its size. If the pool has changed since it was
+// read, everything is decided again.
 func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
 	var err error
 	grown := false
@@ -101,7 +105,7 @@ func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
 	}
 	if err == nil && s.cloudPool.Size != spec.Size {
 		err = s.ordered(s.cloud.ScalePool(ctx, spec.Name, spec.Size, s.seenVersion()))
-		// The only size that is not valid is one below what the pool has got meanwhile.
+		// The only invalid size is one below what the pool has grown to meanwhile.
 		grown = cloud.IsInvalid(err) && spec.Size <= infrav1.MaxPoolReplicas
 	}
 	if grown || cloud.IsConflict(err) {
@@ -111,7 +115,7 @@ func (r *reconciler) order(ctx context.Context, s *scope, spec cloud.PoolSpec) {
 	s.fault = cloudfault.Of(err)
 }
 
-// ordered takes the answer to an order. A refusal leaves the pool as it was.
+// ordered stores the answer to an order. A refusal leaves the pool as it was.
 func (s *scope) ordered(answer cloud.Pool, err error) error {
 	if err == nil {
 		s.cloudPool = &answer
@@ -119,7 +123,7 @@ func (s *scope) ordered(answer cloud.Pool, err error) error {
 	return err
 }
 
-// seenVersion is the version of the pool that was read; empty for none.
+// seenVersion returns the version of the pool that was read; empty if there was none.
 func (s *scope) seenVersion() string {
 	if s.cloudPool == nil {
 		return ""
@@ -127,7 +131,7 @@ func (s *scope) seenVersion() string {
 	return s.cloudPool.Version
 }
 
-// propagate is the only way by which the controller changes a Machine, or a FooMachine that is there.
+// propagate is the only place where the controller changes a Machine or an existing FooMachine.
 func (r *reconciler) propagate(ctx context.Context, a application) error {
 	err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(a.object), client.ForceOwnership, client.FieldOwner(a.manager))
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
@@ -136,9 +140,9 @@ func (r *reconciler) propagate(ctx context.Context, a application) error {
 	return nil
 }
 
-// createFooMachine is the only way by which the controller writes a FooMachine. The FooMachine has its finalizer from the
-// start, so that it never goes before its instance. The owner reference is none of a controller: Cluster API makes
-// the Machine the controller.
+// createFooMachine is the only place where the controller creates a FooMachine. The FooMachine has
+// its finalizer from the start, so it is never removed before its instance. The owner reference is
+// not a controller reference: Cluster API makes the Machine the controller.
 func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cloud.Instance) error {
 	labels := s.poolLabels()
 	if filter, ok := s.pool.Labels[clusterv1.WatchLabel]; ok {
@@ -165,8 +169,8 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 	return nil
 }
 
-// deleteMember deletes the Machine, which drains its Node before it deletes the FooMachine; the FooMachine itself only
-// where Cluster API has made no Machine.
+// deleteMember deletes the Machine, which drains its Node before it deletes the FooMachine. It
+// deletes the FooMachine itself only if Cluster API has created no Machine.
 func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error {
 	var object client.Object = v.fooMachine
 	if v.machine != nil {
@@ -182,7 +186,7 @@ func (r *reconciler) deleteMember(ctx context.Context, s *scope, v victim) error
 	return nil
 }
 
-// adoptReplicas is the only way by which the controller writes a MachinePool.
+// adoptReplicas is the only place where the controller writes a MachinePool.
 func (r *reconciler) adoptReplicas(ctx context.Context, s *scope, replicas int32) error {
 	before := s.machinePool.DeepCopy()
 	s.machinePool.Spec.Replicas = &replicas
@@ -193,7 +197,8 @@ func (r *reconciler) adoptReplicas(ctx context.Context, s *scope, replicas int32
 	return nil
 }
 
-// requestDeletion is called until the cloud says that the pool is gone; an event of the cloud tells when to ask.
+// requestDeletion is called until the cloud reports that the pool is gone; a cloud event triggers
+// the next call.
 func requestDeletion(ctx context.Context, s *scope) {
 	err := s.cloud.DeletePool(ctx, s.owner().CloudName())
 	if !cloud.IsNotFound(err) {

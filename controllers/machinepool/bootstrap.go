@@ -13,27 +13,27 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// bootstrapData is what is known of the bootstrap data of a pool.
+// bootstrapData is what is known about the bootstrap data of a pool.
 type bootstrapData struct {
-	// problem says why there is none that instances could be made with, in words that quote none of it.
+	// problem is why no instance can be created from the data. It quotes none of the data.
 	problem string
 	// version is the resource version of the Secret.
 	version string
-	// digest tells the data but for its token from other data.
+	// digest identifies the data without its token.
 	digest string
-	// userData is the data itself; nil where it was not read, since the cloud has it.
+	// userData is the data itself; nil if it was not read because the cloud has it.
 	userData []byte
 }
 
 // digestLength is the number of characters of a digest.
 const digestLength = 16
 
-// token is a bootstrap token where kubeadm's JoinConfiguration has one. The kubeadm bootstrap provider renews
-// discovery.bootstrapToken.token in the same Secret, and writes the rest of the data anew from the KubeadmConfig: it stays the
-// same unless somebody changed what it is made from.
+// token matches a bootstrap token in kubeadm's JoinConfiguration. The kubeadm bootstrap provider
+// renews discovery.bootstrapToken.token in the same Secret and renders the rest of the data again
+// from the KubeadmConfig. The rest stays the same unless somebody changed its inputs.
 var token = regexp.MustCompile(`(?m)^(\s*(?:token|tlsBootstrapToken):\s*)["']?([a-z0-9]{6}\.[a-z0-9]{16})["']?\s*$`)
 
-// digestOf returns a digest of the data without its token, wherever the token stands.
+// digestOf returns a digest of the data without its token, wherever the token appears.
 func digestOf(data []byte) string {
 	stripped := data
 	for _, found := range token.FindAllSubmatch(data, -1) {
@@ -44,10 +44,10 @@ func digestOf(data []byte) string {
 	return hex.EncodeToString(sum[:])[:digestLength]
 }
 
-// token0 is the place of a token that was taken away, which may be quoted or not.
+// token0 matches the place of a removed token, which may have been quoted.
 var token0 = regexp.MustCompile(`(?m)^(\s*(?:token|tlsBootstrapToken):)\s*(?:""|'')?\s*$`)
 
-// readBootstrap says what is in a Secret with bootstrap data.
+// readBootstrap returns what a Secret with bootstrap data contains.
 func readBootstrap(secret *corev1.Secret) bootstrapData {
 	if len(secret.Data["value"]) == 0 {
 		return bootstrapData{problem: fmt.Sprintf("the Secret %s has no bootstrap data under the key value", secret.Name)}

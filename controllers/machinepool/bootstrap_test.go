@@ -14,7 +14,7 @@ import (
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
 )
 
-// rendered is what the kubeadm bootstrap provider writes into the Secret of a pool, by its own code.
+// rendered returns what the kubeadm bootstrap provider's own code writes into the Secret of a pool.
 func rendered(t *testing.T, token string, change func(join *bootstrapv1.JoinConfiguration)) []byte {
 	t.Helper()
 	g := NewWithT(t)

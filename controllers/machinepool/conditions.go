@@ -21,7 +21,7 @@ import (
 // maxNamed is how many members a message names.
 const maxNamed = 3
 
-// conditionsOf returns all conditions of the scope; Ready follows from the others.
+// conditionsOf returns all conditions of the scope; Ready is derived from the others.
 func conditionsOf(s *scope) []metav1.Condition {
 	provisioned, instances, deleting := provisionedCondition(s), instancesCondition(s), deletingCondition(s)
 	ready := report.Ready(provisioned, instances)
@@ -131,7 +131,7 @@ func scalingConditions(s *scope) (up, down metav1.Condition) {
 	return up, down
 }
 
-// replacing counts the members that are being drained because they are replaced.
+// replacing counts the members that are being drained in order to be replaced.
 func (s *scope) replacing() int {
 	count := 0
 	for _, c := range s.census.leaving() {
@@ -190,7 +190,8 @@ func stalledCondition(s *scope) metav1.Condition {
 	return notStalled
 }
 
-// stalledBy says which members hold the pool up, if any do.
+// stalledBy returns the reason and the message if members stall the pool; both are empty if none
+// do.
 func (s *scope) stalledBy() (reason, message string) {
 	rollsOut := s.census.count(state.outdated) > 0 && s.rules.rollout != rolloutPaused
 	unavailable, stuck := s.census[stateUnavailable], s.census[stateStuck]

@@ -32,7 +32,7 @@ import (
 
 const controllerName = "foomachinepool"
 
-// rereadAfter is when to look again at a pool that somebody else just changed in the cloud.
+// rereadAfter is how soon to reread a pool that somebody else just changed in the cloud.
 const rereadAfter = 10 * time.Millisecond
 
 // Cloud is the part of the cloud that a FooMachinePool needs.
@@ -42,22 +42,24 @@ type Cloud interface {
 	cloud.Pools
 }
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Clouds have the pools and their instances. Required.
+	// Clouds provides the pools and their instances. Required.
 	Clouds cloudidentity.Clouds
-	// Events tells of changes in the cloud. Required.
+	// Events reports changes in the cloud. Required.
 	Events *cloudevents.Events
 	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
 	WatchFilterValue string
-	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	// Controller holds options of controller-runtime. The rate limiter defaults to
+	// cloudfault.RateLimiter.
 	Controller controller.Options
 }
 
 type reconciler struct {
 	client client.Client
-	// live reads past the cache: bootstrap data, so that no cache holds it, and what a shrink must know for sure.
+	// live bypasses the cache. It reads bootstrap data, so that no cache holds it, and what must be
+	// certain before the pool shrinks.
 	live client.Reader
 	// secrets reads the metadata of Secrets from the cache.
 	secrets  client.Reader
@@ -148,7 +150,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if s.report, err = r.begin(ctx, s); err != nil || s.report == nil {
 		return ctrl.Result{}, err
 	}
-	// An error that is not the cloud's leaves the status as it was: what was observed may be half of the truth.
+	// An error that did not come from the cloud leaves the status as it was: the observation may be
+	// incomplete.
 	p, err := r.decide(ctx, s)
 	if err != nil {
 		return ctrl.Result{}, err
@@ -156,8 +159,8 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return r.write(ctx, s, r.apply(ctx, s, p))
 }
 
-// begin returns no report where there is nothing to do now. A FooMachinePool whose cluster has no usable identity has ordered nothing,
-// so nothing keeps it from being deleted.
+// begin returns no report if there is nothing to do now. A FooMachinePool whose cluster has no
+// usable identity has ordered nothing, so it needs no finalizer.
 func (r *reconciler) begin(ctx context.Context, s *scope) (*report.Report, error) {
 	if cloudidentity.Usable(s.cloud) {
 		if added, err := r.gate.Hold(ctx, s.pool); err != nil || added {
@@ -167,9 +170,10 @@ func (r *reconciler) begin(ctx context.Context, s *scope) (*report.Report, error
 	return r.reporter.Begin(ctx, s.cluster, s.pool)
 }
 
-// decide observes and decides. What the cache does not show yet may change who has to go: a deletion before this process began,
-// or the mark that the cluster autoscaler puts on a Machine just before it shrinks the pool. So those decisions are made again from
-// what the API server itself says. That is once for a shrink, however many Machines go.
+// decide observes and decides. What the cache does not show yet may change the choice of victims: a
+// deletion before this process started, or the annotation that the cluster autoscaler puts on a
+// Machine just before it shrinks the pool. Such decisions are therefore made again from the API
+// server's state. That is once per shrink, however many Machines are removed.
 func (r *reconciler) decide(ctx context.Context, s *scope) (plan, error) {
 	p, err := r.decideFrom(ctx, s, fromCache(r.client))
 	if err == nil && (p.shrinks() || (len(p.victims) > 0 && !r.memories.known(s.pool))) {
@@ -186,8 +190,9 @@ func (r *reconciler) decideFrom(ctx context.Context, s *scope, from source) (pla
 	return decide(s), nil
 }
 
-// write writes the spec before the status, so that the provider IDs are there before the pool is reported as ready. An object that was
-// refused does not keep the rest from being told. Only a pool with which all went well rests afterwards.
+// write writes the spec before the status, so that the provider IDs are stored before the pool is
+// reported as ready. A rejected object does not keep the rest from being reported. Only a pool for
+// which everything went well rests afterwards.
 func (r *reconciler) write(ctx context.Context, s *scope, refused error) (ctrl.Result, error) {
 	result, err := s.result()
 	failed := kerrors.NewAggregate([]error{refused, err})
@@ -211,7 +216,7 @@ func (r *reconciler) write(ctx context.Context, s *scope, refused error) (ctrl.R
 	return result, nil
 }
 
-// forget drops what is known of a pool that is gone or another manager's.
+// forget drops what is known about a pool that is gone or belongs to another manager.
 func (r *reconciler) forget(key client.ObjectKey, err error) error {
 	if err == nil {
 		r.memories.forget(key)

@@ -128,7 +128,7 @@ var _ = Describe("FooMachinePool", func() {
 		g.Expect(suite.Client.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
 		return slices.DeleteFunc(list.Items, func(m clusterv1.Machine) bool { return m.DeletionTimestamp.IsZero() })
 	}
-	// release does what the controller of an object does when nothing holds it any more.
+	// release does what an object's controller does once nothing holds the object any more.
 	release := func(object client.Object, finalizer string) {
 		GinkgoHelper()
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -331,7 +331,7 @@ var _ = Describe("FooMachinePool", func() {
 			Expect(get(Default).Spec.ProviderIDList).To(HaveLen(3))
 			Expect(fooMachines(Default)).To(HaveLen(3))
 			suite.Cloud.Heal(call)
-			suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+			suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
 			haveMachines(4)
 		},
 		Entry("unavailable", fake.CallGetPool, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cause is why a member has to go.
+// cause is why a member is removed.
 type cause string
 
 const (
@@ -20,48 +20,54 @@ const (
 	causePoolDeleted cause = "PoolDeleted"
 )
 
-// victim is a member that has to go, and why.
+// victim is a member to remove, and why.
 type victim struct {
 	member
 
 	why cause
-	// failure says why it did not join; empty unless that counts.
+	// failure is why the member did not join; empty unless it counts as a failure.
 	failure string
 }
 
-// disruption is what is done to the members of a pool now. It is the only decision about members to go while the pool stays.
+// disruption is what to do with the members of a pool now. While the pool stays, nothing else
+// decides about removing members.
 type disruption struct {
 	victims []victim
-	// size is how many instances the pool is to have in the cloud, those included that are being drained.
+	// size is how many instances the pool should have in the cloud, including those being drained.
 	size int
-	// next is when to decide again though nothing happens; zero for never.
+	// next is when to decide again if nothing happens before; zero for never.
 	next time.Time
 }
 
-// budget counts the members while some of them are chosen. No choice looks at a member twice, so the whole decision takes as long
-// for each member in a large pool as in a small one, but for sorting.
+// budget counts the members while some of them are chosen. No choice looks at a member twice, so
+// the cost per member is the same in a large pool as in a small one, except for sorting.
 type budget struct {
 	policy
-	// candidates are the members that may be chosen; once repair has chosen, broken has those that it leaves for later.
+	// candidates holds the members that may be chosen; broken holds those that repair leaves for
+	// later.
 	candidates, broken []candidate
-	// live members are to stay; available of them work, and outdated of them have an earlier revision.
+	// live counts the members that stay. Of them, available work, outdated have an earlier
+	// revision, and ready are Ready.
 	live, available, outdated, ready int
-	// leaving members are on their way out and delay repair; draining members still count in the cloud.
+	// leaving counts the members on their way out that delay repair; draining counts those that the
+	// cloud still counts.
 	leaving, draining int
-	// starting members may still become available in time.
+	// starting counts the members that may still become available in time.
 	starting int
 	zones    map[string]int
 	result   disruption
 }
 
-// disrupt decides which members are removed now and how many instances the pool is to have. At no time has it
-//   - fewer available members than replicas less maxUnavailable because of what it decides, but for a scale-down that was asked for,
-//   - or more instances than replicas and maxSurge because of what it decides.
+// disrupt decides which members are removed now and how many instances the pool should have. Its
+// decisions never cause
+//   - fewer available members than replicas minus maxUnavailable, except in a scale-down,
+//   - or more instances than replicas plus maxSurge.
 //
-// At most maxUnavailable members that do not work are removed at a time, and at least one, counting those on their way in and out:
-// whoever says that they do not work may be wrong. A drain that takes too long counts no more. Members without an instance are removed
-// at once: the cloud omits no instance that exists. Members that the cloud takes back are removed at once too: all that is left to decide
-// is whether they are drained before.
+// At most maxUnavailable broken members are removed at a time, and at least one, counting those on
+// their way in and out: the report that they are broken may be wrong. A drain that takes too long
+// no longer counts. Members without an instance are removed immediately: the cloud omits no
+// instance that exists. Members that the cloud reclaims are removed immediately too: the only
+// choice left is whether they are drained first.
 func disrupt(all []candidate, p policy) disruption {
 	b := newBudget(all, p)
 	b.repair()
@@ -83,7 +89,7 @@ func newBudget(all []candidate, p policy) *budget {
 	return b
 }
 
-// count adds a member to all counts it belongs to, or takes it away.
+// count adds a member to all counts that it belongs to, or subtracts it.
 func (b *budget) count(c candidate, by int) {
 	if !c.state.stays() {
 		if c.state == stateLeaving && c.instance != nil {
@@ -116,7 +122,7 @@ func (b *budget) lookAgain(at time.Time) {
 	}
 }
 
-// remove chooses a member.
+// remove chooses a member as a victim.
 func (b *budget) remove(c candidate, why cause) {
 	v := victim{member: c.member, why: why}
 	if c.state == stateFailed {
@@ -128,7 +134,8 @@ func (b *budget) remove(c candidate, why cause) {
 	b.count(c, 1)
 }
 
-// repair removes what does not work: all that is lost or taken back, and of the rest the first by the delete policy.
+// repair removes broken members: all that are lost or reclaimed, and of the rest the first by the
+// delete policy.
 func (b *budget) repair() {
 	broken, rest := split(b.candidates, func(c candidate) bool { return c.state.broken() })
 	b.candidates = rest
@@ -151,9 +158,10 @@ func (b *budget) repair() {
 	}
 }
 
-// scaleDown removes what is too many, also of what is broken and could not be repaired yet: before that is removed, nothing that works
-// is. While a rollout runs, the surge is not too many, but for members that are marked for deletion, which the rollout would keep:
-// whoever made the pool smaller meant them.
+// scaleDown removes surplus members, including broken ones that could not be repaired yet: those
+// are removed before any that works. While a rollout runs, the surge is not surplus, except for
+// members that are marked for deletion and that the rollout would keep: whoever shrank the pool
+// meant them.
 func (b *budget) scaleDown() {
 	if b.scaling != scalingHere {
 		return
@@ -169,13 +177,15 @@ func (b *budget) scaleDown() {
 	b.take(victims(others, b.zones, len(others), compare), b.live-allowed, causeScaleDown)
 }
 
-// rollOut removes outdated members, as many as members of the current revision have become available in their place.
+// rollOut removes as many outdated members as members of the current revision have become available
+// in their place.
 func (b *budget) rollOut() {
 	if !b.rollsOut() {
 		return
 	}
 	outdated, _ := split(b.candidates, func(c candidate) bool { return c.state.outdated() })
-	// The zone with the most to replace and the least replaced comes first: the cloud makes the next instance where it leaves a gap.
+	// The zone with the most to replace and the least replaced comes first: the cloud creates the
+	// next instance where that leaves a gap.
 	zones := map[string]int{}
 	for zone, live := range b.zones {
 		zones[zone] = -live
@@ -189,7 +199,8 @@ func (b *budget) rollOut() {
 // rollsOut reports whether there are outdated members to replace.
 func (b *budget) rollsOut() bool { return b.rollout == rolloutRuns && b.outdated > 0 }
 
-// take removes the first of the members, up to count, and none that works where that leaves too few.
+// take removes the first members, up to count. It skips working members whose removal would leave
+// too few.
 func (b *budget) take(from []candidate, count int, why cause) {
 	if count <= 0 {
 		return
@@ -208,7 +219,7 @@ func (b *budget) take(from []candidate, count int, why cause) {
 	_, b.candidates = split(b.candidates, func(c candidate) bool { return gone[c.name] })
 }
 
-// resize orders what is missing, with room for what is not gone yet.
+// resize orders the missing instances, as far as those not gone yet leave room.
 func (b *budget) resize() {
 	counted := b.live + b.draining
 	missing := b.replicas - b.live

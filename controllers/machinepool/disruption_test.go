@@ -16,7 +16,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// whys are the victims with why each goes.
+// whys returns the cause of each victim's removal.
 func whys(victims []victim) map[string]cause {
 	found := map[string]cause{}
 	for _, v := range victims {
@@ -166,7 +166,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Whatever the members are and whatever the strategy says, one decision keeps the budget.
+// Whatever the members and the strategy are, one decision keeps the budget.
 func TestDisruptionKeepsTheBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
-// eventKinds are the reasons that are worth an event.
+// eventKinds maps the reasons that are worth an event to the event's type.
 var eventKinds = report.Kinds{
 	infrav1.FooMachinePoolPoolProvisionedReason:      corev1.EventTypeNormal,
 	infrav1.FooMachinePoolInstancesReadyReason:       corev1.EventTypeNormal,

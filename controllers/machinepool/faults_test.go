@@ -87,7 +87,7 @@ var _ = Describe("Faults of the cloud", func() {
 			s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionUnknown, reason)
 			s.stays()
 			suite.Cloud.Heal(fake.CallGetPool)
-			s.settles(2) // without any event of the cloud
+			s.settles(2) // without any cloud event
 			Expect(s.drained).To(HaveLen(2))
 		},
 		Entry("throttled", &cloud.ThrottledError{RetryAfter: 2 * time.Second}, infrav1.CloudThrottledReason),
@@ -107,7 +107,7 @@ var _ = Describe("Faults of the cloud", func() {
 			g.Expect(s.drained).To(Equal([]string{stopped.Hostname}))
 		}).Should(Succeed(), "it makes room for the one that replaces it")
 		suite.Cloud.Heal(fake.CallScalePool)
-		suite.Cloud.DropWatches() // makes the controller look again now instead of at its next try
+		suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
 		s.settles(2)
 		Expect(s.drained).To(HaveLen(1))
 		Expect(s.most).To(Equal(2))
@@ -120,7 +120,7 @@ var _ = Describe("Faults of the cloud", func() {
 		s.change(version("v1.35.4"))
 		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		Expect(suite.Cloud.LoseInstance(s.instances(Default)[0].Name)).To(BeTrue())
-		suite.Cloud.GrowPools() // a loss leaves the size as it is, so the cloud makes another
+		suite.Cloud.GrowPools() // a loss leaves the size as it is, so the cloud creates another instance
 		s.settles(3)
 		Expect(s.most).To(BeNumerically("<=", 4))
 	})

@@ -26,7 +26,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
-// userData is bootstrap data of which the token may change, and what is made of it.
+// userData returns bootstrap data with a token, which may be renewed, and the command that it runs.
 func userData(token, command string) string {
 	return "#cloud-config\nruncmd: [" + command + "]\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: " + token + "\n"
 }
@@ -42,13 +42,14 @@ type story struct {
 	machinePool *clusterv1.MachinePool
 	pool        *infrav1.FooMachinePool
 
-	// fails says which instances do not boot; nil for none.
+	// fails reports whether an instance fails to boot; nil if none does.
 	fails func(i cloud.Instance) bool
-	// failure is how those that fail end.
+	// failure is the bootstrap result of instances that fail.
 	failure cloud.Bootstrap
-	// drained are the Machines that ended, in order.
+	// drained names the Machines that ended, in order.
 	drained []string
-	// fewest and most are the lowest number of available Machines and the highest of instances since the last watch.
+	// fewest is the lowest number of available Machines, and most the highest number of instances,
+	// since the last watch.
 	fewest, most int
 }
 
@@ -115,8 +116,8 @@ func (s *story) changePool(how func(p *infrav1.FooMachinePool)) {
 	Expect(suite.Client.Patch(s.ctx, current, client.MergeFrom(before))).To(Succeed())
 }
 
-// step does what others do next for every Machine: it boots instances, makes Machines, lets Nodes join, and ends one Machine
-// that is being deleted.
+// step does what others do next for every Machine: it boots instances, creates Machines, lets Nodes
+// join, and ends one Machine that is being deleted.
 func (s *story) step(g Gomega) {
 	instances := map[string]cloud.Instance{}
 	for _, i := range s.instances(g) {
@@ -159,7 +160,8 @@ func (s *story) step(g Gomega) {
 	}
 }
 
-// missFooMachine reports a FooMachine that is gone as Cluster API does: the reason depends on whether it had seen it provisioned.
+// missFooMachine reports a missing FooMachine as Cluster API does: the reason depends on whether
+// Cluster API had seen it provisioned.
 func (s *story) missFooMachine(g Gomega, machine *clusterv1.Machine, fooMachines []infrav1.FooMachine) {
 	if !machine.DeletionTimestamp.IsZero() || slices.ContainsFunc(fooMachines, func(f infrav1.FooMachine) bool { return f.Name == machine.Name }) {
 		return
@@ -188,13 +190,13 @@ func (s *story) end(g Gomega, machine *clusterv1.Machine, fooMachine *infrav1.Fo
 	}
 }
 
-// watch begins to watch the budget.
+// watch starts watching the budget.
 func (s *story) watch() {
 	s.fewest, s.most = 1000, 0
 	s.drained = nil
 }
 
-// settles steps until a pool has so many instances, all available and of the current revision.
+// settles steps until the pool has this many instances, all available and of the current revision.
 func (s *story) settles(replicas int) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -203,7 +205,7 @@ func (s *story) settles(replicas int) {
 		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
 		instances := s.instances(g)
 		g.Expect(instances).To(HaveLen(replicas))
-		for _, i := range instances { // a change of the MachinePool has no generation by which to tell that it was seen
+		for _, i := range instances { // no generation shows that a change of the MachinePool was seen
 			g.Expect(i.KubernetesVersion).To(Equal(s.machinePool.Spec.Template.Spec.Version))
 		}
 		g.Expect(pool.Spec.ProviderIDList).To(HaveLen(replicas))
@@ -215,13 +217,14 @@ func (s *story) settles(replicas int) {
 	}).WithPolling(stepTime).Should(Succeed(), "the pool comes to rest")
 }
 
-// has steps until the pool has a condition, and returns its message. The condition must be one that stays.
+// has steps until the pool has a condition, and returns its message. The condition must be one that
+// lasts.
 func (s *story) has(kind string, status metav1.ConditionStatus, reason string) string {
 	GinkgoHelper()
 	return s.comesTo(s.step, metav1.Condition{Type: kind, Status: status, Reason: reason})
 }
 
-// shows waits, while nobody else does anything, until the pool has a condition, and returns its message.
+// shows waits without stepping until the pool has a condition, and returns its message.
 func (s *story) shows(kind string, status metav1.ConditionStatus, reason string) string {
 	GinkgoHelper()
 	return s.comesTo(func(Gomega) {}, metav1.Condition{Type: kind, Status: status, Reason: reason})
@@ -241,7 +244,7 @@ func (s *story) comesTo(meanwhile func(Gomega), want metav1.Condition) string {
 	return message
 }
 
-// stays steps for a while and expects that no Machine ends.
+// stays steps for a while and expects that no Machine is deleted.
 func (s *story) stays() {
 	GinkgoHelper()
 	before := len(s.drained)

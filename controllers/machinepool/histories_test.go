@@ -35,10 +35,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
-// errDied ends a process: every call after the one at which it died fails.
+// errDied simulates the death of a process: once it has died, every write fails with it.
 var errDied = errors.New("the process has died")
 
-// histories is how many random histories a test runs; make fuzz runs more.
+// histories returns how many random histories a test runs; make fuzz runs more.
 func histories(t *testing.T) int {
 	count, err := strconv.Atoi(os.Getenv("HISTORIES"))
 	if err != nil {
@@ -48,7 +48,7 @@ func histories(t *testing.T) int {
 	return count
 }
 
-// apiServer is what the controller uses of an API server, and what the cache shows of it.
+// apiServer fakes what the controller uses of an API server, and serves as its cache too.
 type apiServer struct {
 	client.Client
 
@@ -57,7 +57,7 @@ type apiServer struct {
 	fooMachines map[string]*infrav1.FooMachine
 	now         time.Time
 	version     int
-	// writes and deleted count and name what the controller wrote and deleted in this reconcile.
+	// writes counts the controller's writes in this reconcile, and deleted names what it deleted.
 	writes  int
 	deleted []string
 	// dies is after how many more writes the process dies; negative for never.
@@ -159,7 +159,7 @@ func (a *apiServer) Patch(_ context.Context, object client.Object, _ client.Patc
 	})
 }
 
-// snapshot is the cache of the API server as it is now.
+// snapshot returns the current content of the API server as a cache.
 func (a *apiServer) snapshot() *apiServer {
 	cache := &apiServer{Client: a, pool: a.pool.DeepCopy(), machines: map[string]*clusterv1.Machine{}, fooMachines: map[string]*infrav1.FooMachine{}}
 	for name, machine := range a.machines {
@@ -193,9 +193,9 @@ type history struct {
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
 	r           *reconciler
-	// counted are all members that ever counted as failed.
+	// counted holds all members that ever counted as failed.
 	counted map[string]bool
-	// created are the instances whose time of creation was set.
+	// created holds the instances whose creation time has been set.
 	created map[string]bool
 	count   int32
 	log     []string
@@ -221,7 +221,7 @@ func newHistory(t *testing.T, seed uint64) *history {
 
 func (h *history) refresh() { h.cache = h.api.snapshot() }
 
-// restart begins a new process, whose cache may be old.
+// restart starts a new process, whose cache may be stale.
 func (h *history) restart() {
 	h.r = &reconciler{live: h.api, secrets: h.api, clock: clocktesting.NewFakePassiveClock(h.api.now), memories: newMemories()}
 }
@@ -231,7 +231,7 @@ func (h *history) fail(format string, arguments ...any) {
 	h.t.Fatalf("seed %d: %s\n%q", h.seed, fmt.Sprintf(format, arguments...), h.log)
 }
 
-// truth is what the controller would see with a cache that is current.
+// truth returns what the controller would see with an up-to-date cache.
 func (h *history) truth() *scope {
 	s := h.scope(h.api)
 	if err := h.r.observe(context.Background(), s, fromServer(h.api)); err != nil {
@@ -272,14 +272,14 @@ func (h *history) reconcile() {
 		h.restart()
 	}
 	for _, name := range h.cloud.InstanceNames() {
-		if !h.created[name] { // the fake cloud has a clock of its own
+		if !h.created[name] { // the fake cloud has its own clock
 			h.created[name] = true
 			h.cloud.ChangeInstance(name, func(i *cloud.Instance) { i.CreatedAt = h.api.now })
 		}
 	}
 }
 
-// checkDeletions holds the deletions of one reconcile against what was true before.
+// checkDeletions checks the deletions of one reconcile against the true state before it.
 func (h *history) checkDeletions(before *scope) {
 	repaired := 0
 	available, live := before.census.count(state.available), before.census.count(state.stays)
@@ -308,7 +308,7 @@ func (h *history) checkDeletions(before *scope) {
 	}
 }
 
-// checkFailures makes sure that each failure counts once, and that only failures do.
+// checkFailures checks that each failure counts once, and that only failures count.
 func (h *history) checkFailures(before *scope, err error) {
 	after := memoryIn(h.api.pool)
 	for _, name := range after.Counted {
@@ -330,7 +330,7 @@ func (h *history) checkFailures(before *scope, err error) {
 	}
 }
 
-// event changes something that the controller has no part in.
+// event changes something outside the controller's control.
 func (h *history) event() {
 	if h.random.IntN(6) == 0 {
 		h.change()
@@ -369,7 +369,7 @@ func (h *history) event() {
 	}
 }
 
-// change changes what is asked for.
+// change changes the desired state, or lets time pass.
 func (h *history) change() {
 	kind := h.random.IntN(5)
 	h.log = append(h.log, fmt.Sprintf("change %d", kind))
@@ -393,7 +393,8 @@ func (h *history) change() {
 
 func (h *history) pass(duration time.Duration) { h.api.now = h.api.now.Add(duration) }
 
-// heal does the next good thing for an instance: boot it, make its Machine, let its Node join, or end its deletion.
+// heal makes progress with an instance: it boots it, creates its Machine, lets its Node join, or
+// ends its deletion.
 func (h *history) heal(name string) {
 	host := name[len("ns."):]
 	machine, fooMachine := h.api.machines[host], h.api.fooMachines[host]
@@ -434,7 +435,8 @@ func (h *history) end(host string) {
 	delete(h.api.fooMachines, host)
 }
 
-// faulty makes the next orders fail, some of them after they were carried out.
+// faulty injects a random fault, or none: cloud orders that fail, a process that dies after a few
+// writes, or a restart.
 func (h *history) faulty() {
 	for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool} {
 		h.cloud.Heal(call)
@@ -452,7 +454,7 @@ func (h *history) faulty() {
 	}
 }
 
-// recovers makes the world healthy and expects that the pool gets there and rests.
+// recovers heals everything and expects the pool to reach its desired state and stay there.
 func (h *history) recovers() {
 	h.log = append(h.log, "recovers")
 	for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool} {
@@ -491,8 +493,9 @@ func (h *history) recovers() {
 	h.fail("the pool does not come to rest: wants %d, has %v, writes %d", s.rules.replicas, describe(s.assessed, func(c candidate) string { return " is " + string(c.state) }), h.api.writes)
 }
 
-// Whatever happens to a pool, its budget holds, each failure counts once, and it recovers once the world does. The cache may show the
-// time before the last reconcile, calls fail, and the process dies between any two writes.
+// Whatever happens to a pool, its budget holds, each failure counts once, and the pool recovers
+// once everything else has. The cache may show the state before the last reconcile, calls fail, and
+// the process dies between any two writes.
 func TestHistories(t *testing.T) {
 	count := uint64(histories(t))
 	const workers = 4

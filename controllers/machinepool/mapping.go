@@ -36,7 +36,7 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: owner.Key}}
 }
 
-// fooMachineToPool maps a FooMachine to the FooMachinePool that made it.
+// fooMachineToPool maps a FooMachine to the FooMachinePool that created it.
 func fooMachineToPool(_ context.Context, object client.Object) []reconcile.Request {
 	for _, ref := range object.GetOwnerReferences() {
 		if ref.Kind == poolKind && ref.APIVersion == infrav1.GroupVersion.String() {
@@ -47,7 +47,7 @@ func fooMachineToPool(_ context.Context, object client.Object) []reconcile.Reque
 	return nil
 }
 
-// machineToPool maps a Machine to the FooMachinePool that made its FooMachine.
+// machineToPool maps a Machine to the FooMachinePool that created its FooMachine.
 func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) []reconcile.Request {
 	name := controlledBy(machine, "MachinePool")
 	if name == "" {
@@ -68,7 +68,7 @@ func (r *reconciler) machineToPool(ctx context.Context, machine client.Object) [
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: key.Namespace, Name: ref.Name}}}
 }
 
-// machineMatters lets pass the changes of a Machine that a decision about members may depend on.
+// machineMatters passes the changes of a Machine that a decision about members may depend on.
 func machineMatters() predicate.Funcs {
 	besidesStatus := gate.BesidesStatus()
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {

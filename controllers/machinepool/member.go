@@ -20,22 +20,23 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// member is one instance of a pool and the objects that stand for it. At least one of instance and fooMachine is set, but for a
-// Machine whose FooMachine was deleted under it.
+// member is one instance of a pool with its FooMachine and Machine. At least one of instance and
+// fooMachine is set, except for a Machine whose FooMachine was deleted before it.
 type member struct {
-	// name of the FooMachine, the Machine and the instance's host.
+	// name is the name of the FooMachine and the Machine, and the instance's hostname.
 	name string
-	// instance is nil once it is gone from the pool.
+	// instance is nil once it has left the pool.
 	instance *cloud.Instance
-	// fooMachine is nil until the controller made it.
+	// fooMachine is nil until the controller has created it.
 	fooMachine *infrav1.FooMachine
-	// machine is nil until Cluster API made it, with its finalizer.
+	// machine is nil until Cluster API has created it with its finalizer.
 	machine *clusterv1.Machine
-	// asked says that its deletion was asked for, though what was read does not show it yet.
+	// asked is true if the member's deletion was requested but what was read does not show it yet.
 	asked bool
 }
 
-// membersOf brings together what belongs together, each list read once, sorted by name.
+// membersOf joins the instances, FooMachines and Machines of each member, sorted by name. It reads
+// each list once.
 func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, machines []clusterv1.Machine) []member {
 	byName := make(map[string]*member, len(instances))
 	of := func(name string) *member {
@@ -71,34 +72,36 @@ func membersOf(instances []cloud.Instance, fooMachines []infrav1.FooMachine, mac
 	return members
 }
 
-// held reports whether a Machine drains its Node when it is deleted. Cluster API has only just made one that does not: deleted
-// now, it would vanish, and be made once more.
+// held reports whether a Machine drains its Node when it is deleted. Cluster API has only just
+// created one that does not: deleted now, it would vanish and be created again.
 func held(machine *clusterv1.Machine) bool {
 	return !machine.DeletionTimestamp.IsZero() || controllerutil.ContainsFinalizer(machine, clusterv1.MachineFinalizer)
 }
 
-// left reports whether a Machine stays though its FooMachine is gone: nobody else deletes it. One that is on its way out needs
-// nothing any more.
+// left reports whether a Machine stays although its FooMachine is gone: nobody else deletes it. A
+// Machine that is already being deleted needs nothing more.
 func left(machine *clusterv1.Machine) bool {
 	return machine.DeletionTimestamp.IsZero() && infrastructureDeleted(machine)
 }
 
-// infrastructureDeleted reports whether Cluster API misses the FooMachine of a Machine, which was there before the Machine. Its
-// reason depends on whether it had seen the FooMachine provisioned.
+// infrastructureDeleted reports whether Cluster API misses the FooMachine of a Machine, which
+// existed before the Machine. The reason depends on whether Cluster API had seen the FooMachine
+// provisioned.
 func infrastructureDeleted(machine *clusterv1.Machine) bool {
 	ready := conditions.Get(machine, clusterv1.MachineInfrastructureReadyCondition)
 	return ready != nil && ready.Status == metav1.ConditionFalse &&
 		(ready.Reason == clusterv1.MachineInfrastructureDeletedReason || ready.Reason == clusterv1.MachineInfrastructureDoesNotExistReason)
 }
 
-// leaving reports whether a deletion of the member has begun, at whichever of its objects.
+// leaving reports whether the deletion of any of the member's objects has begun.
 func (m member) leaving() bool {
 	return m.asked || (m.fooMachine != nil && !m.fooMachine.DeletionTimestamp.IsZero()) ||
 		(m.machine != nil && !m.machine.DeletionTimestamp.IsZero()) ||
 		(m.instance != nil && m.instance.State == cloud.InstanceDeleting)
 }
 
-// uids are the UIDs of the member's Machine and FooMachine. They tell it from a later member of the same name.
+// uids returns the UIDs of the member's Machine and FooMachine. They distinguish it from a later
+// member of the same name.
 func (m member) uids() []types.UID {
 	var uids []types.UID
 	if m.machine != nil {
@@ -110,7 +113,7 @@ func (m member) uids() []types.UID {
 	return uids
 }
 
-// leavingSince is when the deletion of the member began; zero where that is not known.
+// leavingSince returns when the deletion of the member began; zero if unknown.
 func (m member) leavingSince() time.Time {
 	switch {
 	case m.machine != nil && !m.machine.DeletionTimestamp.IsZero():
@@ -127,7 +130,8 @@ func (m member) ready() bool {
 	return m.instance != nil && !m.leaving() && m.instance.State == cloud.InstanceRunning && m.instance.Bootstrap.State == cloud.BootstrapSucceeded
 }
 
-// counted reports whether the cloud counts the instance as one of the pool's: it has not begun to delete it.
+// counted reports whether the cloud counts the instance as part of the pool: it has not begun to
+// delete it.
 func (m member) counted() bool {
 	return m.instance != nil && m.instance.State != cloud.InstanceDeleting
 }
@@ -138,19 +142,22 @@ func (m member) joined() bool { return m.machine != nil && m.machine.Status.Node
 // unhealthy reports whether a MachineHealthCheck wants the member to be replaced.
 func (m member) unhealthy() bool { return collections.IsUnhealthyAndOwnerRemediated(m.machine) }
 
-// noticed reports whether the cloud has given notice that it takes the instance back, which works until then.
+// noticed reports whether the cloud has given notice that it will reclaim the instance, which works
+// until then.
 func (m member) noticed() bool {
 	return m.instance != nil && m.instance.State == cloud.InstanceRunning && m.instance.ReclaimAt != nil
 }
 
-// available reports whether the Node of the member takes load, and has for minReadySeconds.
+// available reports whether the member's Node can take load, and has been able to for
+// minReadySeconds.
 func (m member) available() bool {
 	return m.instance != nil && !m.leaving() && m.machine != nil && m.instance.State == cloud.InstanceRunning && !m.unhealthy() &&
 		conditions.IsTrue(m.machine, clusterv1.MachineAvailableCondition)
 }
 
-// providerID is what Cluster API must know of the member, and empty once its Node may go. An ID stays until the instance is
-// gone and its FooMachine with it: also that of a lost instance, since its Machine goes within the budget.
+// providerID returns the ID that Cluster API must know; empty once the Node may be deleted. The ID
+// stays until both the instance and its FooMachine are gone, even for a lost instance, because its
+// Machine is removed within the budget.
 func (m member) providerID() string {
 	switch {
 	case m.instance != nil:
@@ -176,8 +183,9 @@ func (m member) createdAt() time.Time {
 	return m.instance.CreatedAt
 }
 
-// joiningSince is when Cluster API could begin to see the Node of the member. A Machine that is younger than its instance, as after
-// a move to another management cluster, has no status until the workload cluster was looked at.
+// joiningSince returns when Cluster API could first see the Node of the member. A Machine that is
+// younger than its instance, for example after a move to another management cluster, has no status
+// until Cluster API has looked at the workload cluster.
 func (m member) joiningSince() time.Time {
 	if m.machine != nil && m.machine.CreationTimestamp.After(m.createdAt()) {
 		return m.machine.CreationTimestamp.Time

@@ -21,21 +21,22 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 )
 
-// memoryAnnotation holds the memory of a FooMachinePool, so that it outlives the process, the status and a move.
+// memoryAnnotation holds the memory of a FooMachinePool, so that it survives a restart, the loss of
+// the status and a move.
 const memoryAnnotation = "infrastructure.cluster.x-k8s.io/pool-memory"
 
 // memory is what a decision needs to know of earlier ones and cannot see in the cluster or the cloud.
 type memory struct {
-	// Replicas is the size to keep while members of a pool that somebody else scales are replaced, which changes the pool's
-	// size in the cloud for a while.
+	// Replicas is the size to keep while members of a pool that somebody else scales are replaced,
+	// because replacements temporarily change the pool's size in the cloud.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// Failures counts the members in a row that did not join and were replaced.
+	// Failures counts the consecutive members that did not join and were replaced.
 	Failures infrav1.FailedReplacements `json:"failures,omitempty,omitzero"`
-	// Counted names the members among them that are still there, so that none counts twice.
+	// Counted names those of them that still exist, so that none counts twice.
 	Counted []string `json:"counted,omitempty"`
 }
 
-// memoryIn reads the memory from the annotation. One that cannot be read is none.
+// memoryIn reads the memory from the annotation. An unreadable annotation counts as no memory.
 func memoryIn(pool *infrav1.FooMachinePool) memory {
 	var m memory
 	if err := json.Unmarshal([]byte(pool.Annotations[memoryAnnotation]), &m); err != nil {
@@ -44,7 +45,7 @@ func memoryIn(pool *infrav1.FooMachinePool) memory {
 	return m
 }
 
-// with returns the memory after the victims among which some did not join.
+// with returns the memory with the failures to join of the victims added.
 func (m memory) with(victims []victim, revision string, now time.Time) memory {
 	for _, v := range victims {
 		if v.failure == "" || slices.Contains(m.Counted, v.name) {
@@ -58,7 +59,7 @@ func (m memory) with(victims []victim, revision string, now time.Time) memory {
 	return m
 }
 
-// still returns the names of the counted members that are there and not yet on their way out.
+// still returns the names of the counted members that exist and are not on their way out.
 func (m memory) still(members []member) []string {
 	var names []string
 	for _, one := range members {
@@ -69,7 +70,7 @@ func (m memory) still(members []member) []string {
 	return names
 }
 
-// encode returns the memory as the annotation has it; empty for none.
+// encode returns the value of the annotation; empty if there is nothing to remember.
 func (m memory) encode() (string, error) {
 	if equality.Semantic.DeepEqual(m, memory{}) {
 		return "", nil
@@ -93,8 +94,8 @@ func setMemory(pool client.Object, encoded string) {
 	pool.SetAnnotations(annotations)
 }
 
-// remember writes the memory before anything is done that depends on it. The write fails if the pool was changed since it was read,
-// and so no decision rests on an old memory.
+// remember writes the memory before anything that depends on it is done. The write fails if the
+// pool has changed since it was read, so no decision is based on an old memory.
 func (r *reconciler) remember(ctx context.Context, s *scope, m memory) error {
 	if equality.Semantic.DeepEqual(s.memory, m) {
 		return nil
@@ -111,8 +112,8 @@ func (r *reconciler) remember(ctx context.Context, s *scope, m memory) error {
 	return nil
 }
 
-// memories are what this process knows better than its cache: the memory of each pool as it was last written, and the members whose
-// deletion was requested and that the cache may still show as they were.
+// memories holds what this process knows before its cache does: the memory of each pool as it was
+// last written, and the members whose requested deletion the cache may not show yet.
 type memories struct {
 	lock  sync.Mutex
 	pools map[types.NamespacedName]*poolMemory
@@ -121,13 +122,14 @@ type memories struct {
 type poolMemory struct {
 	pool   types.UID
 	memory memory
-	// deleted are the Machines and FooMachines whose deletion was requested.
+	// deleted holds the Machines and FooMachines whose deletion was requested.
 	deleted map[types.UID]struct{}
 }
 
 func newMemories() *memories { return &memories{pools: map[types.NamespacedName]*poolMemory{}} }
 
-// of returns what is known of a pool, which is nothing in a process that has not decided about it. Callers hold the lock.
+// of returns what is known about a pool; nil if this process has written or deleted nothing for it.
+// Callers hold the lock.
 func (m *memories) of(pool *infrav1.FooMachinePool) *poolMemory {
 	if known, ok := m.pools[client.ObjectKeyFromObject(pool)]; ok && known.pool == pool.UID {
 		return known
@@ -145,8 +147,8 @@ func (m *memories) recall(pool *infrav1.FooMachinePool) memory {
 	return memoryIn(pool)
 }
 
-// known reports whether this process has written or deleted anything for the pool. Before, its cache may be older than what
-// another process did.
+// known reports whether this process has written or deleted anything for the pool. Until then, its
+// cache may be older than what another process did.
 func (m *memories) known(pool *infrav1.FooMachinePool) bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -159,14 +161,15 @@ func (m *memories) store(pool *infrav1.FooMachinePool, what memory) {
 	m.entry(pool).memory = what
 }
 
-// expectDeletion remembers that the deletion of an object of the pool was requested.
+// expectDeletion records that the deletion of an object of the pool was requested.
 func (m *memories) expectDeletion(pool *infrav1.FooMachinePool, object types.UID) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	m.entry(pool).deleted[object] = struct{}{}
 }
 
-// entry returns what is known of a pool, and begins to know it. Callers hold the lock.
+// entry returns what is known about a pool, and creates the entry if there is none. Callers hold
+// the lock.
 func (m *memories) entry(pool *infrav1.FooMachinePool) *poolMemory {
 	known := m.of(pool)
 	if known == nil {
@@ -200,7 +203,8 @@ func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
 	known.deleted = still
 }
 
-// sawLeaving remembers which members are on their way out, as seen past the cache, which may not show it yet.
+// sawLeaving records which members a live read showed on their way out: the cache may not show it
+// yet.
 func (m *memories) sawLeaving(pool *infrav1.FooMachinePool, members []member) {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -33,7 +33,8 @@ func withUID(uid types.UID) func(m *member) {
 	return func(m *member) { m.fooMachine.UID, m.machine.UID = "foo-"+uid, uid }
 }
 
-// A member whose deletion was requested counts as leaving until the cache shows that, and is forgotten then.
+// A member whose deletion was requested counts as leaving until the cache shows the deletion, and
+// is forgotten then.
 func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -51,7 +52,8 @@ func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
 
-// A Machine that was gone at once, and was made again for the same FooMachine, is no longer on its way out.
+// A Machine that vanished immediately and was created again for the same FooMachine is no longer on
+// its way out.
 func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -64,7 +66,8 @@ func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
 
-// What was seen past the cache is on its way out though the cache does not show it yet, whoever requested it.
+// A member that a live read showed on its way out counts as leaving although the cache does not
+// show it yet, whoever requested its deletion.
 func TestALiveReadIsNotForgotten(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -77,7 +80,8 @@ func TestALiveReadIsNotForgotten(t *testing.T) {
 	g.Expect(s.members[1].leaving()).To(BeTrue())
 }
 
-// A Machine that Cluster API has just made vanishes when it is deleted, and its Node is not drained.
+// A Machine that Cluster API has just created vanishes when it is deleted, and its Node is not
+// drained.
 func TestAMachineWithoutItsFinalizerIsNotThereYet(t *testing.T) {
 	g := NewWithT(t)
 	a := working("a", "z1", 0)
@@ -91,7 +95,7 @@ func TestAMachineWithoutItsFinalizerIsNotThereYet(t *testing.T) {
 	g.Expect(members[0].machine).NotTo(BeNil())
 }
 
-// A failure counts once, also where the process ended between counting it and deleting its Machine.
+// A failure counts once, even if the process ended between counting it and deleting its Machine.
 func TestAFailureCountsOnce(t *testing.T) {
 	g := NewWithT(t)
 	victims := []victim{{member: working("a", "z1", 0), why: causeRepair, failure: "has not joined"}, {member: working("b", "z1", 0), why: causeRepair}}

@@ -20,8 +20,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// Tags of the template of a pool. They tell whether renewed bootstrap data has reached the template, and what it is but for its
-// token, so that it is read only when it changed.
+// Tags of the template of a pool. They show whether renewed bootstrap data has reached the
+// template, and identify the data without its token, so that it is read only after a change.
 const (
 	secretVersionKey   = "infrastructure.cluster.x-k8s.io/bootstrap-data-version"
 	bootstrapDigestKey = "infrastructure.cluster.x-k8s.io/bootstrap-data-digest"
@@ -30,7 +30,7 @@ const (
 // revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
 const revisionLength = 10
 
-// withoutFooMachine returns the instances that no FooMachine stands for yet.
+// withoutFooMachine returns the instances that have no FooMachine yet.
 func withoutFooMachine(members []member) []cloud.Instance {
 	var instances []cloud.Instance
 	for _, m := range members {
@@ -41,8 +41,8 @@ func withoutFooMachine(members []member) []cloud.Instance {
 	return instances
 }
 
-// withoutMachine names the instances that have no FooMachine or no Machine yet. Nothing is too many before: the choice would fall
-// on those that have both, however well they work.
+// withoutMachine names the instances that have no FooMachine or no Machine yet. Until all have
+// both, nothing is surplus: the choice would fall on those that have both, however well they work.
 func withoutMachine(members []member) []string {
 	var names []string
 	for _, m := range members {
@@ -58,8 +58,9 @@ func scaledElsewhere(s *scope) bool {
 	return s.cloudPool != nil && s.machinePool != nil && annotations.ReplicasManagedByExternalAutoscaler(s.machinePool)
 }
 
-// wantedReplicas is the size that the pool is to have: what the MachinePool says, unless an external autoscaler manages it.
-// Then it is the pool's own size, but what is remembered while members are replaced, which changes the pool's size for a while.
+// wantedReplicas returns the size that the pool should have: the MachinePool's replicas, unless an
+// external autoscaler manages them. Then it is the pool's own size, or the remembered size while
+// members are replaced, because replacements temporarily change the pool's size.
 func wantedReplicas(s *scope) int32 {
 	switch {
 	case s.machinePool == nil:
@@ -73,7 +74,8 @@ func wantedReplicas(s *scope) int32 {
 	}
 }
 
-// desired is what was decided on, also after the cloud changed the size of the pool as ordered.
+// desired returns the size that was decided on, even after the cloud has changed the pool's size as
+// ordered.
 func (s *scope) desired() int32 {
 	if s.decided.desired != nil {
 		return *s.decided.desired
@@ -92,7 +94,8 @@ func drainingIn(members []member) int32 {
 	return count
 }
 
-// adoptedReplicas is the pool's size where somebody else manages it and the MachinePool does not know it yet.
+// adoptedReplicas returns the pool's size if somebody else manages it and the MachinePool does not
+// have it yet.
 func adoptedReplicas(s *scope) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
@@ -104,8 +107,9 @@ func adoptedReplicas(s *scope) *int32 {
 	return &wanted
 }
 
-// poolOrder returns the order for the pool, and nil while the pool is as it should be. Instances that go make the pool smaller
-// by themselves, so an order is made smaller than the pool only where the pool wants to grow though it should not.
+// poolOrder returns the order for the pool; nil if the pool is as it should be. Deleted instances
+// make the pool smaller by themselves, so an order reduces the size only to stop growth that is not
+// wanted any more.
 func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 	want := poolSpec(s, size)
 	have := s.cloudPool
@@ -124,7 +128,7 @@ func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 	return &want
 }
 
-// poolSpec is the pool as it should be, without user data.
+// poolSpec returns the pool as it should be, without user data.
 func poolSpec(s *scope, size int32) cloud.PoolSpec {
 	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
 	tags := maps.Clone(s.owner().InstanceTags(cluster, ownertags.RoleWorker))
@@ -146,7 +150,8 @@ func poolSpec(s *scope, size int32) cloud.PoolSpec {
 	}
 }
 
-// zones are the failure domains over which the cloud spreads the instances: those of the MachinePool, or all of the cluster.
+// zones returns the failure domains over which the cloud spreads the instances: the MachinePool's,
+// or else all of the cluster's.
 func zones(s *scope) []string {
 	if len(s.machinePool.Spec.FailureDomains) > 0 {
 		return slices.Compact(slices.Sorted(slices.Values(s.machinePool.Spec.FailureDomains)))
@@ -159,8 +164,9 @@ func zones(s *scope) []string {
 	return names
 }
 
-// revisionOf names what instances are made from: the template, the version, the name of the bootstrap config, and the bootstrap
-// data but for its token, so that a renewed token makes no other instance. It is empty while the bootstrap data is not known.
+// revisionOf identifies what instances are created from: the template, the version, the name of the
+// bootstrap config, and the bootstrap data without its token, so that a renewed token does not
+// change it. It is empty while the bootstrap data is unknown.
 func revisionOf(s *scope) string {
 	if s.machinePool == nil || s.bootstrap.digest == "" {
 		return ""
@@ -173,14 +179,14 @@ func revisionOf(s *scope) string {
 		config = ptr.Deref(machine.Bootstrap.DataSecretName, "")
 	}
 	encoded, err := json.Marshal([]any{template, machine.Version, config, s.bootstrap.digest})
-	if err != nil { // can not happen: all of it came from JSON
+	if err != nil { // cannot happen: all of it came from JSON
 		return ""
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:])[:revisionLength]
 }
 
-// controlledBy returns the name of the object of a kind that controls another, or empty.
+// controlledBy returns the name of an object's controller if it is of this kind, or empty.
 func controlledBy(object metav1.Object, kind string) string {
 	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == kind {
 		return owner.Name

@@ -11,14 +11,15 @@ import (
 )
 
 const (
-	// pacePerMember is how long a pool rests between two looks at it, for each member. One look takes time for each member, and
-	// each member causes events: without a rest that grows with the pool, its cost would grow with the square of its size.
+	// pacePerMember is how long a pool rests between two reconciles, for each member. A reconcile
+	// takes time for each member, and each member causes events: without a rest that grows with the
+	// pool, its cost would grow with the square of its size.
 	pacePerMember = 500 * time.Microsecond
 	// paceMax bounds the rest.
 	paceMax = 5 * time.Second
 )
 
-// pace says when a pool may be looked at again.
+// pace records when a pool may be reconciled again.
 type pace struct {
 	lock  sync.Mutex
 	pools map[types.NamespacedName]time.Time
@@ -26,15 +27,15 @@ type pace struct {
 
 func newPace() *pace { return &pace{pools: map[types.NamespacedName]time.Time{}} }
 
-// rest returns how long to wait before the next look, or zero.
+// rest returns how long to wait before the next reconcile, or zero.
 func (p *pace) rest(key types.NamespacedName, now time.Time) time.Duration {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	return max(p.pools[key].Sub(now), 0)
 }
 
-// looked sets when the next look may be, after one that went well. One that failed is followed by the backoff of the queue, which
-// would begin anew after a rest.
+// looked sets when a pool may be reconciled again after a successful reconcile. After a failed one,
+// the queue's backoff applies, which a rest would reset.
 func (p *pace) looked(key types.NamespacedName, members int, now time.Time) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 )
 
-// A rest after a failure would end the backoff of the queue, which then never grows.
+// A rest after a failure would reset the backoff of the queue, which would then never grow.
 func TestAPoolRestsAfterALookAndNotAfterAFailure(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
 	for range 6 {

@@ -17,41 +17,43 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// secretRetry is when to look again for a Secret that does not exist: a manager may watch only those of Cluster API.
+// secretRetry is how soon to look again for a Secret that does not exist: a manager may watch only
+// Cluster API's Secrets.
 const secretRetry = 5 * time.Second
 
-// plan is all that is to do now. Its parts do not depend on each other.
+// plan is everything to do now. Its parts do not depend on each other.
 type plan struct {
-	// wait says why no pool is ordered yet.
+	// wait is why no pool is ordered yet.
 	wait waiting
 	// ensure is the order for the pool without its user data; nil while the pool is as it should be.
 	ensure *cloud.PoolSpec
-	// create are instances that no FooMachine stands for yet.
+	// create holds the instances that have no FooMachine yet.
 	create []cloud.Instance
-	// victims are members that have to go.
+	// victims are the members to remove.
 	victims []victim
-	// memory is what later decisions have to know, but for failures of the victims.
+	// memory is what later decisions have to know, except for the failures of the victims.
 	memory memory
-	// propagate are changes of Machines and FooMachines that are there.
+	// propagate holds the changes to existing Machines and FooMachines.
 	propagate []application
-	// next is when to decide again though nothing happens; zero for never.
+	// next is when to decide again if nothing happens before; zero for never.
 	next time.Time
-	// deletePool says that only the pool itself is left to delete.
+	// deletePool is true if only the pool itself is left to delete.
 	deletePool bool
-	// desired is the size that the pool is to have; nil while that is not known.
+	// desired is the size that the pool should have; nil if unknown.
 	desired *int32
-	// replicas is the size that the MachinePool takes over; nil where it decides itself.
+	// replicas is the size that the MachinePool adopts; nil if it decides itself.
 	replicas *int32
 }
 
-// shrinks reports whether members go since they are too many.
+// shrinks reports whether members are removed because there are too many.
 func (p plan) shrinks() bool {
 	return slices.ContainsFunc(p.victims, func(v victim) bool { return v.why == causeScaleDown })
 }
 
-// allowed returns the victims that go once the cloud has answered the order. Where it refused that, none goes: an order that can not be
-// carried out must not touch what is there. But where it refused only that the pool grows, what has to be replaced anyway goes, or
-// a pool that has all that the cloud gives it could never be repaired.
+// allowed returns the victims to remove once the cloud has answered the order. If the cloud refused
+// the order, there are none: an order that cannot be carried out must not touch what exists. But if
+// it refused only growth, the members that have to be replaced anyway are removed; otherwise a pool
+// that cannot grow could never be repaired.
 func (p plan) allowed(s *scope) []victim {
 	switch {
 	case s.conflict:
@@ -64,7 +66,8 @@ func (p plan) allowed(s *scope) []victim {
 	return slices.DeleteFunc(slices.Clone(p.victims), func(v victim) bool { return v.why == causeScaleDown || v.why == causeRollout })
 }
 
-// decide returns what to do now. Nothing is decided about members while not all is known that the decision depends on.
+// decide returns what to do now. It decides nothing about members until everything that the
+// decision depends on is known.
 //
 //contract:infra-machinepool/machine-pool-machines
 func decide(s *scope) plan {
@@ -87,8 +90,9 @@ func decide(s *scope) plan {
 	return p
 }
 
-// rememberedReplicas is the size to keep while members are replaced, of a pool that somebody else scales. It is needed from the first
-// replacement until nothing is on its way in or out, and what was made for a rollout that does not go on is gone.
+// rememberedReplicas returns the size to keep while members of a pool that somebody else scales are
+// replaced. It is needed from the first replacement until nothing is on its way in or out, and what
+// was created for a rollout that does not continue is gone.
 func rememberedReplicas(s *scope, d disruption) *int32 {
 	if !scaledElsewhere(s) {
 		return nil
@@ -103,9 +107,9 @@ func rememberedReplicas(s *scope, d disruption) *int32 {
 	return nil
 }
 
-// decideDeletion deletes what stands for the instances, so that each goes in the order that Cluster API wants, and then
-// the pool, with instances that nothing stands for. Machines follow their MachinePool to their end: whoever waits for them may
-// shorten how long their Nodes may take to drain.
+// decideDeletion deletes the members that have a FooMachine, each in the order that Cluster API
+// wants, and then the pool with the instances that have none. Machines follow their MachinePool
+// until the end: whoever waits for them may shorten how long their Nodes may take to drain.
 func decideDeletion(s *scope) plan {
 	p := plan{memory: s.memory}
 	if s.machinePool != nil {
@@ -125,13 +129,14 @@ func decideDeletion(s *scope) plan {
 	return p
 }
 
-// referenced reports whether the MachinePool still wants this pool. Cluster API lets it name another, and leaves the earlier one.
+// referenced reports whether the MachinePool still references this pool. Cluster API allows it to
+// reference another one, and leaves the earlier one alone.
 func referenced(s *scope) bool {
 	ref := s.machinePool.Spec.Template.Spec.InfrastructureRef
 	return ref.Kind == poolKind && ref.APIGroup == infrav1.GroupVersion.Group && ref.Name == s.pool.Name
 }
 
-// missing returns what must be there before a pool may be ordered, and is not.
+// missing returns what must exist before a pool may be ordered, but does not.
 func missing(s *scope) waiting {
 	switch {
 	case !referenced(s):
@@ -146,8 +151,9 @@ func missing(s *scope) waiting {
 			reason:  infrav1.FooMachinePoolWaitingForClusterInfrastructureReason,
 			message: "waiting for the Cluster to report its infrastructure as provisioned",
 		}
-	// Told apart from the next, so that the MachinePool changes when its Cluster is initialized: the kubeadm bootstrap
-	// provider looks at a pool's KubeadmConfig then, and else only every 30 s.
+	// This has its own reason, so that the MachinePool changes when its Cluster is initialized: the
+	// kubeadm bootstrap provider then looks at a pool's KubeadmConfig. Otherwise it does so only
+	// every 30 s.
 	case ptr.Deref(s.machinePool.Spec.Template.Spec.Bootstrap.DataSecretName, "") == "" &&
 		!conditions.IsTrue(s.cluster, clusterv1.ClusterControlPlaneInitializedCondition):
 		return waiting{

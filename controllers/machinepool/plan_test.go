@@ -22,7 +22,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
-// newScope is a scope in which the pool is as it should be, with these members.
+// newScope returns a scope in which the pool is as it should be, with these members.
 func newScope(replicas int32, members ...member) *scope {
 	s := &scope{
 		pool:    &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "workers"}},
@@ -53,7 +53,7 @@ func newScope(replicas int32, members ...member) *scope {
 	return s
 }
 
-// decided decides about what was observed.
+// decided assesses what was observed and decides.
 func decided(s *scope) plan {
 	s.assess()
 	return decide(s)
@@ -65,7 +65,7 @@ func deletePool(s *scope) *scope {
 	return s
 }
 
-// mayMissOne lets one member be unavailable.
+// mayMissOne allows one member to be unavailable.
 func mayMissOne(s *scope) *scope {
 	s.pool.Spec.Strategy.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	return s
@@ -181,7 +181,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// There is no room for more than the largest pool, so that its members are replaced in place.
+// There is no room for more than the largest pool, so its members are replaced in place.
 func TestTheLargestPoolIsRepairedAndRolledOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(m *member)
@@ -268,7 +268,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A pool that follows its plans, with a cloud that does as told, ends with as many instances as wanted and then rests.
+// A pool that follows its plans, with a cloud that does as told, ends with as many instances as
+// wanted and then stays as it is.
 func TestPlansConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
@@ -291,7 +292,8 @@ func TestPlansConverge(t *testing.T) {
 	})
 }
 
-// carryOut does what a plan says, finishes one deletion, and reports whether there was one, or anything else on its own.
+// carryOut carries out a plan and finishes one deletion. It reports whether there was one, or
+// whether anything else changed by itself.
 func carryOut(s *scope, p plan) (changed bool) {
 	if p.ensure != nil {
 		s.cloudPool.PoolSpec = *p.ensure
@@ -333,8 +335,8 @@ func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
 	members := []member{
 		working("c", "z1", 0),
 		with(working("b", "z1", 0), deleted),
-		with(with(working("a", "z1", 0), deleted), gone), // has left the pool, but its FooMachine still waits for its end
-		lost, // its Machine goes within the budget, and its Node with it
+		with(with(working("a", "z1", 0), deleted), gone), // its instance has left the pool, but its FooMachine is still being deleted
+		lost, // its Machine and its Node are removed within the budget
 	}
 	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c", "foo:///z1/d"}))
 }
@@ -400,7 +402,7 @@ func TestProvisionedIsNeverTakenBack(t *testing.T) {
 	g.Expect(conditions.IsTrue(s.pool, infrav1.FooMachinePoolReadyCondition)).To(BeFalse())
 }
 
-// All conditions are set whatever happens, since a reader must be able to tell old from unknown.
+// All conditions are set whatever happens: a reader must be able to tell old from unknown.
 func TestAllConditionsAreAlwaysSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)

@@ -13,52 +13,55 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// policy is all that the disruption of members depends on, besides the members.
+// policy is everything that the disruption of members depends on, other than the members.
 type policy struct {
-	// replicas is how many members the pool is to have.
+	// replicas is how many members the pool should have.
 	replicas int
-	// maxSurge is how many it may have above that, and maxUnavailable how many of them may be missing.
+	// maxSurge is how many it may have above that, and maxUnavailable how many of them may be
+	// unavailable.
 	maxSurge, maxUnavailable int
 	deletePolicy             infrav1.DeletePolicy
-	// revision is what members are made from now; empty while nothing is known of it, so that no member is outdated.
+	// revision is what members are created from now; empty if unknown, and then no member is
+	// outdated.
 	revision string
-	// rollout says whether outdated members are replaced now.
+	// rollout is whether outdated members are replaced now.
 	rollout rollout
-	// scaling says whether members that are too many are removed.
+	// scaling is whether surplus members are removed.
 	scaling scaling
 	// joinTimeout is how long a member may take to join.
 	joinTimeout time.Duration
 	// maxFailed is how many in a row may fail to join before replacing them is slowed down.
 	maxFailed int
 	failures  infrav1.FailedReplacements
-	// counted names the members there that are among the failures.
+	// counted names the existing members that are among the failures.
 	counted []string
-	// minReady is how long a Node must be ready until its Machine is available.
+	// minReady is how long a Node must be ready before its Machine is available.
 	minReady time.Duration
 	now      time.Time
 }
 
-// rollout says what is with members of an earlier revision.
+// rollout is what happens to members of an earlier revision.
 type rollout string
 
 const (
 	// rolloutRuns replaces them.
 	rolloutRuns rollout = "Runs"
-	// rolloutPaused keeps them since the strategy says so.
+	// rolloutPaused keeps them because the strategy says so.
 	rolloutPaused rollout = "Paused"
-	// rolloutWaits keeps them for now: the cloud has not accepted the new template yet, or not all is known of the members.
+	// rolloutWaits keeps them for now: the cloud has not accepted the new template yet, or the
+	// members are not fully known.
 	rolloutWaits rollout = "Waits"
 )
 
-// scaling says who removes members that are too many.
+// scaling is who removes surplus members.
 type scaling string
 
 const (
-	// scalingHere is the default: this controller does.
+	// scalingHere, the default, is this controller.
 	scalingHere scaling = "Here"
-	// scalingElsewhere is an external autoscaler's.
+	// scalingElsewhere is an external autoscaler.
 	scalingElsewhere scaling = "Elsewhere"
-	// scalingWaits keeps them for now, since not all is known of the members.
+	// scalingWaits keeps them for now, because the members are not fully known.
 	scalingWaits scaling = "Waits"
 )
 
@@ -81,7 +84,7 @@ func policyOf(s *scope) policy {
 	if s.machinePool != nil {
 		p.minReady = time.Duration(ptr.Deref(s.machinePool.Spec.Template.Spec.MinReadySeconds, 0)) * time.Second
 	}
-	// A pool of the largest size has no room for more, and so replaces its members in place.
+	// A pool of the largest size has no room for more, so it replaces its members in place.
 	p.maxSurge = min(p.maxSurge, max(infrav1.MaxPoolReplicas-replicas, 0))
 	p.maxUnavailable = portion(strategy.MaxUnavailable, 0, replicas, down)
 	if p.maxSurge+p.maxUnavailable == 0 {
@@ -109,8 +112,8 @@ const (
 	up   rounding = 99
 )
 
-// portion returns a number, or a percentage of the whole. What the API would not accept counts as the default, so that an
-// object that came by another way can not do harm.
+// portion returns a number, or a percentage of the whole. It makes values harmless that the API
+// would not accept: a negative number counts as zero, and an invalid percentage as the default.
 func portion(value *intstr.IntOrString, byDefault, whole int, direction rounding) int {
 	if value == nil {
 		return byDefault
@@ -125,14 +128,15 @@ func portion(value *intstr.IntOrString, byDefault, whole int, direction rounding
 	return (percent*whole + int(direction)) / 100
 }
 
-// minAvailable is how many members must stay available whatever is replaced.
+// minAvailable returns how many members must stay available whatever is replaced.
 func (p policy) minAvailable() int { return max(p.replicas-p.maxUnavailable, 0) }
 
-// repairLimit is how many members may be on their way out or on their way in while one more is repaired. Repair takes no
-// member away that works, but whoever says that it does not may be wrong.
+// repairLimit returns how many members may be on their way in or out before repair stops removing
+// more. Repair removes only members that do not work, but the report that they do not may be wrong.
 func (p policy) repairLimit() int { return max(p.maxUnavailable, 1) }
 
-// failedBudget is how many members that never joined may be replaced now, and when to look again.
+// failedBudget returns how many members that never joined may be replaced now, and, if none, when
+// to look again.
 func (p policy) failedBudget() (int, time.Time) {
 	left := p.maxFailed - int(p.failures.Count)
 	if left > 0 {
@@ -145,7 +149,8 @@ func (p policy) failedBudget() (int, time.Time) {
 	return 1, time.Time{}
 }
 
-// currentFailures are those of the current revision, and none once a member that was made after the last is available.
+// currentFailures returns the failures of the current revision; none once a member that was created
+// after the last failure is available.
 func currentFailures(s *scope) infrav1.FailedReplacements {
 	failures := s.memory.Failures
 	if failures.Count == 0 || failures.Revision != s.revision {

@@ -21,15 +21,18 @@ import (
 )
 
 const (
-	// settingsManager is the field manager of what Machines get of their MachinePool's template besides what Cluster API gives them.
+	// settingsManager is the field manager of what Machines get from their MachinePool's template
+	// in addition to what Cluster API gives them.
 	settingsManager = "foo-machinepool-settings"
-	// metadataManager is the field manager of the labels and annotations that FooMachines get of their MachinePool's template.
+	// metadataManager is the field manager of the labels and annotations that FooMachines get from
+	// their MachinePool's template.
 	metadataManager = "foo-machinepool-metadata"
-	// appliedAnnotation names what was applied last, so that a settled pool is not written, and what is not wanted any more goes.
+	// appliedAnnotation identifies what was applied last, so that a settled pool is not written,
+	// and what is not wanted any more is removed.
 	appliedAnnotation = "infrastructure.cluster.x-k8s.io/applied-from-pool"
 )
 
-// application is the fields of one manager on one object, for server-side apply.
+// application holds the fields of one manager on one object, for server-side apply.
 type application struct {
 	manager string
 	object  *unstructured.Unstructured
@@ -48,8 +51,8 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// propagation returns what Machines and FooMachines lack of the MachinePool's template. Machines that are being deleted get it
-// too, since a deletion timeout is what may help them to end.
+// propagation returns what Machines and FooMachines lack of the MachinePool's template. Machines
+// that are being deleted get it too, because a deletion timeout may help them to finish.
 func propagation(s *scope) []application {
 	wantSettings, wantMetadata := settingsOf(s.machinePool), metadataOf(s.machinePool)
 	settingsName, metadataName := nameOf(wantSettings), nameOf(wantMetadata)
@@ -85,7 +88,8 @@ func metadataOf(machinePool *clusterv1.MachinePool) metadata {
 	return want
 }
 
-// nameOf names what is applied, and is empty for nothing, as it is where nothing was ever applied.
+// nameOf returns a hash of what is applied. It is empty for nothing, as it is before anything was
+// applied.
 func nameOf(want any) string {
 	encoded, err := json.Marshal(want)
 	if err != nil || string(encoded) == "{}" {
@@ -105,7 +109,7 @@ func (s settings) holdFor(machine *clusterv1.Machine) bool {
 		})
 }
 
-// holds reports whether what is wanted is there; where nothing is wanted, anything may be there.
+// holds reports whether the wanted value is set; if nothing is wanted, any value may be set.
 func holds(want, have *int32) bool { return want == nil || ptr.Equal(want, have) }
 
 func (s settings) applyTo(machine *clusterv1.Machine, name string) application {
@@ -166,7 +170,8 @@ func withAnnotation(annotations map[string]string, key, value string) map[string
 	return annotations
 }
 
-// newApplication is an application of nothing yet. The UID keeps it from making an object anew that is gone by now.
+// newApplication returns an empty application. The UID keeps it from recreating an object that is
+// gone by now.
 func newApplication(manager string, kind schema.GroupVersionKind, to client.Object) application {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)

@@ -26,7 +26,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
-// A pool that somebody else scales must be repaired while its rollout is paused.
+// A pool that somebody else scales must be repaired even while its rollout is paused.
 func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{RolloutPaused: ptr.To(true)})
 	w.change(func(m *clusterv1.MachinePool) {
@@ -69,7 +69,8 @@ func TestFailuresCountOnlyReplacementsThatHappen(t *testing.T) {
 	w.Expect(w.get().Status.FailedReplacements.Count).To(BeEquivalentTo(1))
 }
 
-// How often instances failed in a row must survive the loss of the status, as in a move to another management cluster.
+// The count of consecutive failures must survive the loss of the status, as in a move to another
+// management cluster.
 func TestFailuresSurviveTheLossOfTheStatus(t *testing.T) {
 	w := newWorld(t, 1, infrav1.FooMachinePoolStrategy{})
 	w.reconciles()
@@ -85,7 +86,8 @@ func TestFailuresSurviveTheLossOfTheStatus(t *testing.T) {
 	w.Expect(w.get().Status.FailedReplacements.Count).To(BeEquivalentTo(1))
 }
 
-// The Machine of a FooMachine that was deleted by hand stays otherwise, whether or not Cluster API had seen the FooMachine ready.
+// Nobody else deletes the Machine of a FooMachine that was deleted by hand, whether or not Cluster
+// API had seen the FooMachine ready.
 func TestMachineOfAFooMachineDeletedByHand(t *testing.T) {
 	for _, reason := range []string{clusterv1.MachineInfrastructureDeletedReason, clusterv1.MachineInfrastructureDoesNotExistReason} {
 		t.Run(reason, func(t *testing.T) {
@@ -102,7 +104,8 @@ func TestMachineOfAFooMachineDeletedByHand(t *testing.T) {
 	}
 }
 
-// A Node that cannot be drained must not hold back the repair of all others for ever, and the pool must name it.
+// A Node that cannot be drained must not block the repair of all others forever, and the pool must
+// name it.
 func TestAStuckDrainDoesNotStopRepair(t *testing.T) {
 	w := newWorld(t, 4, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -122,7 +125,7 @@ func TestAStuckDrainDoesNotStopRepair(t *testing.T) {
 	w.Expect(stalled.Message).To(ContainSubstring(all[0].Hostname))
 }
 
-// Nothing is left to disrupt where the instances are gone.
+// If the instances are gone, there is nothing left to disrupt.
 func TestAllLostMachinesAreReplacedAtOnce(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -133,7 +136,7 @@ func TestAllLostMachinesAreReplacedAtOnce(t *testing.T) {
 	w.Expect(w.deleting()).To(HaveLen(3))
 }
 
-// New Nodes that join and never become available hold a rollout, and the pool must say so.
+// New Nodes that join but never become available block a rollout, and the pool must report it.
 func TestARolloutWhoseNodesAreNotAvailableStalls(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -162,7 +165,7 @@ func TestARolloutWhoseNodesAreNotAvailableStalls(t *testing.T) {
 	w.Expect(stalled.Message).To(ContainSubstring(stuck))
 }
 
-// While an instance has no Machine, nothing is removed, and the pool must say what it waits for.
+// While an instance has no Machine, nothing is removed, and the pool must report what it waits for.
 func TestScaleDownSaysThatItWaitsForAMachine(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
 	w.reconciles()
@@ -179,7 +182,7 @@ func TestScaleDownSaysThatItWaitsForAMachine(t *testing.T) {
 	w.Expect(down.Message).To(And(ContainSubstring("waiting"), ContainSubstring(late.Name)))
 }
 
-// A status must not look old because the same reconcile wrote the spec.
+// A status must not look outdated because the same reconcile wrote the spec.
 func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
 	w.calls.Patch = func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
@@ -207,7 +210,7 @@ func TestObservedGenerationFollowsTheListOfProviderIDs(t *testing.T) {
 	}
 }
 
-// Nodes are drained, and a pause is heeded, also when the MachinePool is gone already.
+// Nodes are drained and a pause is respected even if the MachinePool is already gone.
 func TestAPoolWithoutItsMachinePool(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -238,7 +241,7 @@ func TestAPoolWithoutItsMachinePool(t *testing.T) {
 	w.Expect(w.instances()).To(BeEmpty())
 }
 
-// What the cloud says of a first order is told.
+// The pool reports why the cloud refuses its first order.
 func TestAPoolThatTheCloudNeverTakes(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.cloud.Fail(fake.CallEnsurePool, &cloud.InvalidError{Field: "type", Value: "huge", Problem: "is no instance type"})
@@ -250,7 +253,7 @@ func TestAPoolThatTheCloudNeverTakes(t *testing.T) {
 	w.Expect(c.Message).To(ContainSubstring("huge"))
 }
 
-// A size that is too small since the pool has just grown is decided again, and is nobody's fault.
+// A size that is too small because the pool has just grown is decided again, and is not an error.
 func TestASizeThatThePoolHasOutgrown(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -261,7 +264,8 @@ func TestASizeThatThePoolHasOutgrown(t *testing.T) {
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Status).To(Equal(metav1.ConditionTrue))
 }
 
-// One object that is refused must not keep the rest of the pool from being told, nor be tried for each of its members.
+// One rejected object must not keep the rest of the pool from being reported, and the write must
+// not be tried for each member.
 func TestARefusedObjectDoesNotSilenceThePool(t *testing.T) {
 	w := newWorld(t, 10, infrav1.FooMachinePoolStrategy{})
 	refused := 0
@@ -279,7 +283,7 @@ func TestARefusedObjectDoesNotSilenceThePool(t *testing.T) {
 	w.Expect(w.get().Status.Replicas).To(HaveValue(BeEquivalentTo(10)))
 }
 
-// A refusal that lasts is written once and told once, however often it is tried.
+// A refusal that lasts is written and reported once, however often the order is retried.
 func TestALastingRefusalIsWrittenOnce(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -300,7 +304,8 @@ func TestALastingRefusalIsWrittenOnce(t *testing.T) {
 	w.Expect(recorder.Events).To(HaveLen(2), "one says that it scales up, one that it is refused")
 }
 
-// A pool of a cluster whose identity is misspelt has nothing in the cloud, and so nothing keeps it from being deleted.
+// A pool of a cluster whose identity is misspelt has nothing in the cloud, so nothing keeps it from
+// being deleted.
 func TestPoolUnderAMisspeltIdentity(t *testing.T) {
 	w := newWorld(t, 1, infrav1.FooMachinePoolStrategy{})
 	w.r.clouds = cloudidentity.NewResolver(cloudidentity.Options{Client: w.kube, Secrets: w.kube, Default: w.cloud})
@@ -336,7 +341,7 @@ func TestAPoolThatIsGoneIsNoError(t *testing.T) {
 	w.Expect(err).To(HaveOccurred())
 }
 
-// A reconcile of a pool at which nothing changes must not ask the API server about its Secret.
+// Reconciling a settled pool must not ask the API server for its Secret.
 func TestASettledPoolReadsNoSecret(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -376,7 +381,7 @@ func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
 	w.Expect(w.instances()).To(HaveLen(3))
 }
 
-// An order that is refused for want of room must not stop the repair, which makes room.
+// An order that is refused for lack of room must not stop the repair, which makes room.
 func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -388,7 +393,8 @@ func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
 }
 
-// A rollout must not move the pool into one zone: the cloud makes each instance where there are the fewest, of whatever revision.
+// A rollout must not move the pool into one zone: the cloud creates each instance in the zone with
+// the fewest, whatever their revision.
 func TestARolloutStaysSpread(t *testing.T) {
 	w := newWorld(t, 4, infrav1.FooMachinePoolStrategy{})
 	w.change(func(m *clusterv1.MachinePool) { m.Spec.FailureDomains = []string{"zone-b", "zone-a"} })

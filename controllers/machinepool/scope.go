@@ -34,47 +34,50 @@ type scope struct {
 	pool *infrav1.FooMachinePool
 	// report writes the FooMachinePool.
 	report *report.Report
-	// memory is what is known of earlier decisions.
+	// memory is what is known about earlier decisions.
 	memory memory
 	now    time.Time
-	// machinePool and cluster are nil only while the FooMachinePool is deleted, once they are gone.
+	// machinePool and cluster are nil only if they are gone while the FooMachinePool is being
+	// deleted.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
 	cloud       Cloud
 
-	// members are the instances and what stands for them, sorted by name. They are not known while the cloud can not be
-	// asked, and must not be taken for lost then.
+	// members holds the instances with their FooMachines and Machines, sorted by name. While the
+	// cloud cannot be queried, they are unknown and must not be taken for lost.
 	members      []member
 	membersKnown bool
-	// rules are what decisions about members depend on; assessed and census are the members with their states.
+	// rules is what decisions about members depend on; assessed and census hold the members with
+	// their states.
 	rules    policy
 	assessed []candidate
 	census   census
-	// cloudPool is nil while the cloud has none.
+	// cloudPool is nil if the cloud has no pool.
 	cloudPool *cloud.Pool
-	// bootstrap is what is known of the bootstrap data.
+	// bootstrap is what is known about the bootstrap data.
 	bootstrap bootstrapData
-	// revision names what instances are made from now; empty while that is not known.
+	// revision identifies what instances are created from now; empty if unknown.
 	revision string
-	// size is the size of the pool's instances; nil where the cloud does not have their type, or was not asked, since it is known.
+	// size is the size of the pool's instances; nil if the cloud does not have their type, or was
+	// not asked because the size is known.
 	size *cloud.InstanceType
-	// sizeAsked says that the cloud was asked for the size.
+	// sizeAsked is true if the cloud was asked for the size.
 	sizeAsked bool
 
 	fault cloudfault.Fault
-	// conflict says that the pool in the cloud was changed since it was read.
+	// conflict is true if the pool in the cloud has changed since it was read.
 	conflict bool
 	wait     waiting
-	// decided is what the plan says of members, for the status.
+	// decided is the plan that was decided on, for the status.
 	decided plan
-	// gone says that nothing is left in the cloud.
+	// gone is true if nothing is left in the cloud.
 	gone bool
 }
 
-// waiting is what a pool that is not there yet waits for.
+// waiting is what a pool that does not exist yet waits for.
 type waiting struct {
 	reason, message string
-	// retry is when to look again, for what no event may tell of; zero for what an event tells of.
+	// retry is when to look again if no event may report the change; zero if an event does.
 	retry time.Duration
 }
 
@@ -84,7 +87,8 @@ func (s *scope) owner() ownertags.Owner {
 
 func (s *scope) deleting() bool { return !s.pool.DeletionTimestamp.IsZero() }
 
-// owns reports whether the FooMachine is of this pool. Another one of the same MachinePool has the same labels.
+// owns reports whether the FooMachine belongs to this pool. Those of another pool of the same
+// MachinePool have the same labels.
 func (s *scope) owns(fooMachine *infrav1.FooMachine) bool {
 	return slices.ContainsFunc(fooMachine.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == s.pool.UID })
 }
@@ -102,7 +106,8 @@ func (s *scope) names() (cluster, machinePool string) {
 	return cloudidentity.ClusterOf(s.pool).Name, machinePool
 }
 
-// poolLabels select the FooMachines and the Machines of the pool; Cluster API selects them by the same.
+// poolLabels returns the labels that select the FooMachines and the Machines of the pool; Cluster
+// API selects them by the same labels.
 func (s *scope) poolLabels() map[string]string {
 	cluster, machinePool := s.names()
 	return map[string]string{
@@ -111,14 +116,13 @@ func (s *scope) poolLabels() map[string]string {
 	}
 }
 
-// assess derives all that follows from what was observed.
+// assess derives everything that follows from what was observed.
 func (s *scope) assess() {
 	s.rules = policyOf(s)
 	s.assessed = s.rules.assess(s.members)
 	s.census = censusOf(s.assessed)
 }
 
-// result is what Reconcile returns.
 func (s *scope) result() (ctrl.Result, error) {
 	if !s.fault.IsZero() {
 		return s.fault.Result()
@@ -130,8 +134,8 @@ func (s *scope) result() (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
-// owners reads the MachinePool and the Cluster. It returns no scope while a FooMachinePool that is not being deleted lacks one of
-// them: there is nothing to do until Cluster API sets it.
+// owners reads the MachinePool and the Cluster. It returns no scope if a FooMachinePool that is not
+// being deleted lacks one of them: there is nothing to do until Cluster API sets it.
 func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (*scope, error) {
 	s := &scope{pool: pool, memory: r.memories.recall(pool), now: r.clock.Now()}
 	var err error
@@ -154,11 +158,12 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 	return s, nil
 }
 
-// observe reads Machines, then FooMachines, then the instances. In this order, what is missing is gone for sure: a FooMachine was
-// there before its Machine, and an instance before its FooMachine.
+// observe reads Machines, then FooMachines, then the instances. In this order, what is missing is
+// certainly gone: a FooMachine exists before its Machine, and an instance before its FooMachine.
 func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	fooMachines, machines := &infrav1.FooMachineList{}, &clusterv1.MachineList{}
-	// Without a Cluster, Cluster API ends no Machine, and the pool goes without waiting for any.
+	// If the MachinePool and the Cluster are both gone, Cluster API ends no Machine, so the pool is
+	// deleted without waiting for any.
 	if s.machinePool != nil || s.cluster != nil {
 		if err := from.List(ctx, machines, from.options(s)...); err != nil {
 			return fmt.Errorf("list the Machines of the pool: %w", err)
@@ -185,8 +190,8 @@ func (r *reconciler) observe(ctx context.Context, s *scope, from source) error {
 	return r.observeBootstrap(ctx, s)
 }
 
-// poolLost says that the cloud has no pool, though one was ordered and its instances are still in use. It may be the wrong cloud
-// or tenant that says so, hence nothing is taken for lost.
+// poolLost returns a fault if the cloud has no pool, although one was ordered and its instances are
+// still in use. The wrong cloud or tenant may be answering, so nothing is taken for lost.
 func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
 	if s.cloudPool != nil || s.pool.Spec.ProviderID == "" || s.deleting() {
 		return cloudfault.Fault{}
@@ -227,8 +232,8 @@ func ignoreNotFound(err error) error {
 	return err
 }
 
-// observeSize asks for the size of an instance once for each generation of the spec, and as long as the cloud does not make
-// instances of the type that the spec names.
+// observeSize asks for the size of an instance once for each generation of the spec, and for as
+// long as the cloud does not create instances of the type that the spec names.
 func observeSize(ctx context.Context, s *scope) error {
 	wanted := s.pool.Spec.Template.InstanceTypeOrDefault()
 	if len(s.pool.Status.Capacity) > 0 && s.pool.Status.ObservedGeneration == s.pool.Generation && s.cloudPool.Template.Type == wanted {
@@ -247,7 +252,8 @@ func observeSize(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// observeBootstrap reads the metadata of the Secret, and its data only where the cloud's template does not have it yet.
+// observeBootstrap reads the metadata of the Secret. It reads the data only if the cloud's template
+// does not have it yet.
 func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 	if s.machinePool == nil || s.deleting() {
 		return nil

@@ -14,15 +14,16 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// poolIndex finds the FooMachines and Machines of a pool in the cache, however many others the namespace has.
+// poolIndex indexes FooMachines and Machines by pool, so that finding them does not depend on how
+// many others the namespace has.
 const poolIndex = "foo-pool"
 
 // source is where FooMachines and Machines are read from.
 type source struct {
 	client.Reader
-	// live says that it is not a cache.
+	// live is true if it is not a cache.
 	live bool
-	// options select those of the pool.
+	// options returns the list options that select the objects of the pool.
 	options func(s *scope) []client.ListOption
 }
 
@@ -37,7 +38,7 @@ func fromCache(reader client.Reader) source {
 	}}
 }
 
-// fromServer reads what is true now.
+// fromServer reads the current state from the API server.
 func fromServer(reader client.Reader) source {
 	return source{Reader: reader, live: true, options: func(s *scope) []client.ListOption {
 		return []client.ListOption{client.InNamespace(s.pool.Namespace), client.MatchingLabels(s.poolLabels())}

@@ -16,10 +16,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// state is what a member is to its pool. It is derived once for each reconcile, and budget, victims, conditions and status read it.
+// state is what a member is to its pool. Each reconcile derives it once; budget, victims,
+// conditions and status read it.
 //
-//	state                what is known of the member                            stays  available  replaced by
-//	Starting             its instance does not run its bootstrap to the end yet yes    no         -
+//	state                what is known about the member                         stays  available  replaced by
+//	Starting             its instance has not finished its bootstrap            yes    no         -
 //	Joining              its bootstrap succeeded; its Machine is not available  yes    no         -
 //	Ready                its Machine is available                               yes    yes        -
 //	Unavailable          its Node joined, and is not available in time          yes    no         a MachineHealthCheck
@@ -27,12 +28,12 @@ import (
 //	OutdatedUnavailable  an earlier revision, not available                     yes    no         rollout
 //	Failed               the current revision, never joined and will not        yes    no         repair, which counts it
 //	Broken               does not work, or a MachineHealthCheck says so         yes    no         repair
-//	Reclaimed            works until the cloud takes it back                    yes    no         repair, at once
-//	Lost                 its instance is gone, its Machine is not               no     no         repair, at once
+//	Reclaimed            works until the cloud takes it back                    yes    no         repair, immediately
+//	Lost                 its instance is gone, its Machine is not               no     no         repair, immediately
 //	Leaving              its deletion has begun                                 no     no         -
 //	Stuck                its deletion takes longer than a Node may take to join no     no         -
 //
-// While an instance of the first six has no Machine, nothing removes it.
+// Nothing removes an instance in one of the first six states while it has no Machine.
 type state string
 
 const (
@@ -50,7 +51,7 @@ const (
 	stateStuck               state = "Stuck"
 )
 
-// stays reports whether the member is one of the instances that the pool is to have.
+// stays reports whether the member is one of the instances that the pool should have.
 func (s state) stays() bool { return s != stateLost && s != stateLeaving && s != stateStuck }
 
 // available reports whether the member takes load.
@@ -77,14 +78,15 @@ type candidate struct {
 	member
 
 	state state
-	// why and problem say why it has to be replaced, where its state is one that repair replaces.
+	// why and problem are why the member has to be replaced, if repair replaces members in its
+	// state.
 	why     cause
 	problem string
-	// replaced says that it would be replaced if it were not on its way out already.
+	// replaced is true if the member has to be replaced, even if it is already on its way out.
 	replaced bool
-	// deadline is when time alone changes its state; zero for never.
+	// deadline is when its state changes by time alone; zero for never.
 	deadline time.Time
-	// order is its place in the delete policy.
+	// order is its place in the order of the delete policy.
 	order int64
 }
 
@@ -99,7 +101,7 @@ func (p policy) assess(members []member) []candidate {
 	return all
 }
 
-// derive sets the state of a member, and what goes with it.
+// derive sets the state of a member and the fields that go with it.
 func (p policy) derive(c *candidate) {
 	outdated := c.instance != nil && p.revision != "" && c.instance.Revision != p.revision
 	c.why, c.problem = p.broken(c.member)
@@ -121,7 +123,8 @@ func (p policy) derive(c *candidate) {
 	}
 }
 
-// deriveUnavailable sets the state of a member that nothing is wrong with, but that its Machine is not available.
+// deriveUnavailable sets the state of a member whose only problem is that its Machine is not
+// available.
 func (p policy) deriveUnavailable(c *candidate, outdated bool) {
 	deadline := p.joinDeadline(c.member)
 	if c.joined() {
@@ -146,10 +149,10 @@ func failedOr(other state, outdated bool, m member) state {
 	return map[bool]state{true: stateFailed, false: other}[!outdated && !m.joined()]
 }
 
-// joinDeadline is when a member that has not joined is given up.
+// joinDeadline returns when a member that has not joined is given up.
 func (p policy) joinDeadline(m member) time.Time { return m.joiningSince().Add(p.joinTimeout) }
 
-// broken says why a member cannot work any more, or not for long.
+// broken returns why a member does not work any more, or will not for long.
 func (p policy) broken(m member) (why cause, problem string) {
 	switch {
 	case m.noticed():
@@ -165,13 +168,15 @@ func (p policy) broken(m member) (why cause, problem string) {
 	}
 }
 
-// mayHaveJoined reports whether the member has joined, or may have joined before its Machine was made again: a bootstrap can fail
-// after the Node has joined, and such a Node is not removed before Cluster API had the time to find it.
+// mayHaveJoined reports whether the member has joined, or may have joined before its Machine was
+// created again. A bootstrap can fail after the Node has joined, and such a Node is not removed
+// before Cluster API has had the time to find it.
 func (p policy) mayHaveJoined(m member) bool {
 	return m.joined() || (m.joiningSince().Sub(m.createdAt()) >= p.joinTimeout && p.now.Before(p.joinDeadline(m)))
 }
 
-// stuckAt is when the deletion of a member has taken so long that repairs do not wait for it; zero where that is not known.
+// stuckAt returns when the deletion of a member will have taken so long that repairs do not wait
+// for it; zero if unknown.
 func (p policy) stuckAt(m member) time.Time {
 	since := m.leavingSince()
 	if since.IsZero() {
@@ -180,7 +185,7 @@ func (p policy) stuckAt(m member) time.Time {
 	return since.Add(p.joinTimeout)
 }
 
-// census is the members by their states.
+// census groups the members by state.
 type census map[state][]candidate
 
 func censusOf(all []candidate) census {
@@ -191,7 +196,7 @@ func censusOf(all []candidate) census {
 	return c
 }
 
-// count returns how many members are in states for which is holds.
+// count returns how many members are in states for which is returns true.
 func (c census) count(is func(state) bool) int {
 	found := 0
 	for s, members := range c {
@@ -202,7 +207,7 @@ func (c census) count(is func(state) bool) int {
 	return found
 }
 
-// leaving are the members on their way out.
+// leaving returns the members on their way out.
 func (c census) leaving() []candidate { return slices.Concat(c[stateLeaving], c[stateStuck]) }
 
 // rank orders members by how little is lost with them; the lowest is removed first.
@@ -241,7 +246,7 @@ func (c candidate) rank() rank {
 // marked reports whether a user or the cluster autoscaler has marked the member for deletion.
 func (c candidate) marked() bool { return c.hasAnnotation(clusterv1.DeleteMachineAnnotation) }
 
-// orderOf is the place of a member in the delete policy; the lowest is removed first.
+// orderOf returns the place of a member in the delete policy; the lowest is removed first.
 func (p policy) orderOf(m member) int64 {
 	switch p.deletePolicy {
 	case infrav1.NewestDeletePolicy:
@@ -255,7 +260,7 @@ func (p policy) orderOf(m member) int64 {
 	}
 }
 
-// compare orders members that are equal in all else.
+// compare orders members that are otherwise equal.
 func compare(a, b candidate) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), strings.Compare(a.name, b.name))
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// setSpec sets what the contract wants in the spec. It keeps the list as it was while the cloud can not be asked.
+// setSpec sets the spec fields that the contract requires. It keeps the list as it was while the
+// cloud cannot be queried.
 //
 //contract:infra-machinepool/providerIDList
 //contract:infra-machinepool/providerID
@@ -30,7 +31,8 @@ func setSpec(s *scope, spec *infrav1.FooMachinePoolSpec) {
 	}
 }
 
-// providerIDs are the IDs of all instances that are not gone, sorted so that the list changes only when they do.
+// providerIDs returns the IDs of all instances that are not gone, sorted so that the list changes
+// only when they do.
 func providerIDs(members []member) []string {
 	var ids []string
 	for _, m := range members {
@@ -42,7 +44,7 @@ func providerIDs(members []member) []string {
 	return ids[:min(len(ids), infrav1.MaxPoolReplicas)]
 }
 
-// setStatus sets the whole status from the scope, always all conditions.
+// setStatus sets the whole status from the scope, including every condition.
 //
 //contract:infra-machinepool/replicas
 //contract:infra-machinepool/initialization-completed
@@ -61,14 +63,15 @@ func setStatus(s *scope) {
 	for _, c := range conditionsOf(s) {
 		conditions.Set(s.pool, c)
 	}
-	// Never back to false. Cluster API reads the list of provider IDs only from then on.
+	// Never set it back to false. Cluster API reads the list of provider IDs only once it is true.
 	if provisioned(s) {
 		status.Initialization.Provisioned = ptr.To(true)
 		status.Ready = ptr.To(true)
 	}
 }
 
-// setCapacity leaves it empty for an instance type that the cloud does not have, so that nobody scales up in vain.
+// setCapacity sets the capacity if it was asked for. It clears it if the cloud does not have the
+// instance type, so that nobody scales up in vain.
 func setCapacity(s *scope) {
 	status := &s.pool.Status
 	switch {
@@ -79,8 +82,8 @@ func setCapacity(s *scope) {
 	}
 }
 
-// setCounts counts the members. An instance counts until it is gone, as in the list of provider IDs; that of a member that is lost is
-// gone, though its ID is still listed.
+// setCounts counts the members. An instance counts until it is gone, as in the list of provider
+// IDs. The instance of a lost member is gone, though its ID is still listed.
 func setCounts(s *scope) {
 	status := &s.pool.Status
 	status.Replicas = ptr.To(int32(len(s.assessed) - len(s.census[stateLost])))
@@ -94,12 +97,12 @@ func setCounts(s *scope) {
 	}
 }
 
-// provisioned reports whether the pool is there with at least one instance, or is to have none.
+// provisioned reports whether the pool exists with at least one instance, or needs none.
 func provisioned(s *scope) bool {
 	return s.cloudPool != nil && !s.deleting() && (len(s.pool.Spec.ProviderIDList) > 0 || s.desired() == 0)
 }
 
-// instanceStatuses are for users; Cluster API does not read them.
+// instanceStatuses returns the status of each instance, for users; Cluster API does not read it.
 //
 //contract:infra-machinepool/instances
 func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
@@ -130,7 +133,7 @@ func addresses(instance cloud.Instance) []clusterv1.MachineAddress {
 	return all
 }
 
-// ownedConditions are those that nobody else sets.
+// ownedConditions are the conditions that only this controller sets.
 var ownedConditions = []string{
 	infrav1.FooMachinePoolReadyCondition,
 	infrav1.FooMachinePoolPoolProvisionedCondition,

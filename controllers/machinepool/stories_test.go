@@ -148,7 +148,7 @@ var _ = Describe("The life of a pool", func() {
 
 	DescribeTable("stalls when Nodes do not join, says why, and recovers", func(failure cloud.Bootstrap, says string) {
 		hasty := strategy(1, 0)
-		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 10, 2 // on a busy machine, those that work need seconds to join
+		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 10, 2 // on a busy machine, instances that work need seconds to join
 		s := newStory(2, hasty)
 		s.settles(2)
 		s.watch()
@@ -200,11 +200,11 @@ var _ = Describe("The life of a pool", func() {
 			Expect(suite.Client.Update(s.ctx, &machine)).To(Succeed())
 			Expect(suite.Client.Delete(s.ctx, &machine)).To(Succeed())
 		}
-		for _, i := range s.instances(Default) { // all become older than the time to join
+		for _, i := range s.instances(Default) { // make all older than the join timeout
 			Expect(suite.Cloud.ChangeInstance(i.Name, func(i *cloud.Instance) { i.CreatedAt = i.CreatedAt.Add(-time.Hour) })).To(BeTrue())
 		}
 		for _, fooMachine := range s.fooMachines(Default) {
-			fooMachine.OwnerReferences = fooMachine.OwnerReferences[:1] // without that to the Machine
+			fooMachine.OwnerReferences = fooMachine.OwnerReferences[:1] // without the one to the Machine
 			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
 			_, err := suite.CreateMachineFor(s.ctx, s.cluster, &fooMachine)
 			Expect(err).NotTo(HaveOccurred())
@@ -258,7 +258,7 @@ var _ = Describe("The life of a pool", func() {
 		}
 		Eventually(deleting).Should(Equal(3))
 		Expect(s.get(Default).Spec.ProviderIDList).To(HaveLen(3))
-		suite.Cloud.GrowPools() // once: it tells of all pools, and all are looked at again
+		suite.Cloud.GrowPools() // once: the event is about all pools, and all are reconciled again
 		Eventually(func(g Gomega) {
 			s.step(g)
 			g.Expect(s.get(g).Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(3)))
@@ -429,7 +429,7 @@ var _ = Describe("The life of a pool", func() {
 		ordered := func() int { return suite.Cloud.Calls(fake.CallEnsurePool) + suite.Cloud.Calls(fake.CallScalePool) }
 		before, orders := versions(Default), ordered()
 		for range 5 {
-			suite.Cloud.GrowPools() // an event, after which the controller looks at all
+			suite.Cloud.GrowPools() // an event after which the controller reconciles all pools
 		}
 		Consistently(versions, "1s").Should(Equal(before))
 		Expect(ordered()).To(Equal(orders))

@@ -9,9 +9,9 @@ import (
 	"slices"
 )
 
-// victims chooses up to count candidates: by rank, then from the zone that has the most members left, so that what is left
-// stays spread, then in the order of compare. The same candidates always give the same victims. The members left in each zone
-// are not changed.
+// victims chooses up to count candidates: by rank, then from the zone with the most members left,
+// so that the rest stays spread, then in the order of compare. The same candidates always give the
+// same victims. It does not change zones.
 func victims(candidates []candidate, zones map[string]int, count int, compare func(a, b candidate) int) []candidate {
 	left := maps.Clone(zones)
 	byRank := map[rank][]candidate{}
@@ -25,8 +25,9 @@ func victims(candidates []candidate, zones map[string]int, count int, compare fu
 	return chosen
 }
 
-// fromFullestZones chooses up to count candidates, one after the other from the zone that has the most members left, and
-// counts left down. It costs as much per choice as there are zones, however many candidates there are.
+// fromFullestZones chooses up to count candidates, one after the other from the zone with the most
+// members left, and counts left down. The cost per choice depends on the number of zones, not on
+// the number of candidates.
 func fromFullestZones(candidates []candidate, left map[string]int, count int, compare func(a, b candidate) int) []candidate {
 	slices.SortFunc(candidates, compare)
 	queues := map[string][]candidate{}
@@ -46,7 +47,8 @@ func fromFullestZones(candidates []candidate, left map[string]int, count int, co
 	return chosen
 }
 
-// fullest returns the zone with the most members left; of equal ones, that whose first candidate comes first.
+// fullest returns the zone with the most members left; among equal ones, the one whose first
+// candidate comes first.
 func fullest(queues map[string][]candidate, left map[string]int, compare func(a, b candidate) int) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(queues)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(left[b], left[a]), compare(queues[a][0], queues[b][0]))

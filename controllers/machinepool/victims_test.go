@@ -23,7 +23,7 @@ const current, earlier = "current", "earlier"
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// working is a member that works, made so many minutes after the first.
+// working returns a member that works, created this many minutes after epoch.
 func working(name, zone string, minutes int) member {
 	return member{
 		name: name,
@@ -61,7 +61,7 @@ func notAvailable(m *member) { m.machine.Status.Conditions = nil }
 
 func stopped(m *member) { m.instance.State = cloud.InstanceStopped }
 
-// booting is a member that has not joined; whether it still may depends on the time.
+// booting turns a member into one that has not joined; whether it still may depends on the time.
 func booting(m *member) {
 	m.instance.Bootstrap.State = cloud.BootstrapRunning
 	m.machine.Status = clusterv1.MachineStatus{}
@@ -72,7 +72,8 @@ func bootstrapFailed(m *member) {
 	m.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
 }
 
-// moved is a member of a pool that has just come from another management cluster: its Machine was made anew and has no status.
+// moved turns a member into one of a pool that has just come from another management cluster: its
+// Machine was created again and has no status.
 func moved(m *member) {
 	m.machine.CreationTimestamp = metav1.NewTime(epoch.Add(time.Hour))
 	m.machine.Status = clusterv1.MachineStatus{}
@@ -94,7 +95,8 @@ func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimA
 
 func gone(m *member) { m.instance = nil }
 
-// orphaned is a member whose FooMachine was deleted by hand, which took the instance with it.
+// orphaned turns a member into one whose FooMachine was deleted by hand, which also deleted the
+// instance.
 func orphaned(m *member) { m.instance, m.fooMachine = nil, nil }
 
 func namesOf(victims []victim) []string {
@@ -105,7 +107,7 @@ func namesOf(victims []victim) []string {
 	return names
 }
 
-// policyFor is the policy of a pool with default strategy at an hour after the epoch.
+// policyFor returns the policy of a pool with the default strategy, an hour after the epoch.
 func policyFor(replicas int) policy {
 	return policy{
 		replicas: replicas, maxSurge: 1, deletePolicy: infrav1.OldestDeletePolicy, revision: current, rollout: rolloutRuns,

@@ -39,17 +39,18 @@ type world struct {
 
 	ctx   context.Context
 	cloud *fake.Cloud
-	// kube reads and writes directly; calls are made by the reconciler.
+	// kube reads and writes directly; calls intercepts the requests of the reconciler.
 	kube  client.WithWatch
 	calls interceptor.Funcs
 	r     *reconciler
 	clock *clocktesting.FakePassiveClock
 	key   client.ObjectKey
-	// result of the last reconcile.
+	// result is the result of the last reconcile.
 	result ctrl.Result
 }
 
-// newWorld returns a world whose pool wants so many instances and has none yet. Its Cluster is provisioned.
+// newWorld returns a world whose pool wants this many instances and has none yet. Its Cluster is
+// provisioned.
 func newWorld(t *testing.T, replicas int32, strategy infrav1.FooMachinePoolStrategy) *world {
 	w := &world{WithT: NewWithT(t), ctx: t.Context(), cloud: fake.New(fake.Options{Mode: fake.Instant})}
 	scheme := runtime.NewScheme()
@@ -71,7 +72,7 @@ func newWorld(t *testing.T, replicas int32, strategy infrav1.FooMachinePoolStrat
 	return w
 }
 
-// restart begins a new process, which remembers nothing.
+// restart starts a new process, which remembers nothing.
 func (w *world) restart() {
 	intercepted := interceptor.NewClient(w.kube, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
@@ -109,7 +110,7 @@ func (w *world) reconcileOnce() error {
 	return err
 }
 
-// reconciles reconciles a few times, as often as one change needs to reach everything.
+// reconciles reconciles a few times, as often as one change needs to take full effect.
 func (w *world) reconciles() {
 	for range 6 {
 		w.Expect(w.reconcileOnce()).To(Succeed())
@@ -144,7 +145,7 @@ func (w *world) addMachines() {
 	}
 }
 
-// setNode gives a Machine a Node, which is available or not.
+// setNode gives a Machine a Node, and sets whether it is available.
 func (w *world) setNode(name string, available metav1.ConditionStatus) {
 	machine := w.machine(name)
 	machine.Status.NodeRef = clusterv1.MachineNodeReference{Name: name}

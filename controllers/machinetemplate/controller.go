@@ -25,14 +25,15 @@ import (
 
 const controllerName = "foomachinetemplate"
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Clouds have the instance types. Required.
+	// Clouds provides the instance types. Required.
 	Clouds cloudidentity.Clouds
 	// WatchFilterValue restricts the controller to objects with this value of the label
-	// cluster.x-k8s.io/watch-filter; empty, the default, is all objects.
+	// cluster.x-k8s.io/watch-filter; empty, the default, selects all objects.
 	WatchFilterValue string
-	// Controller holds options of controller-runtime. The default rate limiter is that of cloudfault.
+	// Controller holds options of controller-runtime. The rate limiter defaults to
+	// cloudfault.RateLimiter.
 	Controller controller.Options
 }
 
@@ -67,8 +68,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=foomachinetemplates/status,verbs=get;patch;update
 
-// Reconcile writes what the clouds of the template's clusters say about its instance type. A template has no finalizer and no
-// conditions, and writing its capacity changes nothing outside of it, so there is nothing to pause.
+// Reconcile writes what the clouds of the template's clusters report about its instance type. A
+// template has no finalizer and no conditions, and writing its capacity changes nothing outside of
+// it, so there is nothing to pause.
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	template := &infrav1.FooMachineTemplate{}
 	if mine, err := r.gate.Read(ctx, req.NamespacedName, template); err != nil || !mine {
@@ -86,8 +88,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	return ctrl.Result{}, helper.Patch(ctx, template)
 }
 
-// observe returns what the template's instance type is in the cloud of each Cluster that uses the template, and in the manager's
-// cloud where there is none, as in a ClusterClass. A cloud without the type adds a nil.
+// observe returns the template's instance type in the cloud of each Cluster that uses the template,
+// or in the manager's cloud if no Cluster does, as for a ClusterClass. A cloud without the type
+// adds a nil.
 func (r *reconciler) observe(ctx context.Context, template *infrav1.FooMachineTemplate) ([]*cloud.InstanceType, error) {
 	clouds := []cloud.Catalog{}
 	for _, cluster := range cloudidentity.ClustersOf(template) {

@@ -9,8 +9,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// setStatus sets the whole status. It is empty for an instance type that a cloud does not have, so that nobody scales up in vain,
-// and where the clouds of several clusters do not agree.
+// setStatus sets the whole status. It is empty if a cloud does not have the instance type, so that
+// nobody scales up in vain, or if the clouds of several clusters disagree.
 //
 //contract:infra-machine/autoscaling-from-zero
 func setStatus(template *infrav1.FooMachineTemplate, sizes []*cloud.InstanceType) {

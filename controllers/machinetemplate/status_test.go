@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 )
 
-// clouds are those of the Clusters of these names; the manager's has the empty name.
+// clouds maps the names of Clusters to their clouds; the manager's has the empty name.
 type clouds map[string]cloud.Cloud
 
 func (c clouds) OfFooCluster(context.Context, *infrav1.FooCluster) cloud.Cloud { return c[""] }
@@ -27,7 +27,7 @@ func (c clouds) OfCluster(_ context.Context, cluster client.ObjectKey) cloud.Clo
 	return c[cluster.Name]
 }
 
-// What a node will have is what the clouds of the template's clusters say, and not the manager's cloud.
+// A node's capacity is what the clouds of the template's clusters report, not the manager's cloud.
 func TestCapacityIsThatOfTheClustersClouds(t *testing.T) {
 	with := func(cpus int32) cloud.Cloud {
 		return fake.New(fake.Options{InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: int(cpus), MemoryBytes: 1 << 30, Architecture: "amd64"}}})

@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// check parses a certificate secret as its purpose asks, and returns an InvalidError if it can not be used.
+// check parses a certificate secret according to its purpose, and returns an InvalidError if it
+// cannot be used.
 func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 	if certificate.Purpose == secret.ServiceAccount {
 		return Authority{}, checkServiceAccount(certificate)
@@ -42,14 +43,14 @@ func check(certificate *secret.Certificate, now time.Time) (Authority, error) {
 	return checked, err
 }
 
-// isAuthority says whether the certificate has to sign others.
+// isAuthority reports whether the certificate has to sign others.
 func isAuthority(certificate *secret.Certificate) bool {
 	return certificate.Purpose != secret.APIServerEtcdClient
 }
 
-// checkKey returns the private key if it belongs to the public one.
+// checkKey returns the private key if it belongs to the public key.
 func checkKey(certificate *secret.Certificate, public crypto.PublicKey) (crypto.Signer, error) {
-	// The parser's own error is left out, since it may quote what it could not parse.
+	// The parser's own error is left out, because it may quote what it could not parse.
 	key, err := capicerts.DecodePrivateKeyPEM(certificate.KeyPair.Key)
 	if err != nil || key == nil {
 		return nil, invalid(certificate, secret.TLSKeyDataName, "is not a PEM private key")
@@ -78,7 +79,8 @@ func samePublicKey(a, b crypto.PublicKey) bool {
 	return ok && known.Equal(b)
 }
 
-// Trusts says whether the authority's bundle has a certificate of the same key as one of those in PEM format.
+// Trusts reports whether the authority's bundle has a certificate with the same key as one of those
+// in PEM format.
 func (a Authority) Trusts(encoded []byte) bool {
 	others, err := cert.ParseCertsPEM(encoded)
 	if err != nil {

@@ -1,14 +1,16 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package certs keeps the certificate secrets of a cluster: <cluster>-ca, -etcd, -proxy and -sa, in the names and the
-// format of Cluster API, which the kubeadm bootstrap provider reads.
+// Package certs keeps the certificate secrets of a cluster: <cluster>-ca, -etcd, -proxy and -sa,
+// with Cluster API's names and format, which the kubeadm bootstrap provider reads.
 //
-// A secret that a user made is honoured and never changed. A secret that is missing is generated, in the encryption
-// algorithm that the cluster configuration asks for, but only by LookupOrGenerate: once a control plane machine has used
-// a certificate authority, a new one would cut the cluster in two, so from then on callers use Lookup, which reports what
-// is missing. What is there is checked before it is used: that it can be parsed, that key and certificate belong together,
-// that an authority is one, and that it has not expired.
+// A secret that a user created is used and never changed. Only LookupOrGenerate generates missing
+// secrets, with the encryption algorithm that the cluster configuration requests. Once a control
+// plane machine has used a certificate authority, a new one would cut the cluster in two. From then
+// on, callers use Lookup, which reports what is missing. Existing secrets are checked before they
+// are used: they must parse, key and certificate must belong together, an authority must be one,
+// and it must not have expired.
 //
-// Limits: certificate authorities are not rotated, and the certificates that kubeadm makes on machines are not its concern.
+// Limits: certificate authorities are not rotated, and the package does not handle the certificates
+// that kubeadm creates on machines.
 package certs

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MissingError says that certificate secrets are not there though the cluster needs them.
+// MissingError reports that certificate secrets do not exist though the cluster needs them.
 type MissingError struct {
 	// Secrets are the names of the missing secrets.
 	Secrets []string
@@ -19,13 +19,13 @@ func (e *MissingError) Error() string {
 		"; provide them: those of an external etcd are never generated, and none is once a machine has used them"
 }
 
-// InvalidError says that a certificate secret can not be used. It holds no key.
+// InvalidError reports that a certificate secret cannot be used. It holds no key.
 type InvalidError struct {
 	// Secret is the name of the secret.
 	Secret string
-	// Field of the secret's data that is wrong.
+	// Field is the key of the secret's data that is wrong.
 	Field string
-	// Problem says what is wrong with it.
+	// Problem is what is wrong with it.
 	Problem string
 }
 

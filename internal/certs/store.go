@@ -28,32 +28,33 @@ type Store struct {
 	live   client.Client
 }
 
-// NewStore returns a store. Secrets are looked for in cached first, which may hold only those of Cluster API, and
-// then in live, through which they are also written; live must not cache secrets.
+// NewStore returns a store. It looks for secrets in cached first, which may hold only those of
+// Cluster API, and then in live. It writes through live, which must not cache secrets.
 func NewStore(cached, live client.Client) *Store {
 	return &Store{cached: cached, live: live}
 }
 
-// Request says whose certificates are wanted.
+// Request describes whose certificates are wanted.
 type Request struct {
 	// Cluster is the key of the Cluster; the secrets are named after it.
 	Cluster client.ObjectKey
-	// Config of the control plane: the certificate folder, the validity and the encryption algorithm of what is
-	// generated, and whether etcd is external, in which case its certificates must be provided by the user.
+	// Config is the configuration of the control plane: the certificate folder, the validity and
+	// the encryption algorithm of what is generated, and whether etcd is external, in which case
+	// the user must provide its certificates.
 	Config bootstrapv1.ClusterConfiguration
 	// Owner becomes the controller of the secrets that are not the user's own.
 	Owner metav1.OwnerReference
-	// Now is the time that certificates must be valid at.
+	// Now is the time at which certificates must be valid.
 	Now time.Time
 }
 
 // Authority is a certificate authority, ready to sign.
 type Authority struct {
-	// Certificate of the authority.
+	// Certificate is the certificate of the authority.
 	Certificate *x509.Certificate
-	// Bundle is all certificates of the authority's secret, the first of which is Certificate.
+	// Bundle holds all certificates in the authority's secret; the first is Certificate.
 	Bundle []*x509.Certificate
-	// Key of the authority. It is nil if the user keeps it elsewhere.
+	// Key is the key of the authority; nil if the user keeps it elsewhere.
 	Key crypto.Signer
 }
 
@@ -61,7 +62,7 @@ type Authority struct {
 type Found struct {
 	// Authority is the cluster's certificate authority.
 	Authority Authority
-	// Expiries are when the certificates in the secrets expire, soonest first.
+	// Expiries lists when the certificates in the secrets expire, soonest first.
 	Expiries []Expiry
 }
 
@@ -69,13 +70,13 @@ type Found struct {
 type Expiry struct {
 	// Secret is the name of the secret.
 	Secret string
-	// At is when its first certificate that expires does.
+	// At is when the first of the secret's certificates expires.
 	At time.Time
 }
 
-// LookupOrGenerate returns what the cluster's certificate secrets hold, after every one that was missing has been
-// generated. It returns a MissingError for one of an external etcd that is missing, and an InvalidError for one that can
-// not be used.
+// LookupOrGenerate returns what the cluster's certificate secrets hold, after generating every
+// missing one. It returns a MissingError if a secret of an external etcd is missing, and an
+// InvalidError if a secret cannot be used.
 func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
@@ -94,9 +95,9 @@ func (s *Store) LookupOrGenerate(ctx context.Context, request Request) (Found, e
 	return s.finish(ctx, request, certificates)
 }
 
-// Lookup returns what the cluster's certificate secrets hold and generates nothing. It returns a MissingError if a secret
-// is not there, and an InvalidError for one that can not be used; with either of them the authority is found all the same
-// if its own secret is not the one.
+// Lookup returns what the cluster's certificate secrets hold and generates nothing. It returns a
+// MissingError if a secret is missing, and an InvalidError if one cannot be used. Even then it
+// returns the authority, unless the authority's own secret is the problem.
 func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	certificates, err := s.read(ctx, request)
 	if err != nil {
@@ -109,7 +110,7 @@ func (s *Store) Lookup(ctx context.Context, request Request) (Found, error) {
 	return s.finish(ctx, request, certificates)
 }
 
-// remains is what can be used although other certificates can not: the authority.
+// remains returns what can be used although other certificates cannot: the authority.
 func remains(request Request, certificates secret.Certificates) Found {
 	authority := certificates.GetByPurpose(secret.ClusterCA)
 	if authority == nil || authority.Secret == nil {
@@ -122,7 +123,7 @@ func remains(request Request, certificates secret.Certificates) Found {
 	return Found{Authority: checked}
 }
 
-// read reads the secrets that are there.
+// read reads the secrets that exist.
 func (s *Store) read(ctx context.Context, request Request) (secret.Certificates, error) {
 	certificates := secret.NewCertificatesForInitialControlPlane(&request.Config)
 	for _, certificate := range certificates {
@@ -156,7 +157,7 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 			found.Authority = checked
 		}
 	}
-	// Only what can be used is taken over.
+	// Take over the secrets only if all of them can be used.
 	for _, certificate := range certificates {
 		if err := secretowner.Ensure(ctx, s.live, certificate.Secret, request.Owner); err != nil {
 			return Found{}, err

@@ -36,13 +36,13 @@ func testRequest() Request {
 	}
 }
 
-// newStore has the objects only where nothing is cached, as secrets without Cluster API's label are.
+// newStore puts the objects only where nothing is cached, like secrets without Cluster API's label.
 func newStore(objects ...client.Object) (*Store, client.Client) {
 	live := fake.NewClientBuilder().WithObjects(objects...).Build()
 	return NewStore(fake.NewClientBuilder().Build(), live), live
 }
 
-// generated returns the secrets of a cluster as LookupOrGenerate makes them.
+// generated returns the secrets of a cluster as LookupOrGenerate creates them.
 func generated(g *WithT) map[string]*corev1.Secret {
 	store, live := newStore()
 	_, err := store.LookupOrGenerate(context.Background(), testRequest())
@@ -239,7 +239,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// signed makes a client certificate.
+// signed creates a client certificate.
 func signed(g *WithT, authority *corev1.Secret) (certificate, key []byte) {
 	parent, err := capicerts.DecodeCertPEM(authority.Data[secret.TLSCrtDataName])
 	g.Expect(err).NotTo(HaveOccurred())

@@ -22,17 +22,17 @@ import (
 
 // Watcher is the part of cloud.Cloud that this package needs.
 type Watcher interface {
-	// Watch streams what changes in the cloud; see cloud.Cloud.
+	// Watch streams the changes in the cloud; see cloud.Cloud.
 	Watch(ctx context.Context) (<-chan cloud.Event, error)
 }
 
-// MapFunc says which objects an event is about.
+// MapFunc returns the objects that an event is about.
 type MapFunc func(event cloud.Event) []reconcile.Request
 
-// Scope says which objects a watch is about, as they are now. A nil Scope is all objects.
+// Scope returns which objects a watch is about now. A nil Scope includes all objects.
 type Scope func(ctx context.Context) (contains func(client.Object) bool, err error)
 
-// ListFunc names the objects of a controller for which contains is true.
+// ListFunc returns the objects of a controller for which contains is true.
 type ListFunc func(ctx context.Context, contains func(client.Object) bool) ([]reconcile.Request, error)
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -43,8 +43,8 @@ type subscriber struct {
 	queue    queue
 }
 
-// Events is one watch of the cloud, and of others that are followed, shared by the controllers of a manager. Add it to the
-// manager.
+// Events is one watch of the cloud, and of other clouds that are followed, shared by the
+// controllers of a manager. Add it to the manager.
 type Events struct {
 	own     *follower
 	backoff wait.Backoff
@@ -53,7 +53,7 @@ type Events struct {
 	subscribers map[*subscriber]struct{}
 	// running is the context of Start; nil before.
 	running context.Context
-	// waiting are the watchers to follow once that is there.
+	// waiting holds the watchers to follow once running is set.
 	waiting map[*follower]struct{}
 }
 
@@ -75,18 +75,18 @@ func DefaultBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 200 * time.Millisecond, Factor: 2, Jitter: 0.2, Steps: 9, Cap: 30 * time.Second}
 }
 
-// New returns an Events that watches the watcher and paces attempts to reconnect by backoff. The scope says which objects
-// belong to that cloud.
+// New returns an Events that watches the watcher and paces attempts to reconnect by backoff. The
+// scope returns which objects belong to that cloud.
 func New(watcher Watcher, scope Scope, backoff wait.Backoff) *Events {
 	return &Events{
 		own: &follower{watcher: watcher, scope: scope}, backoff: backoff, subscribers: map[*subscriber]struct{}{}, waiting: map[*follower]struct{}{},
 	}
 }
 
-// NeedLeaderElection says that only the leader watches, as only its controllers run.
+// NeedLeaderElection returns true: only the leader watches, because only its controllers run.
 func (e *Events) NeedLeaderElection() bool { return true }
 
-// Start watches until ctx ends, and starts the watch again whenever it is lost.
+// Start watches until ctx ends, and restarts the watch whenever it is lost.
 func (e *Events) Start(ctx context.Context) error {
 	e.lock.Lock()
 	e.running = ctx
@@ -99,8 +99,8 @@ func (e *Events) Start(ctx context.Context) error {
 	return nil
 }
 
-// Follow tells the controllers of what another watcher reports, too, from Start on and until stop is called. The scope says
-// which objects belong to that cloud.
+// Follow also reports the events of another watcher to the controllers, from Start until stop is
+// called. The scope returns which objects belong to that cloud.
 func (e *Events) Follow(watcher Watcher, scope Scope) (stop func()) {
 	f := &follower{watcher: watcher, scope: scope}
 	e.lock.Lock()
@@ -120,7 +120,7 @@ func (e *Events) Follow(watcher Watcher, scope Scope) (stop func()) {
 	}
 }
 
-// begin is called with the lock held.
+// begin starts to follow a watcher. Callers hold the lock.
 func (e *Events) begin(f *follower) {
 	ctx, cancel := context.WithCancel(e.running)
 	f.cancel = cancel
@@ -142,7 +142,7 @@ func (e *Events) follow(ctx context.Context, f *follower) {
 	}
 }
 
-// watchOnce serves one watch until it ends, and reports whether it ever began in earnest.
+// watchOnce serves one watch until it ends, and reports whether it ever synced.
 func (e *Events) watchOnce(ctx context.Context, f *follower) (bool, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -170,7 +170,7 @@ func (e *Events) enqueue(event cloud.Event) {
 	}
 }
 
-// enqueueAll enqueues all objects in the scope, and all that there are where the scope is not known.
+// enqueueAll enqueues all objects in the scope, or all objects if the scope is unknown.
 func (e *Events) enqueueAll(ctx context.Context, scope Scope) {
 	contains := func(client.Object) bool { return true }
 	if scope != nil {
@@ -203,7 +203,8 @@ func (e *Events) current() []*subscriber {
 	return all
 }
 
-// Source returns a source for one controller: mapEvent says which objects an event is about, list names all of them.
+// Source returns a source for one controller. mapEvent returns the objects that an event is about,
+// and list returns all objects of the controller.
 func (e *Events) Source(mapEvent MapFunc, list ListFunc) source.Source {
 	return source.Func(func(ctx context.Context, q queue) error {
 		s := &subscriber{mapEvent: mapEvent, list: list, queue: q}
@@ -219,7 +220,7 @@ func (e *Events) Source(mapEvent MapFunc, list ListFunc) source.Source {
 	})
 }
 
-// delayAfter is the backoff's delay, or longer where the cloud itself says how long to wait.
+// delayAfter returns the delay of the backoff, or the cloud's own if that is longer.
 func delayAfter(err error, backoff time.Duration) time.Duration {
 	after, _ := cloud.RetryAfter(err)
 	return max(after, backoff)

@@ -29,7 +29,7 @@ func request(name string) reconcile.Request {
 	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
 }
 
-// start starts an Events with one source, whose queue it returns.
+// start starts an Events with one source, and returns the source's queue.
 func start(t *testing.T, watcher Watcher, list ListFunc) queue {
 	t.Helper()
 	return startEvents(t, newEvents(watcher), list)
@@ -112,7 +112,7 @@ func TestOtherCloudsAreFollowed(t *testing.T) {
 	g.Expect(first.Watches()).To(Equal(1))
 }
 
-// A tenant whose watch begins again would otherwise wake the objects of all tenants.
+// A tenant whose watch restarts must not wake the objects of all tenants.
 func TestOnlyObjectsOfTheCloudAreEnqueuedWhenItsWatchBegins(t *testing.T) {
 	named := func(name string) Scope {
 		return func(context.Context) (func(client.Object) bool, error) {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// ListAll names the objects of the kind of list that the reader knows. With the cached client of a manager that costs no API
-// request.
+// ListAll returns a ListFunc for the objects of the kind of list that the reader knows. With the
+// cached client of a manager, it costs no API request.
 func ListAll(reader client.Reader, list client.ObjectList) ListFunc {
 	return func(ctx context.Context, contains func(client.Object) bool) ([]reconcile.Request, error) {
 		objects, ok := list.DeepCopyObject().(client.ObjectList)

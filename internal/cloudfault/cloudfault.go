@@ -1,12 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudfault says what a controller makes of an error of the cloud: the reason and message that a user sees in a
-// condition, and when to try again. All controllers of infrastructure share it, so that the same error looks and
-// behaves the same everywhere.
+// Package cloudfault determines what a controller makes of a cloud error: the reason and message
+// that a user sees in a condition, and when to retry. All infrastructure controllers share it, so
+// the same error looks and behaves the same everywhere.
 //
-// Limits: it maps errors of internal/cloud. What a NotFoundError means depends on what was asked, so a controller looks
-// for that itself, before it asks here.
+// Limits: it maps errors of internal/cloud. What a NotFoundError means depends on the request, so a
+// controller checks for it before it calls this package.
 package cloudfault
 
 import (
@@ -22,33 +22,35 @@ import (
 )
 
 const (
-	// invalidRetry is slow: only a change of the spec, which is an event, or of the catalog, which is none, helps.
+	// invalidRetry is slow: only a change of the spec, which is an event, or of the catalog, which
+	// is not, helps.
 	invalidRetry = 5 * time.Minute
-	// quotaRetry is the pace at which room in the quota, or in the cloud, is looked for, since nothing tells of it.
+	// quotaRetry is how often to look for room in the quota or in the cloud, which no event
+	// reports.
 	quotaRetry = 15 * time.Second
 	// throttledRetryMin keeps a ThrottledError that names no time from becoming a busy loop.
 	throttledRetryMin = time.Second
 
-	// jitter spreads retries, by up to this part of the time to wait, and never to an earlier time than the cloud asked for: all
-	// objects that wait for the same would come at once.
+	// jitter spreads retries by up to this fraction of the delay, and never makes them earlier than
+	// the cloud asked for. Otherwise all objects that wait for the same thing would retry together.
 	jitter = 0.2
 
 	backoffBase = 100 * time.Millisecond
 	backoffMax  = time.Minute
 )
 
-// Fault is what a controller makes of an error of the cloud. The zero Fault is no error.
+// Fault is what a controller makes of a cloud error. The zero Fault is no error.
 type Fault struct {
 	// Reason is the type of the error, one of cloud's Reason constants; empty for no error.
 	Reason string
-	// Message says what was wrong, and what is allowed where that is known.
+	// Message is what was wrong, and what is allowed if that is known.
 	Message string
 
 	err   error
 	retry time.Duration
 }
 
-// Of returns what to make of err, and a zero Fault of nil.
+// Of returns the Fault of err; zero if err is nil.
 func Of(err error) Fault {
 	if err == nil {
 		return Fault{}
@@ -68,8 +70,8 @@ func Of(err error) Fault {
 	return fault
 }
 
-// OfProblem returns what to make of an error that a pool of the cloud met on its own. The cloud tries again by itself
-// and tells of the change, so such a Fault asks for no retry.
+// OfProblem returns the Fault of an error that a pool of the cloud met on its own. The cloud
+// retries by itself and sends an event of the change, so such a Fault asks for no retry.
 func OfProblem(problem *cloud.Problem) Fault {
 	if problem == nil {
 		return Fault{}
@@ -80,8 +82,8 @@ func OfProblem(problem *cloud.Problem) Fault {
 // IsZero reports whether there was no error.
 func (f Fault) IsZero() bool { return f.Reason == "" }
 
-// Result is what Reconcile returns: a time to come back for errors that need one, and the error itself for those that
-// the backoff of the queue paces.
+// Result returns what Reconcile should return: a requeue time for errors that need one, and the
+// error itself for those that are left to the backoff of the queue.
 func (f Fault) Result() (ctrl.Result, error) {
 	if f.retry == 0 {
 		return ctrl.Result{}, f.err
@@ -89,8 +91,9 @@ func (f Fault) Result() (ctrl.Result, error) {
 	return ctrl.Result{RequeueAfter: wait.Jitter(f.retry, jitter)}, f.err
 }
 
-// RateLimiter is the backoff of a controller that talks to the cloud: from 100 ms to one minute, with jitter, for an object that
-// fails again and again, and at most 50 retries a second (bursts of 500) over all objects.
+// RateLimiter returns the backoff of a controller that talks to the cloud: from 100 ms to one
+// minute, with jitter, for an object that keeps failing, and at most 50 retries a second (bursts of
+// 500) over all objects.
 func RateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return jittered{workqueue.NewTypedMaxOfRateLimiter(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax),
@@ -98,7 +101,7 @@ func RateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	)}
 }
 
-// jittered spreads what another rate limiter says.
+// jittered adds jitter to the delays of another rate limiter.
 type jittered struct {
 	workqueue.TypedRateLimiter[reconcile.Request]
 }

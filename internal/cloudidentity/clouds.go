@@ -12,15 +12,16 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Clouds gives each cluster its cloud. What it returns is never nil, and may refuse every call.
+// Clouds finds the cloud of each cluster. The cloud that it returns is never nil, but may refuse
+// every call.
 type Clouds interface {
 	// OfFooCluster returns the cloud that a FooCluster uses.
 	OfFooCluster(ctx context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud
-	// OfCluster returns the cloud of the FooCluster of the Cluster of that name, which may be gone already.
+	// OfCluster returns the cloud of the FooCluster of this Cluster, which may be gone already.
 	OfCluster(ctx context.Context, cluster client.ObjectKey) cloud.Cloud
 }
 
-// One is Clouds where all clusters use the same cloud.
+// One returns Clouds in which all clusters use the same cloud.
 func One(c cloud.Cloud) Clouds { return one{c} }
 
 type one struct{ cloud cloud.Cloud }

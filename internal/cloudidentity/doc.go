@@ -1,13 +1,15 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudidentity knows which cloud, and which tenant of it, each cluster belongs to: that of the FooClusterIdentity that
-// its FooCluster names, or else the one that the manager is set up with.
+// Package cloudidentity determines which cloud, and which tenant of it, each cluster belongs to:
+// that of the FooClusterIdentity that its FooCluster names, or else the one that the manager is set
+// up with.
 //
-// Where the identity can not be used, be it missing, not allowed for the namespace, or without credentials, the cluster is given a
-// cloud that refuses every call and says why. So a controller needs no second way to say it, and never takes for missing
-// what it was not allowed to ask for.
+// If the identity cannot be used because it is missing, not allowed for the namespace, or without
+// credentials, the cluster gets a cloud that refuses every call and gives the reason. A controller
+// thus needs no second way to report it, and never mistakes what it was not allowed to query for
+// missing.
 //
-// Limits: it makes one connection for each identity and keeps it until the identity or its Secret changes. It hears of a changed
-// Secret from whoever calls Check, which is the controller of FooClusterIdentities.
+// Limits: it keeps one connection per identity until the identity or its Secret changes. It learns
+// of a changed Secret from the caller of Check, which is the controller of FooClusterIdentities.
 package cloudidentity

@@ -14,8 +14,8 @@ type refusal struct{ err error }
 
 var _ cloud.Cloud = refusal{}
 
-// Usable reports whether Clouds found a cloud that can be asked. Where it did not, nothing can have been ordered but what was
-// ordered before.
+// Usable reports whether Clouds found a cloud that can be queried. If it did not, nothing more can
+// have been ordered than before.
 func Usable(c cloud.Catalog) bool {
 	_, refuses := c.(refusal)
 	return !refuses

@@ -20,26 +20,26 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 )
 
-// Account is a tenant of a cloud, and what proves to be that tenant.
+// Account is a tenant of a cloud, and its credentials.
 type Account struct {
-	// Endpoint of the cloud.
+	// Endpoint is the endpoint of the cloud.
 	Endpoint string
-	// CA is the certificates in PEM format that the endpoint is verified with; those of the system if empty.
+	// CA holds the certificates, in PEM format, that verify the endpoint; the system's if empty.
 	CA []byte
-	// Tenant whom the token must belong to.
+	// Tenant is the tenant that the token must belong to.
 	Tenant string
-	// Token of the tenant.
+	// Token is the token of the tenant.
 	Token string
 }
 
-// Connection is a cloud that can be let go of.
+// Connection is a cloud that can be closed.
 type Connection interface {
 	cloud.Cloud
-	// Close lets go of what the connection holds.
+	// Close releases what the connection holds.
 	Close()
 }
 
-// Options of a Resolver. All are required.
+// Options configures a Resolver. All fields are required.
 type Options struct {
 	// Client reads FooClusterIdentities, FooClusters and Namespaces; it may cache them.
 	Client client.Reader
@@ -47,14 +47,16 @@ type Options struct {
 	Secrets client.Reader
 	// Default is the cloud of clusters that name no identity.
 	Default cloud.Cloud
-	// Connect makes a connection. It need not call the cloud; its error says what is wrong with the account.
+	// Connect creates a connection. It need not call the cloud; its error describes what is wrong
+	// with the account.
 	Connect func(Account) (Connection, error)
-	// Follow has what happens in a cloud told to the controllers of the objects in the scope, until the function that it
-	// returns is called.
+	// Follow reports the events of a cloud to the controllers of the objects in the scope, until
+	// stop is called.
 	Follow func(cloudevents.Watcher, cloudevents.Scope) (stop func())
 }
 
-// Resolver is Clouds by the identities that FooClusters name. It is safe for concurrent use.
+// Resolver implements Clouds by the identities that FooClusters name. It is safe for concurrent
+// use.
 type Resolver struct {
 	Options
 
@@ -64,7 +66,7 @@ type Resolver struct {
 
 var _ Clouds = &Resolver{}
 
-// connected is a connection, and what it was made from.
+// connected is a connection, and what it was created from.
 type connected struct {
 	Connection
 
@@ -122,9 +124,9 @@ func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cl
 	return r.OfFooCluster(ctx, fooCluster)
 }
 
-// ofRemains returns the cloud of what is left of a Cluster that is gone, or whose FooCluster is. A FooCluster that is still
-// there says which cloud it is. Without one, only a manager without identities can know: any other cloud would say that
-// nothing is left.
+// ofRemains returns the cloud of what is left of a Cluster that is gone, or whose FooCluster is. A
+// FooCluster that still exists determines the cloud. Without one, only a manager without identities
+// can know the cloud: any other cloud would answer that nothing is left.
 func (r *Resolver) ofRemains(ctx context.Context, cluster client.ObjectKey) cloud.Cloud {
 	fooClusters := &infrav1.FooClusterList{}
 	if err := r.Client.List(ctx, fooClusters, client.InNamespace(cluster.Namespace)); err != nil {
@@ -184,12 +186,14 @@ func (r *Resolver) lookup(identity *infrav1.FooClusterIdentity) *connected {
 	return known
 }
 
-// versionOf names all of an identity that a connection is made from, but the Secret.
+// versionOf identifies everything in an identity that a connection is created from, except the
+// Secret.
 func versionOf(identity *infrav1.FooClusterIdentity) string {
 	return fmt.Sprintf("%s/%d", identity.UID, identity.Generation)
 }
 
-// connect reads the Secret, and makes a connection unless there is one from the same.
+// connect reads the Secret, and creates a connection unless there is one for the same identity and
+// Secret.
 func (r *Resolver) connect(ctx context.Context, identity *infrav1.FooClusterIdentity) (*connected, error) {
 	secret, err := r.secret(ctx, identity)
 	if err != nil {
@@ -217,17 +221,18 @@ func (r *Resolver) connect(ctx context.Context, identity *infrav1.FooClusterIden
 	return r.known[identity.Name], nil
 }
 
-// SecretError says what is wrong with the Secret of an identity. It wraps an UnauthorizedError of the cloud.
+// SecretError reports what is wrong with the Secret of an identity. It wraps an UnauthorizedError
+// of the cloud.
 type SecretError struct {
-	// Reason is one of those of FooClusterIdentity's Ready condition.
+	// Reason is one of the reasons of FooClusterIdentity's Ready condition.
 	Reason string
-	// Message names the Secret and what to do.
+	// Message names the Secret and the problem.
 	Message string
 }
 
 func (e *SecretError) Error() string { return e.Message }
 
-// Unwrap makes it an UnauthorizedError.
+// Unwrap returns an UnauthorizedError.
 func (e *SecretError) Unwrap() error { return &cloud.UnauthorizedError{Message: e.Message} }
 
 func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdentity) (*corev1.Secret, error) {
@@ -255,7 +260,8 @@ func (r *Resolver) secret(ctx context.Context, identity *infrav1.FooClusterIdent
 	return secret, nil
 }
 
-// malformed says why a Secret is not that of an identity; nothing if it is. One of another type has its token for something else.
+// malformed returns why a Secret cannot be an identity's; empty if it can. A Secret of another type
+// has its token for another purpose.
 func malformed(secret *corev1.Secret) string {
 	switch {
 	case secret.Type != infrav1.FooClusterIdentitySecretType:
@@ -270,8 +276,9 @@ func token(secret *corev1.Secret) string {
 	return strings.TrimSpace(string(secret.Data[infrav1.FooClusterIdentityTokenKey]))
 }
 
-// Check reads the Secret of an identity again, takes it into use where it has changed, and asks the cloud whether it accepts it.
-// Its error is a SecretError, one of the cloud's, or one of the API server's.
+// Check reads the Secret of an identity again, starts using it if it has changed, and asks the
+// cloud whether it accepts the token. The error is a SecretError, a cloud error, or an API server
+// error.
 func (r *Resolver) Check(ctx context.Context, identity *infrav1.FooClusterIdentity) error {
 	connection, err := r.connect(ctx, identity)
 	if err != nil {

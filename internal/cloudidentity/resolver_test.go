@@ -22,7 +22,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 )
 
-// connection is a fake cloud that says when it was let go of.
+// connection is a fake cloud that records whether it was closed.
 type connection struct {
 	*fake.Cloud
 
@@ -33,7 +33,7 @@ type connection struct {
 
 func (c *connection) Close() { c.closed = true }
 
-// world is a Resolver with what it has connected to.
+// world is a Resolver with the connections that it has created.
 type world struct {
 	*Resolver
 
@@ -87,7 +87,7 @@ func fooCluster(name string) *infrav1.FooCluster {
 	}
 }
 
-// quota asks a cloud for something that each has.
+// quota makes a call that every cloud answers.
 func quota(c cloud.Cloud) error {
 	_, err := c.Quota(context.Background())
 	return err
@@ -168,7 +168,7 @@ func TestCloudsOfClusters(t *testing.T) {
 	withIdentity := []client.Object{identity(infrav1.AllowedNamespaces{List: []string{"red"}}), credentials()}
 	for name, test := range map[string]struct {
 		objects []client.Object
-		want    string // default, identity, or what the refusal says
+		want    string // default, identity, or part of the refusal's message
 	}{
 		"no identity named":                          {[]client.Object{named("FooCluster"), fooCluster("")}, "default"},
 		"other infrastructure":                       {[]client.Object{named("DockerCluster")}, "default"},
@@ -200,7 +200,7 @@ func TestCloudsOfClusters(t *testing.T) {
 	}
 }
 
-// A tenant's watch that begins again concerns that tenant's clusters only.
+// A tenant's watch that restarts concerns that tenant's clusters only.
 func TestScope(t *testing.T) {
 	g := NewWithT(t)
 	red, own := fooCluster("red"), fooCluster("")

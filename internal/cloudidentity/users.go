@@ -39,8 +39,8 @@ func FooClustersOf(ctx context.Context, reader client.Reader, identity string) (
 	return users, nil
 }
 
-// ClusterOf returns the Cluster that an object belongs to, as its label or else an owner reference says, though the Cluster may
-// be gone. The name is empty for an object that no Cluster uses.
+// ClusterOf returns the Cluster that an object belongs to, by its label or else by an owner
+// reference. The Cluster may be gone. The name is empty for an object that no Cluster uses.
 func ClusterOf(object client.Object) client.ObjectKey {
 	name := object.GetLabels()[clusterv1.ClusterNameLabel]
 	if owners := ClustersOf(object); name == "" && len(owners) > 0 {
@@ -61,8 +61,8 @@ func ClustersOf(object client.Object) []client.ObjectKey {
 	return clusters
 }
 
-// Scope returns which objects belong to clusters that use an identity, or none if the name is empty. An object of a cluster
-// without a FooCluster is taken for one that uses none.
+// Scope returns which objects belong to clusters that use an identity, or that use none if the name
+// is empty. An object of a cluster without a FooCluster counts as using none.
 func Scope(reader client.Reader, identity string) cloudevents.Scope {
 	return func(ctx context.Context) (func(client.Object) bool, error) {
 		all := &infrav1.FooClusterList{}
@@ -85,7 +85,8 @@ func Scope(reader client.Reader, identity string) cloudevents.Scope {
 	}
 }
 
-// ToObjects maps a FooClusterIdentity to all objects of a kind that belong to a cluster that uses it. The list says what kind.
+// ToObjects maps a FooClusterIdentity to all objects of a kind that belong to clusters that use it.
+// The list determines the kind.
 func ToObjects(reader client.Reader, list client.ObjectList) handler.MapFunc {
 	return func(ctx context.Context, identity client.Object) []reconcile.Request {
 		contains, err := Scope(reader, identity.GetName())(ctx)

@@ -1,13 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package definitions looks, before a manager begins its work, whether it can work with the CustomResourceDefinitions that
-// are installed. They are those of another release when somebody has applied CRDs by hand, or has gone back to an older
-// manager: then the manager would find no kind to watch, or its conversion webhook be asked for a version that it does not
-// know, and neither would say why.
+// Package definitions checks, before a manager starts, whether it can work with the installed
+// CustomResourceDefinitions. They are of another release if somebody applied CRDs by hand, or went
+// back to an older manager. Then the manager would find no kind to watch, or its conversion webhook
+// would be asked for a version that it does not know, and neither would report why.
 //
-// Limits: it looks once, and at versions only. Fields that a manager does not know are no harm: it writes patches of what
-// it does know.
+// Limits: it checks once, and only versions. Fields that a manager does not know do no harm: it
+// patches only fields that it knows.
 package definitions
 
 import (
@@ -24,9 +24,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Error says which definitions a manager can not work with, and what to do.
+// Error reports which definitions a manager cannot work with, and what to do.
 type Error struct {
-	// Problems has a sentence for each.
+	// Problems has one sentence per problem.
 	Problems []string
 }
 
@@ -36,8 +36,9 @@ func (e *Error) Error() string {
 		"with clusterctl init or clusterctl upgrade apply; objects that are there stay as they are meanwhile"
 }
 
-// Check returns an *Error unless the kinds of all objects are installed, serve the version that the object is of, and are
-// stored only in versions that the scheme knows. Any other error is one of the API server.
+// Check returns an *Error unless the kinds of all objects are installed, serve the version of the
+// object, and are stored only in versions that the scheme knows. Any other error comes from the API
+// server.
 func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, objects ...client.Object) error {
 	var problems []string
 	for _, object := range objects {
@@ -70,7 +71,8 @@ func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, ob
 	return &Error{Problems: problems}
 }
 
-// problemsOf returns why a manager that speaks a version of a kind, and can convert the known ones, can not work with it.
+// problemsOf returns why a manager that uses one version of a kind, and can convert the known ones,
+// cannot work with the CRD.
 func problemsOf(crd *apiextensionsv1.CustomResourceDefinition, speaks string, known []string) []string {
 	var served, problems []string
 	stored := slices.Clone(crd.Status.StoredVersions)

@@ -1,10 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fieldchange tells which fields of an object were changed that may not be. What may is a list of allowed fields, so
-// that a field which is added later cannot be changed until somebody has thought about it.
+// Package fieldchange determines which fields of an object were changed although they may not be.
+// Only the fields on a list may change, so a field that is added later cannot be changed until
+// somebody has thought about it.
 //
-// Limits: lists are compared as a whole, and a missing object is as good as an empty one.
+// Limits: lists are compared as a whole, and a missing object equals an empty one.
 package fieldchange
 
 import (
@@ -21,11 +22,12 @@ import (
 // Change is a field that was changed.
 type Change struct {
 	Path *field.Path
-	// Before and After are what it was and what it becomes, as in JSON; nil for nothing.
+	// Before and After are the old and the new value, as in JSON; nil for none.
 	Before, After any
 }
 
-// Values are the two values in words, such as ` from "a" to "b"`; empty where either is a list or an object.
+// Values returns the two values as text, such as ` from "a" to "b"`; empty if either is a list or
+// an object.
 func (c Change) Values() string {
 	was, before := text(c.Before)
 	becomes, after := text(c.After)
@@ -47,9 +49,10 @@ func text(value any) (string, bool) {
 	return "", false
 }
 
-// Changed returns the changes, below path and sorted, of the fields that differ between before and after, but for those that
-// are allowed. Each of these is a name below path, such as "rollout" or "kubeadmConfigSpec.files", and stands for all
-// beneath it. Before and after are pointers to structs; the error says that they are no objects.
+// Changed returns the fields below path that differ between before and after, sorted, except those
+// that are allowed. Each allowed name is relative to path, such as "rollout" or
+// "kubeadmConfigSpec.files", and includes everything beneath it. Before and after are pointers to
+// structs; Changed returns an error if they are not.
 func Changed(path *field.Path, before, after any, allowed ...string) ([]Change, error) {
 	was, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
 	if err != nil {
@@ -66,7 +69,7 @@ func Changed(path *field.Path, before, after any, allowed ...string) ([]Change, 
 	return compare(was, becomes, path, permitted), nil
 }
 
-// compare takes a missing object for an empty one, so that it is its fields that are named.
+// compare takes a missing object for an empty one, so that it names the object's fields.
 func compare(before, after map[string]any, path *field.Path, permitted map[string]bool) []Change {
 	var changed []Change
 	for _, name := range names(before, after) {

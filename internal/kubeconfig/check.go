@@ -15,11 +15,12 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// InvalidError says that a kubeconfig secret is not one for its cluster. It holds no credential.
+// InvalidError reports that a kubeconfig secret is not one for its cluster. It holds no
+// credentials.
 type InvalidError struct {
 	// Secret is the name of the secret.
 	Secret string
-	// Problem says what is wrong with its kubeconfig.
+	// Problem is what is wrong with its kubeconfig.
 	Problem string
 }
 
@@ -28,16 +29,18 @@ func (e *InvalidError) Error() string {
 		e.Secret, secret.KubeconfigDataName, e.Problem)
 }
 
-// own says whether the secret is not the user's.
+// own reports whether the secret is not the user's.
 func own(existing *corev1.Secret) bool { return existing.Type == clusterv1.ClusterSecretType }
 
-// check returns the kubeconfig in a secret, and its server, if it is for the requested cluster: it has to trust the cluster's
-// authority. The server may be another one than the endpoint, since a user may know another way to the cluster.
+// check returns the kubeconfig in a secret, and its server, if it is for the requested cluster: it
+// must trust the cluster's authority. The server may differ from the endpoint, because a user may
+// know another way to the cluster.
 func check(existing *corev1.Secret, request Request) (*api.Config, string, error) {
 	problem := func(format string, arguments ...any) (*api.Config, string, error) {
 		return nil, "", &InvalidError{Secret: existing.Name, Problem: fmt.Sprintf(format, arguments...)}
 	}
-	// The parser's own error is left out, since it may quote the credentials that it could not parse.
+	// The parser's own error is left out, because it may quote the credentials that it could not
+	// parse.
 	config, err := clientcmd.Load(existing.Data[secret.KubeconfigDataName])
 	if err != nil {
 		return problem("is not a kubeconfig")

@@ -26,7 +26,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/secretowner"
 )
 
-// ErrNoKey is returned if a kubeconfig has to be made and the certificate authority's key is not there to sign it.
+// ErrNoKey is returned if a kubeconfig has to be created but the certificate authority's key is not
+// there to sign it.
 var ErrNoKey = errors.New("there is no kubeconfig secret, and no key of the cluster's certificate authority to make one with: provide the kubeconfig secret as well")
 
 // Store reads and writes kubeconfig secrets.
@@ -35,32 +36,33 @@ type Store struct {
 	live   client.Client
 }
 
-// NewStore returns a store. A secret is looked for in cached first, which may hold only those of Cluster API, and then in
-// live, through which it is also written; live must not cache secrets.
+// NewStore returns a store. It looks for a secret in cached first, which may hold only those of
+// Cluster API, and then in live. It writes through live, which must not cache secrets.
 func NewStore(cached client.Reader, live client.Client) *Store {
 	return &Store{cached: cached, live: live}
 }
 
-// Request says what the kubeconfig must hold.
+// Request describes what the kubeconfig must hold.
 type Request struct {
 	// Cluster is the key of the Cluster; the secret is named after it.
 	Cluster client.ObjectKey
-	// Endpoint of the API server.
+	// Endpoint is the endpoint of the API server.
 	Endpoint clusterv1.APIEndpoint
-	// Authority signs the client certificate. Without one nothing is made or renewed, and whether a kubeconfig trusts it is
-	// not checked.
+	// Authority signs the client certificate. Without one, nothing is created or renewed, and a
+	// kubeconfig is not checked for trusting it.
 	Authority certs.Authority
-	// Algorithm of the client's key; empty is RSA-2048.
+	// Algorithm is that of the client's key; empty means RSA-2048.
 	Algorithm bootstrapv1.EncryptionAlgorithmType
 	// Owner becomes the controller of the secret, unless it is the user's own.
 	Owner metav1.OwnerReference
-	// Now is the time that says how much of the client certificate's life is over.
+	// Now is the time that determines how much of the client certificate's lifetime is over.
 	Now time.Time
 }
 
-// Ensure makes the kubeconfig secret if there is none, makes sure that it is owned, and renews its client certificate when
-// half of the certificate's life is over. A secret that a user made is never written. Ensure returns ErrNoKey if it can make
-// none, and an InvalidError if the one that is there is not for this cluster.
+// Ensure creates the kubeconfig secret if there is none, makes sure that it is owned, and renews
+// its client certificate when half of the certificate's lifetime is over. It never writes a secret
+// that a user created. Ensure returns ErrNoKey if it cannot create one, and an InvalidError if the
+// existing one is not for this cluster.
 func (s *Store) Ensure(ctx context.Context, request Request) error {
 	existing, err := secret.GetFromNamespacedName(ctx, s.cached, request.Cluster, secret.Kubeconfig)
 	if apierrors.IsNotFound(err) {
@@ -94,14 +96,14 @@ func (s *Store) create(ctx context.Context, request Request) error {
 		return err
 	}
 	err = s.live.Create(ctx, capikubeconfig.GenerateSecretWithOwner(request.Cluster, data, request.Owner))
-	// A secret that somebody else made in the meantime is as good.
+	// A secret that somebody else created in the meantime is as good.
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating the kubeconfig secret: %w", err)
 	}
 	return nil
 }
 
-// generate makes a kubeconfig whose client certificate is valid for a year.
+// generate returns a kubeconfig whose client certificate is valid for a year.
 func (r Request) generate(server string) ([]byte, error) {
 	config, err := capikubeconfig.New(
 		r.Cluster.Name,
@@ -120,7 +122,7 @@ func (r Request) generate(server string) ([]byte, error) {
 	return data, nil
 }
 
-// renew replaces the kubeconfig in the secret by a new one for the same server.
+// renew replaces the kubeconfig in the secret with a new one for the same server.
 func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Secret, server string) error {
 	data, err := request.generate(server)
 	if err != nil {
@@ -134,8 +136,8 @@ func (s *Store) renew(ctx context.Context, request Request, existing *corev1.Sec
 	return nil
 }
 
-// expiresSoon says whether a client certificate has less than half of its life before it. The start of its validity tells
-// nothing of its life, since it is that of the authority.
+// expiresSoon reports whether a client certificate has less than half of its lifetime left. The
+// start of its validity does not help, because it is that of the authority.
 func expiresSoon(config *api.Config, now time.Time) bool {
 	for _, user := range config.AuthInfos {
 		certificate, err := capicerts.DecodeCertPEM(user.ClientCertificateData)

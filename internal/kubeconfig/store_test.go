@@ -158,8 +158,8 @@ func TestRenewal(t *testing.T) {
 	g.Expect(read(g, live).ResourceVersion).To(Equal(renewed.ResourceVersion))
 }
 
-// TestRenewalWithAnOldAuthority shows that the age of the authority, which a certificate's validity starts with, does not
-// have the kubeconfig renewed over and over.
+// TestRenewalWithAnOldAuthority shows that an old authority, from whose start a certificate is
+// valid, does not cause the kubeconfig to be renewed over and over.
 func TestRenewalWithAnOldAuthority(t *testing.T) {
 	g := NewWithT(t)
 	store, live := newStore()

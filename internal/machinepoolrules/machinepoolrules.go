@@ -1,10 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package machinepoolrules says what is wrong with a FooMachinePool that its schema lets pass, and how a FooMachinePool may change.
-// It is what a webhook calls.
+// Package machinepoolrules checks what the schema of a FooMachinePool cannot, and how a
+// FooMachinePool may change. A webhook calls it.
 //
-// Limits: it looks at one object, and asks no cloud: an instance type that does not exist is reported in a condition.
+// Limits: it looks at one object, and queries no cloud: an instance type that does not exist is
+// reported in a condition.
 package machinepoolrules
 
 import (
@@ -17,7 +18,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// percentage is one from 0% to 100%.
+// percentage matches 0% to 100%.
 var percentage = regexp.MustCompile(`^(100|[1-9]?[0-9])%$`)
 
 // Validate returns what is wrong with the spec of a FooMachinePool, or of a FooMachinePoolTemplate at another path.
@@ -29,7 +30,7 @@ func Validate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorLis
 	return errs
 }
 
-// ValidateTemplate returns what is wrong with a spec that FooMachinePools are made from.
+// ValidateTemplate returns what is wrong with a spec that FooMachinePools are created from.
 func ValidateTemplate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
 	errs := Validate(spec, path)
 	if spec.ProviderID != "" {
@@ -41,7 +42,8 @@ func ValidateTemplate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.
 	return errs
 }
 
-// ValidateUpdate returns what is wrong with a change of the spec, besides what is wrong with the new spec itself.
+// ValidateUpdate returns what is wrong with a change of the spec. It does not check the new spec
+// itself.
 func ValidateUpdate(before, after *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
 	if before.ProviderID != "" && after.ProviderID != before.ProviderID {
 		return field.ErrorList{field.Invalid(path.Child("providerID"), after.ProviderID,
@@ -91,8 +93,8 @@ func isZero(value *intstr.IntOrString) bool {
 // leastJoinSeconds is less than a real machine takes to join.
 const leastJoinSeconds = 60
 
-// Unwise returns what is allowed in the spec of a FooMachinePool, or of a template at another path, and why users may come to
-// regret it.
+// Unwise returns what is allowed in the spec of a FooMachinePool, or of a template at another path,
+// but that users may come to regret, and why.
 func Unwise(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
 	path = path.Child("strategy")
 	var unwise field.ErrorList

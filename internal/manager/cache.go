@@ -19,8 +19,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
-// cacheOptions keep the metadata of all Secrets in memory, since nothing says beforehand which of them a user names, but the data
-// of none, and no ConfigMap but those that hold a hook's job.
+// cacheOptions caches the metadata of all Secrets, because nothing says beforehand which of them a
+// user names, but the data of none. Of the ConfigMaps it caches only those that hold a hook's job.
 func cacheOptions(opts *options.Options) cache.Options {
 	result := cache.Options{
 		SyncPeriod:        &opts.SyncPeriod,
@@ -41,8 +41,9 @@ func namespaces(opts *options.Options) map[string]cache.Config {
 	return map[string]cache.Config{opts.Namespace: {}}
 }
 
-// withoutData removes what may hold a Secret's data: kubectl leaves a copy of it in an annotation. Watches ask for metadata
-// only; a Secret that is read as a whole would look empty rather than stay in memory.
+// withoutData removes what may hold a Secret's data, including annotations, where kubectl leaves a
+// copy. Watches ask for metadata only; a Secret that is read as a whole would look empty rather
+// than stay in memory.
 func withoutData(object any) (any, error) {
 	if secret, ok := object.(*corev1.Secret); ok {
 		secret.Data = nil
@@ -54,14 +55,15 @@ func withoutData(object any) (any, error) {
 	return object, nil
 }
 
-// having selects what has a label.
+// having selects objects that have a label.
 func having(key string) labels.Selector {
-	// The key is a constant that is a valid label key, the only thing that can be wrong here.
+	// The key is a constant and a valid label key, so there can be no error.
 	requirement, _ := labels.NewRequirement(key, selection.Exists, nil)
 	return labels.NewSelector().Add(*requirement)
 }
 
-// clientOptions make the client read Secrets and ConfigMaps from the API server, so that it never acts on an old one.
+// clientOptions makes the client read Secrets and ConfigMaps from the API server, so that it never
+// acts on a stale one.
 func clientOptions() client.Options {
 	return client.Options{Cache: &client.CacheOptions{
 		DisableFor:   []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}},
@@ -69,8 +71,8 @@ func clientOptions() client.Options {
 	}}
 }
 
-// CachedSecretClient returns a client that reads the Secrets of Clusters, such as their kubeconfigs, from a cache of its own.
-// It finds no other Secret.
+// CachedSecretClient returns a client that reads the Secrets of Clusters, such as their
+// kubeconfigs, from its own cache. It finds no other Secrets.
 func CachedSecretClient(mgr ctrl.Manager, opts *options.Options) (client.Client, error) {
 	secrets, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),

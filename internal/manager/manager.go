@@ -1,10 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package manager is what Foo's programs have in common: flags, logs, health, metrics, leader election, the kinds that they
-// know and what they keep in memory of them.
+// Package manager contains what Foo's programs have in common: flags, logs, health, metrics, leader
+// election, the kinds that they know and what they cache of them.
 //
-// Limits: the package chooses no cloud and has no controller: each program says with Setup what it runs.
+// Limits: the package chooses no cloud and has no controllers: the Setup of each program adds what
+// it runs.
 package manager
 
 import (
@@ -46,19 +47,20 @@ import (
 
 // Program is one of Foo's programs.
 type Program struct {
-	// Name of the program in user agents.
+	// Name is the name of the program in user agents.
 	Name string
-	// Command is what the program is called by, for messages.
+	// Command is the name of the program's command, for messages.
 	Command string
-	// Roles that the program has; --providers names some of them.
+	// Roles lists the roles that the program has; --providers selects some of them.
 	Roles []options.Provider
-	// WebhookServer makes the server of the webhooks; controller-runtime's if nil.
+	// WebhookServer creates the server of the webhooks; controller-runtime's if nil.
 	WebhookServer func(opts *options.Options, tls []func(*tls.Config)) (webhook.Server, error)
 	// Setup adds what the program runs to its manager.
 	Setup func(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error
 }
 
-// Main runs the program with the arguments of its command line until it is told to end, and returns its exit code.
+// Main runs the program with the arguments of its command line until it is told to stop, and
+// returns its exit code.
 func (p Program) Main(args []string) int {
 	opts, err := options.Parse(args, feature.MutableGates)
 	if errors.Is(err, pflag.ErrHelp) {
@@ -75,7 +77,8 @@ func (p Program) Main(args []string) int {
 	return 0
 }
 
-// Run runs the program until the context ends. The error says what is wrong with the options, or what went wrong.
+// Run runs the program until the context ends. It returns an error if the options are invalid or
+// something goes wrong.
 func (p Program) Run(ctx context.Context, opts *options.Options) error {
 	if err := opts.Validate(); err != nil {
 		return err
@@ -103,7 +106,7 @@ func (p Program) Run(ctx context.Context, opts *options.Options) error {
 	return mgr.Start(ctx)
 }
 
-// checkRoles refuses roles that another program has.
+// checkRoles rejects the roles of other programs.
 func (p Program) checkRoles(opts *options.Options) error {
 	names := make([]string, 0, len(p.Roles))
 	for _, role := range p.Roles {
@@ -131,8 +134,8 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// New returns the manager that the options describe, for the management cluster of config, without anything that it runs.
-// Tests may change what they need to, such as the server of the webhooks.
+// New returns a manager for the management cluster of config, as the options describe it, without
+// anything that it runs. Tests may change its options, such as the server of the webhooks.
 func (p Program) New(config *rest.Config, opts *options.Options, changes ...func(*ctrl.Options)) (ctrl.Manager, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
@@ -183,7 +186,8 @@ func (p Program) managerOptions(opts *options.Options) (ctrl.Options, error) {
 		LeaderElectionID:           opts.LeaderElectName,
 		LeaderElectionNamespace:    opts.LeaderElectNamespace,
 		LeaderElectionResourceLock: resourcelock.LeasesResourceLock,
-		// The process ends as soon as the manager has stopped, so nothing is done after the Lease is given back.
+		// The process ends as soon as the manager has stopped, so nothing is done after the Lease
+		// is released.
 		LeaderElectionReleaseOnCancel: true,
 		LeaseDuration:                 &opts.LeaseDuration,
 		RenewDeadline:                 &opts.RenewDeadline,

@@ -22,17 +22,17 @@ import (
 )
 
 const (
-	// defaultVerbosity is that of Cluster API's managers.
+	// defaultVerbosity is the default of Cluster API's managers.
 	defaultVerbosity = 2
-	// defaultLease is the name of the Lease.
+	// defaultLease is the default name of the Lease.
 	defaultLease = "foo-manager-leader-election"
 )
 
-// phases are those of the storage migration that can be left out.
+// phases lists the phases of the storage migration that can be skipped.
 var phases = []string{string(crdmigrator.StorageVersionMigrationPhase), string(crdmigrator.CleanupManagedFieldsPhase)}
 
-// Parse returns the options that the arguments of a command line say. They may contradict each other: see Validate. The
-// error is pflag.ErrHelp if help was asked for; Usage has it.
+// Parse returns the options given by the arguments of a command line. They may contradict each
+// other: see Validate. The error is pflag.ErrHelp if help was requested; Usage returns it.
 func Parse(args []string, gates featuregate.MutableFeatureGate) (*Options, error) {
 	options := New(gates)
 	fs := pflag.NewFlagSet("manager", pflag.ContinueOnError)
@@ -51,7 +51,7 @@ func Parse(args []string, gates featuregate.MutableFeatureGate) (*Options, error
 	return options, nil
 }
 
-// Usage returns what the flags are for.
+// Usage returns a description of the flags.
 func (o *Options) Usage() string { return "Flags of the manager:\n" + o.flags.FlagUsages() }
 
 // Print logs all flags.

@@ -23,53 +23,57 @@ const (
 	ControlPlane Provider = "control-plane"
 	// Infrastructure runs the controllers of FooCluster, FooMachine and FooMachinePool.
 	Infrastructure Provider = "infrastructure"
-	// RuntimeExtension answers the hooks of Cluster API's runtime, and does what they ask for.
+	// RuntimeExtension answers the hooks of Cluster API's runtime, and carries out what they
+	// request.
 	RuntimeExtension Provider = "runtime-extension"
 )
 
-// Providers are the roles that this manager has.
+// Providers lists the roles that a manager can have.
 var Providers = []Provider{ControlPlane, Infrastructure, RuntimeExtension}
 
-// defaultProviders are what a manager runs that is not told. The runtime extension is for a manager of its own: it has other
-// rights, and Cluster API stops what it does for a cluster while its extension does not answer.
+// defaultProviders lists the roles that run by default. The runtime extension needs its own
+// manager: it has other permissions, and Cluster API stops working on a cluster while the cluster's
+// extension does not answer.
 var defaultProviders = []Provider{ControlPlane, Infrastructure}
 
-// The kinds that have a controller, and so a number of workers of their own.
+// The kinds that have a controller, and so their own number of workers.
 const (
 	FooControlPlane    = "FooControlPlane"
 	FooCluster         = "FooCluster"
 	FooMachine         = "FooMachine"
 	FooMachineTemplate = "FooMachineTemplate"
 	FooMachinePool     = "FooMachinePool"
-	// HookJob is what a hook of the runtime asked for; a ConfigMap.
+	// HookJob is a job that a runtime hook requested; a ConfigMap.
 	HookJob = "HookJob"
 )
 
-// reconciled are the kinds that have a controller, by role.
+// reconciled lists the kinds that have a controller, by role.
 var reconciled = map[Provider][]string{
 	ControlPlane:     {FooControlPlane},
 	Infrastructure:   {FooCluster, FooMachine, FooMachineTemplate, FooMachinePool},
 	RuntimeExtension: {HookJob},
 }
 
-// Options are the flags of the manager.
+// Options holds the flags of the manager.
 type Options struct {
-	// Providers are the roles to run; control plane and infrastructure by default.
+	// Providers lists the roles to run; control plane and infrastructure by default.
 	Providers []string
-	// Namespace to watch; all with none.
+	// Namespace is the namespace to watch; all namespaces if empty.
 	Namespace string
-	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; with none all objects are watched.
+	// WatchFilter is the value that the label cluster.x-k8s.io/watch-filter must have; all objects
+	// are watched if empty.
 	WatchFilter string
-	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role needs it, and
-	// the runtime extension for what it asks the cloud.
+	// CloudEndpoint is unix:///path or https://host:port of the Foo cloud. The infrastructure role
+	// needs it, and the runtime extension needs it for what it asks the cloud.
 	CloudEndpoint string
-	// CloudTokenFile holds the bearer token of the tenant.
+	// CloudTokenFile is the file with the bearer token of the tenant.
 	CloudTokenFile string
-	// CloudCAFile holds the certificate authorities, in PEM form, that sign the cloud's certificate.
+	// CloudCAFile is the file with the certificate authorities, in PEM format, that sign the
+	// cloud's certificate.
 	CloudCAFile string
-	// SyncPeriod is how often every object is reconciled though nothing changed.
+	// SyncPeriod is how often every object is reconciled even if nothing changed.
 	SyncPeriod time.Duration
-	// ClusterCacheConcurrency is how many workload clusters are connected to at once.
+	// ClusterCacheConcurrency is how many workload clusters are connected to simultaneously.
 	ClusterCacheConcurrency int
 	// KubeAPIQPS and KubeAPIBurst limit the requests to the management cluster, per second.
 	KubeAPIQPS   float32
@@ -77,49 +81,55 @@ type Options struct {
 	// ClusterCacheQPS and ClusterCacheBurst limit the requests to each workload cluster, per second.
 	ClusterCacheQPS   float32
 	ClusterCacheBurst int
-	// EtcdCallTimeout bounds all that is asked of one etcd member at once.
+	// EtcdCallTimeout bounds each round of requests to one etcd member.
 	EtcdCallTimeout time.Duration
-	// RemoteConditionsGracePeriod is how long conditions keep showing what was last known of a workload cluster.
+	// RemoteConditionsGracePeriod is how long conditions keep showing the last known state of a
+	// workload cluster.
 	RemoteConditionsGracePeriod time.Duration
-	// WebhookPort is the port of the webhooks that convert and admit Foo's kinds; with zero there are none.
+	// WebhookPort is the port of the webhooks that convert and admit Foo's kinds; zero for no
+	// webhooks.
 	WebhookPort int
-	// WebhookCertDir holds the certificate and the key of the webhooks, in files of these names.
+	// WebhookCertDir is the folder with the certificate and the key of the webhooks, in files of
+	// these names.
 	WebhookCertDir, WebhookCertName, WebhookKeyName string
-	// ClientCAName is the name of a file beside the webhooks' certificate, with the authorities that sign the certificates of
-	// who may call the runtime extension. With none, anybody may.
+	// ClientCAName is the name of a file beside the webhooks' certificate. It holds the authorities
+	// that sign the certificates of those who may call the runtime extension; anybody may if it is
+	// empty.
 	ClientCAName string
-	// SnapshotRoom is how many bytes the runtime extension's temporary files of etcd snapshots may have together; 9Gi by default.
+	// SnapshotRoom is how many bytes the runtime extension's temporary files of etcd snapshots may
+	// take up together; 9Gi by default.
 	SnapshotRoom resource.QuantityValue
-	// HealthAddress serves /healthz and /readyz.
+	// HealthAddress is where /healthz and /readyz are served.
 	HealthAddress string
-	// ProfilerAddress serves pprof without authentication; nothing does if it is empty.
+	// ProfilerAddress is where pprof is served without authentication; nowhere if it is empty.
 	ProfilerAddress string
-	// ContentionProfiling makes the profiler see where goroutines block.
+	// ContentionProfiling lets the profiler see where goroutines block.
 	ContentionProfiling bool
 	// LeaderElect makes sure that only one manager is active.
 	LeaderElect bool
-	// LeaderElectName and LeaderElectNamespace are where the Lease of the leader election is. The namespace is by default
-	// that of the manager's Pod.
+	// LeaderElectName and LeaderElectNamespace are the name and the namespace of the leader
+	// election's Lease. The namespace defaults to that of the manager's Pod.
 	LeaderElectName, LeaderElectNamespace string
 	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
-	// Manager are the options for diagnostics and TLS.
+	// Manager holds the options for diagnostics and TLS.
 	Manager capiflags.ManagerOptions
-	// Logs are the options for format and level.
+	// Logs holds the options for format and level.
 	Logs *logsv1.LoggingConfiguration
-	// Gates are the feature gates that --feature-gates sets.
+	// Gates holds the feature gates that --feature-gates sets.
 	Gates featuregate.MutableFeatureGate
 
-	// concurrency is how many objects of a kind are reconciled at once, unless ofKind has another number for the kind.
+	// concurrency is how many objects of a kind are reconciled simultaneously, unless ofKind has
+	// another number for the kind.
 	concurrency int
 	ofKind      map[string]*int
 	skipPhases  []string
-	// flags are where the options come from.
+	// flags is where the options come from.
 	flags *pflag.FlagSet
 }
 
-// New returns options with the log configuration's defaults; AddFlags sets the others. The gates are those of Cluster API,
-// which its libraries read, but for tests.
+// New returns options with the log configuration's defaults; AddFlags sets the others. Except in
+// tests, the gates are those of Cluster API, which its libraries read.
 func New(gates featuregate.MutableFeatureGate) *Options {
 	logs := logsv1.NewLoggingConfiguration()
 	logs.Verbosity = defaultVerbosity
@@ -129,7 +139,7 @@ func New(gates featuregate.MutableFeatureGate) *Options {
 // Runs reports whether the manager has the role.
 func (o *Options) Runs(provider Provider) bool { return slices.Contains(o.Providers, string(provider)) }
 
-// Concurrency returns how many objects of a kind are reconciled at once.
+// Concurrency returns how many objects of a kind are reconciled simultaneously.
 func (o *Options) Concurrency(kind string) int {
 	if number := o.ofKind[kind]; number != nil && *number > 0 {
 		return *number
@@ -137,7 +147,7 @@ func (o *Options) Concurrency(kind string) int {
 	return o.concurrency
 }
 
-// SkipCRDMigrationPhases returns the phases of the storage migration that are left out.
+// SkipCRDMigrationPhases returns the phases of the storage migration to skip.
 func (o *Options) SkipCRDMigrationPhases() []crdmigrator.Phase {
 	phases := make([]crdmigrator.Phase, 0, len(o.skipPhases))
 	for _, name := range o.skipPhases {

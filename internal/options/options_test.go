@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 )
 
-// parse parses with feature gates of its own.
+// parse parses with its own feature gates.
 func parse(args ...string) (*Options, error) { return Parse(args, feature.MutableGates.DeepCopy()) }
 
 var cloud = []string{"--cloud-endpoint=unix:///run/foo.sock", "--cloud-token-file=/run/token"}
@@ -136,7 +136,7 @@ func TestConcurrencyOfAKind(t *testing.T) {
 	g.Expect(o.SkipCRDMigrationPhases()).To(ConsistOf(crdmigrator.CleanupManagedFieldsPhase))
 }
 
-// Whoever runs the managers of Cluster API finds all flags of these here, with the same defaults.
+// All flags of Cluster API's managers exist here, with the same defaults.
 func TestFlagsAreThoseOfClusterAPI(t *testing.T) {
 	fs := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
 	New(feature.MutableGates.DeepCopy()).AddFlags(fs)

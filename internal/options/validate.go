@@ -16,7 +16,7 @@ import (
 	capiflags "sigs.k8s.io/cluster-api/util/flags"
 )
 
-// Validate says what is wrong with the options, or that options contradict each other.
+// Validate returns an error if an option is invalid or if options contradict each other.
 func (o *Options) Validate() error {
 	for _, check := range []func() error{
 		o.validateProviders, o.validateScope, o.validateCloud, o.validateNumbers, o.validatePhases, o.validateServers,
@@ -77,14 +77,16 @@ func (o *Options) validateCloud() error {
 		}
 		return nil
 	}
-	// Who installs the runtime extension names the files in any case, and an endpoint only where there is a cloud.
+	// An installation of the runtime extension always names the files, but an endpoint only if
+	// there is a cloud.
 	if o.CloudEndpoint == "" {
 		return nil
 	}
 	return o.validateCloudOf(RuntimeExtension)
 }
 
-// validateCloudOf says what the cloud lacks that a role needs.
+// validateCloudOf returns an error if a setting of the cloud that a role needs is missing or
+// invalid.
 func (o *Options) validateCloudOf(role Provider) error {
 	secure := strings.HasPrefix(o.CloudEndpoint, "https://")
 	if !secure && !strings.HasPrefix(o.CloudEndpoint, "unix:///") {
@@ -158,8 +160,9 @@ func (o *Options) validateServers() error {
 	return nil
 }
 
-// validateRuntimeExtension wants a server, which is that of the webhooks, and for callers with certificates one of its own: the
-// API server, which calls webhooks, has none.
+// validateRuntimeExtension requires a server, which is that of the webhooks. If callers need
+// certificates, it requires a server of its own: the API server, which calls webhooks, has no
+// certificate.
 func (o *Options) validateRuntimeExtension() error {
 	if !o.Runs(RuntimeExtension) {
 		return nil
@@ -177,7 +180,7 @@ func (o *Options) validateRuntimeExtension() error {
 	return nil
 }
 
-// validateAddresses wants a port for each server. Several may ask for any that is free.
+// validateAddresses requires a different port for each server. Several may ask for any free port.
 func (o *Options) validateAddresses() error {
 	taken := map[string]string{strconv.Itoa(o.WebhookPort): "--webhook-port"}
 	for _, server := range []struct{ flag, address string }{
@@ -212,7 +215,7 @@ func (o *Options) validateLeaderElection() error {
 	return nil
 }
 
-// validateGates asks for what the controllers of Cluster API's libraries ask for when they start.
+// validateGates checks what the controllers of Cluster API's libraries check when they start.
 func (o *Options) validateGates() error {
 	if o.Gates.Enabled(feature.ReconcilerRateLimiting) && !o.Gates.Enabled(feature.PriorityQueue) {
 		return fmt.Errorf("--feature-gates has %s without %s, which it needs: set both, or both to false", feature.ReconcilerRateLimiting, feature.PriorityQueue)
@@ -220,7 +223,7 @@ func (o *Options) validateGates() error {
 	return nil
 }
 
-// validateLogs looks at the format alone. Whoever applies the options hears of the rest.
+// validateLogs checks only the format. Applying the options checks the rest.
 func (o *Options) validateLogs() error {
 	if format := o.Logs.Format; format != logsv1.DefaultLogFormat && format != logsv1.JSONLogFormat {
 		return fmt.Errorf("--logging-format is %q, want %s or %s", format, logsv1.DefaultLogFormat, logsv1.JSONLogFormat)

@@ -11,11 +11,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// operatingSystem is what all instances of a Foo cloud run.
+// operatingSystem is the operating system of all instances of a Foo cloud.
 const operatingSystem = "linux"
 
-// NodeCapacity returns the capacity of a node on an instance of the type, and what else is known of it, for the cluster
-// autoscaler. What the kubelet keeps for itself is not taken off.
+// NodeCapacity returns the capacity of a node on an instance of the type, and what else is known
+// about the node, for the cluster autoscaler. It does not subtract what the kubelet reserves.
 func NodeCapacity(size cloud.InstanceType) (corev1.ResourceList, infrav1.NodeInfo) {
 	return corev1.ResourceList{
 			corev1.ResourceCPU:    *resource.NewQuantity(int64(size.CPUs), resource.DecimalSI),

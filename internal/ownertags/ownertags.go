@@ -1,12 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ownertags names things in the cloud after the Kubernetes objects that own them, by a name and by tags, and
-// reads the owner back. The controllers of clusters, machines and pools share it, so that the load balancer of a
-// cluster finds instances that another controller made, and an event of the cloud finds the object that it is about.
+// Package ownertags names things in the cloud after the Kubernetes objects that own them, by a name
+// and by tags, and reads the owner back. The controllers of clusters, machines and pools share it,
+// so that the load balancer of a cluster finds instances that another controller created, and a
+// cloud event finds the object that it is about.
 //
-// Limits: one tenant of the cloud belongs to one management cluster. Two management clusters that share a tenant and
-// have a namespace and an object of the same name would share what it owns.
+// Limits: one tenant of the cloud belongs to one management cluster. Two management clusters that
+// share a tenant and have a namespace and an object of the same name would share what the object
+// owns.
 package ownertags
 
 import (
@@ -55,20 +57,20 @@ const (
 
 // Owner is the Kubernetes object that owns something in the cloud.
 type Owner struct {
-	// Kind of the object.
+	// Kind is the kind of the object.
 	Kind Kind
-	// Key of the object.
+	// Key is the namespace and name of the object.
 	Key types.NamespacedName
 }
 
-// CloudName is the name of what the object owns: <namespace>.<name>. A namespace holds no dot, so no two objects of a
-// kind get the same name. An object that is moved to another management cluster keeps both, and so finds what it owns
-// there, though it has lost its status.
+// CloudName returns the name of what the object owns: <namespace>.<name>. A namespace contains no
+// dot, so no two objects of a kind get the same name. An object that is moved to another management
+// cluster keeps its namespace and name, so it finds what it owns although it has lost its status.
 //
 //contract:clusterctl/move
 func (o Owner) CloudName() string { return CloudName(o.Key) }
 
-// Tags are the tags of what the object owns for a Cluster.
+// Tags returns the tags of what the object owns for a Cluster.
 func (o Owner) Tags(cluster types.NamespacedName) cloud.Tags {
 	return cloud.Tags{
 		ClusterKey:   cluster.String(),
@@ -78,19 +80,22 @@ func (o Owner) Tags(cluster types.NamespacedName) cloud.Tags {
 	}
 }
 
-// InstanceTags are the tags of an instance that the object owns and that plays a role in a Cluster.
+// InstanceTags returns the tags of an instance that the object owns and that has a role in a
+// Cluster.
 func (o Owner) InstanceTags(cluster types.NamespacedName, role Role) cloud.Tags {
 	tags := o.Tags(cluster)
 	tags[RoleKey] = string(role)
 	return tags
 }
 
-// ControlPlaneSelector are the tags by which a load balancer selects the control plane instances of a Cluster.
+// ControlPlaneSelector returns the tags by which a load balancer selects the control plane
+// instances of a Cluster.
 func ControlPlaneSelector(cluster types.NamespacedName) cloud.Tags {
 	return cloud.Tags{ClusterKey: cluster.String(), RoleKey: string(RoleControlPlane)}
 }
 
-// OwnerOf reads the owner from tags. It reports false for tags of something that no Kubernetes object owns.
+// OwnerOf reads the owner from tags. It returns false if no Kubernetes object owns what has the
+// tags.
 func OwnerOf(tags cloud.Tags) (Owner, bool) {
 	owner := Owner{
 		Kind: Kind(tags[KindKey]),
@@ -99,8 +104,8 @@ func OwnerOf(tags cloud.Tags) (Owner, bool) {
 	return owner, owner.Kind != "" && owner.Key.Namespace != "" && owner.Key.Name != ""
 }
 
-// MachineOf returns the FooMachine that stands for an instance. An instance of a pool carries the tags of the pool,
-// and its FooMachine is named as the instance itself is, in the namespace of the pool.
+// MachineOf returns the FooMachine of an instance. An instance of a pool has the tags of the pool,
+// and its FooMachine has the instance's name, in the namespace of the pool.
 func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
 	owner, ok := OwnerOf(tags)
 	if !ok || (owner.Kind != KindMachine && owner.Kind != KindMachinePool) {
@@ -113,5 +118,5 @@ func MachineOf(name string, tags cloud.Tags) (types.NamespacedName, bool) {
 	return types.NamespacedName{Namespace: owner.Key.Namespace, Name: machine}, found && machine != ""
 }
 
-// CloudName is the name of what an object owns in the cloud: <namespace>.<name>.
+// CloudName returns the name of what an object owns in the cloud: <namespace>.<name>.
 func CloudName(key types.NamespacedName) string { return key.Namespace + "." + key.Name }

@@ -1,8 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package secretowner says who owns the secrets of a cluster: those of Cluster API's own type belong to the control plane
-// and go with it, all others are the user's and are left alone.
+// Package secretowner determines who owns the secrets of a cluster: those of Cluster API's own type
+// belong to the control plane and are deleted with it. All others are the user's and are left
+// alone.
 package secretowner
 
 import (
@@ -18,8 +19,8 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 )
 
-// Ensure makes the owner the controller of a secret of Cluster API's type, in place of any other controller. It writes
-// only if that changes something, and never to a secret of another type.
+// Ensure makes the owner the controller of a secret of Cluster API's type, in place of any other
+// controller. It writes only if that changes something, and never writes a secret of another type.
 //
 //contract:clusterctl/owner-references
 func Ensure(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {

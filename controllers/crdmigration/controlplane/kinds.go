@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane has the kinds of the control plane provider whose stored objects are migrated.
+// Package controlplane lists the kinds of the control plane provider whose stored objects are
+// migrated.
 //
 // Limits: it migrates nothing itself; package crdmigration does.
 package controlplane
@@ -16,8 +17,8 @@ import (
 // +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes;foocontrolplanetemplates,verbs=get;list;patch
 // +kubebuilder:rbac:groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/status,verbs=patch
 
-// Kinds returns all kinds of the control plane provider. One with a status is written through that, where no webhook can
-// refuse.
+// Kinds returns all kinds of the control plane provider. A kind with a status subresource is
+// written through it, where no webhook can reject the write.
 func Kinds() crdmigration.Kinds {
 	return crdmigration.Kinds{
 		&controlplanev1.FooControlPlane{}:         {UseStatusForStorageVersionMigration: true},

@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package infrastructure has the kinds of the infrastructure provider whose stored objects are migrated.
+// Package infrastructure lists the kinds of the infrastructure provider whose stored objects are
+// migrated.
 //
 // Limits: it migrates nothing itself; package crdmigration does.
 package infrastructure
@@ -18,8 +19,8 @@ import (
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclustertemplates;foomachines;foomachinetemplates;foomachinepools;foomachinepooltemplates,verbs=get;list;patch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters/status;foomachines/status;foomachinetemplates/status;foomachinepools/status,verbs=patch
 
-// Kinds returns all kinds of the infrastructure provider. One with a status is written through that, where no webhook can
-// refuse.
+// Kinds returns all kinds of the infrastructure provider. A kind with a status subresource is
+// written through it, where no webhook can reject the write.
 func Kinds() crdmigration.Kinds {
 	throughStatus := crdmigrator.ByObjectConfig{UseStatusForStorageVersionMigration: true}
 	return crdmigration.Kinds{

@@ -17,10 +17,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
-// BesidesStatus passes every event but updates that changed only the status of an object, its Paused condition aside. A controller
-// that writes a status would otherwise wake itself with each write, and ask the cloud again for what it just learned. A deletion
-// changes the generation, so it passes; so does a resync, which changes nothing at all. It is for kinds whose generation the API
-// server counts.
+// BesidesStatus passes every event except updates that change only the status of an object, unless
+// its Paused condition changes. Otherwise a controller that writes a status would wake itself with
+// each write, and ask the cloud again for what it just learned. A deletion changes the generation,
+// so it passes. A resync, which changes nothing, passes too. Use it only for kinds whose generation
+// the API server maintains.
 func BesidesStatus() predicate.Funcs {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion() || differ(e.ObjectOld, e.ObjectNew)
@@ -36,7 +37,7 @@ func differ(before, after client.Object) bool {
 		PauseChanged(before, after)
 }
 
-// PauseChanged reports whether the Paused condition has another status than before.
+// PauseChanged reports whether the status of the Paused condition changed.
 func PauseChanged(before, after client.Object) bool {
 	return pausedStatus(before) != pausedStatus(after)
 }
@@ -50,7 +51,7 @@ func pausedStatus(object client.Object) metav1.ConditionStatus {
 	return ""
 }
 
-// CreatedOrDeleted passes the events of objects that are new or gone, for a controller that counts them.
+// CreatedOrDeleted passes only create and delete events, for a controller that counts objects.
 func CreatedOrDeleted() predicate.Funcs {
 	return predicate.Funcs{
 		UpdateFunc:  func(event.UpdateEvent) bool { return false },
@@ -58,7 +59,7 @@ func CreatedOrDeleted() predicate.Funcs {
 	}
 }
 
-// Deleted passes only the events of objects that are gone.
+// Deleted passes only delete events.
 func Deleted() predicate.Funcs {
 	passed := CreatedOrDeleted()
 	passed.CreateFunc = func(event.CreateEvent) bool { return false }

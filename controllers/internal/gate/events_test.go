@@ -39,7 +39,7 @@ func TestBesidesStatus(t *testing.T) {
 	}
 }
 
-// A controller that has just set the Paused condition goes on when it sees that.
+// The event of the Paused condition that a controller has just set makes the controller continue.
 func TestBesidesStatusPassesThePausedCondition(t *testing.T) {
 	g := NewWithT(t)
 	before := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Generation: 1, ResourceVersion: "1"}}

@@ -13,15 +13,15 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// maxNote is the length of an event's note that the API server accepts.
+// maxNote is the longest note of an event that the API server accepts.
 const maxNote = 1024
 
-// Kinds says which reasons of a condition are worth an event: from reason to event type, Normal or Warning.
+// Kinds maps the condition reasons that are worth an event to the event's type, Normal or Warning.
 type Kinds map[string]string
 
-// Record emits an event for each condition, except Ready, whose status or reason changed to one that is worth it. What
-// several conditions say in the same words, as they do about one error of the cloud, is one event. The action of the
-// event is the type of the condition.
+// Record emits an event for each condition, except Ready, whose status or reason changed to one
+// that is worth an event. Conditions with the same reason and message, such as those about one
+// cloud error, share one event. The action of the event is the type of the condition.
 func Record(recorder events.EventRecorder, object runtime.Object, kinds Kinds, before, after []metav1.Condition) {
 	said := slices.Clone(before)
 	for _, condition := range after {
@@ -34,7 +34,8 @@ func Record(recorder events.EventRecorder, object runtime.Object, kinds Kinds, b
 	}
 }
 
-// isNews reports whether a condition has another status or reason than before, and none that was said is in the same words.
+// isNews reports whether a condition's status or reason changed, and no condition in said has the
+// same reason and message.
 func isNews(condition metav1.Condition, before, said []metav1.Condition) bool {
 	unchanged := slices.ContainsFunc(before, func(c metav1.Condition) bool {
 		return c.Type == condition.Type && c.Status == condition.Status && c.Reason == condition.Reason

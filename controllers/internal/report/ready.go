@@ -9,9 +9,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Ready returns the Ready condition that follows from others with positive polarity, the most important of which comes
-// first: it is true when all of them are, and otherwise repeats the first one that is not, so that whoever looks at Ready
-// alone learns what is wrong.
+// Ready returns the Ready condition derived from other conditions with positive polarity, the most
+// important first. It is true if all of them are true. Otherwise it repeats the first one that is
+// not, so Ready alone explains what is wrong.
 func Ready(dependencies ...metav1.Condition) metav1.Condition {
 	for _, c := range dependencies {
 		if c.Status != metav1.ConditionTrue {

@@ -1,10 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report writes what a controller found out about an object: its conditions and the rest of its status, and then
-// one event for each thing that changed. So what an event says is always what a condition says.
+// Package report writes what a controller found out about an object: its conditions and the rest of
+// its status, and then one event per change. An event therefore always repeats a condition.
 //
-// Limits: what the conditions are, and which of their reasons are worth an event, is for the controller to say.
+// Limits: the controller chooses the conditions, and which of their reasons are worth an event.
 package report
 
 import (
@@ -37,17 +37,17 @@ type Object interface {
 type Reporter struct {
 	// Client writes the objects.
 	Client client.Client
-	// Live reads past the cache an object that somebody else has changed meanwhile.
+	// Live bypasses the cache to read an object that somebody else has changed meanwhile.
 	Live client.Reader
-	// Recorder takes the events.
+	// Recorder emits the events.
 	Recorder events.EventRecorder
-	// Owned are the conditions that nobody else sets.
+	// Owned lists the conditions that only this controller sets.
 	Owned []string
-	// Kinds are the reasons that are worth an event.
+	// Kinds lists the reasons that are worth an event.
 	Kinds Kinds
 }
 
-// Report is what is going to be written about one object.
+// Report collects the changes to one object until they are written.
 type Report struct {
 	reporter *Reporter
 	object   Object
@@ -56,9 +56,9 @@ type Report struct {
 	before []metav1.Condition
 }
 
-// Begin sets the Paused condition, and returns no report where there is nothing to do now: the object or its Cluster, which may be
-// nil, is paused, or the condition was just written, which wakes the controller again. Otherwise the report writes whatever changes
-// in the object from now on.
+// Begin sets the Paused condition. It returns no report if there is nothing to do now: the object
+// or its Cluster, which may be nil, is paused, or the condition was just written, which wakes the
+// controller again. Otherwise the report writes every change made to the object from now on.
 func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (*Report, error) {
 	before, ok := object.DeepCopyObject().(Object)
 	if !ok {
@@ -68,12 +68,13 @@ func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object
 	if err != nil || isPaused || written {
 		return nil, err
 	}
-	// A condition with nothing but a new observedGeneration is not written yet.
+	// A condition in which only observedGeneration changed is not written yet.
 	return &Report{reporter: r, object: object, from: before, before: before.GetConditions()}, nil
 }
 
-// Change changes the object's metadata or spec and writes that at once, for what must be there before anything else happens.
-// It fails if the object was changed since it was read. The status, which is written later, names the new generation.
+// Change changes the object's metadata or spec and writes it immediately, for what must be stored
+// before anything else happens. It fails if the object has changed since it was read. The status,
+// which is written later, has the new generation.
 func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	after, ok := r.from.DeepCopyObject().(Object)
 	if !ok {
@@ -89,13 +90,14 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	change(r.object)
 	r.object.SetResourceVersion(after.GetResourceVersion())
 	r.object.SetGeneration(after.GetGeneration())
-	r.object.SetManagedFields(after.GetManagedFields()) // which a cache may leave out
+	r.object.SetManagedFields(after.GetManagedFields()) // a cache may leave them out
 	r.from = after
 	return nil
 }
 
-// Write writes what has changed, the status with its conditions in one request, and then records the events. Of an object that nothing
-// holds any more it writes no status, and records nothing: the object is gone then.
+// Write writes all changes, the status with its conditions in one request, and then emits the
+// events. For an object that is being deleted and has no finalizers left, it writes no status and
+// emits no events: the object is gone by then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
@@ -108,7 +110,7 @@ func (r *Report) Write(ctx context.Context) error {
 	if err := json.Unmarshal(data, &changes); err != nil {
 		return err
 	}
-	status, _ := changes["status"].(map[string]any) // which is never empty: it says whether the object is paused
+	status, _ := changes["status"].(map[string]any) // never null: the status always has the Paused condition
 	delete(changes, "status")
 	latest, ok := r.from.DeepCopyObject().(Object)
 	if !ok {
@@ -126,7 +128,8 @@ func (r *Report) Write(ctx context.Context) error {
 	return nil
 }
 
-// writeStatus writes what has changed in the status. Conditions that others have set meanwhile stay as they are.
+// writeStatus writes what changed in the status. It keeps conditions that others have set
+// meanwhile.
 func (r *Report) writeStatus(ctx context.Context, latest Object, status map[string]any) error {
 	if len(status) == 0 {
 		return nil
@@ -148,7 +151,7 @@ func (r *Report) writeStatus(ctx context.Context, latest Object, status map[stri
 		changes["metadata"] = map[string]any{"resourceVersion": latest.GetResourceVersion()}
 		err := r.reporter.Client.Status().Patch(ctx, latest, mergePatch(changes))
 		if apierrors.IsConflict(err) {
-			latest.SetConditions(nil) // into which the answer would be read
+			latest.SetConditions(nil) // otherwise Get would decode into them
 			if err := r.reporter.Live.Get(ctx, client.ObjectKeyFromObject(latest), latest); err != nil {
 				return err
 			}
@@ -157,7 +160,7 @@ func (r *Report) writeStatus(ctx context.Context, latest Object, status map[stri
 	})
 }
 
-// mergePatch sends changes as they are.
+// mergePatch is a merge patch of exactly these changes.
 type mergePatch map[string]any
 
 // Type implements client.Patch.
@@ -166,8 +169,8 @@ func (mergePatch) Type() types.PatchType { return types.MergePatchType }
 // Data implements client.Patch.
 func (p mergePatch) Data(client.Object) ([]byte, error) { return json.Marshal(map[string]any(p)) }
 
-// IgnoreGone drops the errors of a patch that say that an object without finalizers, which is being deleted, is gone. The
-// cache may show it once more.
+// IgnoreGone ignores the NotFound errors of a patch if the object is being deleted and has no
+// finalizers. Such an object is gone, but the cache may show it once more.
 func IgnoreGone(err error, object client.Object) error {
 	if object.GetDeletionTimestamp().IsZero() || len(object.GetFinalizers()) > 0 {
 		return err

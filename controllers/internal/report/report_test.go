@@ -54,7 +54,7 @@ func TestIgnoreGone(t *testing.T) {
 	}
 }
 
-// world has one FooMachine, and counts the requests that are made for it.
+// world has one FooMachine, and records the requests that are made for it.
 type world struct {
 	Gomega
 
