@@ -1,12 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command foonode is the first process of an instance, and systemctl in it.
+// Command foonode is the first process of an instance, and also its systemctl.
 //
 // Usage:
 //
 //	foonode init      run an instance; only as its first process
-//	foonode check     say what this machine lacks for instances to work in full; nothing is left of the check
+//	foonode check     report what instances need that this machine lacks; leaves nothing behind
 //	foonode version   print the version
 //	systemctl ...     (a link to this program) ask the first process to manage a unit
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/systemctl"
 )
 
-// version of this program, after its name.
+// version is the name and version of this program.
 const version = "foonode 0.1.0"
 
 const usage = "usage: foonode init | foonode check | foonode version; or call it as systemctl"

@@ -1,36 +1,38 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package contract is what the cloud and the node agent agree on: where things are in an instance, what the cloud tells it about itself,
-// and what it reports. A cloud that makes instances otherwise has to keep to it.
+// Package contract defines what the cloud and the node agent agree on: where things are in an
+// instance, what the cloud tells the instance about itself, and what the instance reports. Any
+// other cloud that creates instances must follow it.
 package contract
 
 // Folders of an instance that the cloud fills.
 const (
-	// AgentDir has the node agent, AgentName, and its links.
+	// AgentDir holds the node agent, AgentName, and its links.
 	AgentDir  = "/opt/foo/bin"
 	AgentName = "foonode"
-	// KubernetesDir has the Kubernetes programs of the instance's version.
+	// KubernetesDir holds the Kubernetes programs of the instance's version.
 	KubernetesDir = "/opt/foo/kubernetes"
-	// RuntimeDir has containerd, its shim and ctr.
+	// RuntimeDir holds containerd, its shim and ctr.
 	RuntimeDir = "/opt/foo/runtime/bin"
-	// StoreDir has the unpacked container images.
+	// StoreDir holds the unpacked container images.
 	StoreDir = "/opt/foo/store"
-	// RunDir has the files that differ between instances.
+	// RunDir holds the files that differ between instances.
 	RunDir = "/run/foo"
 )
 
-// SearchPath is PATH of everything in an instance: its own programs come before the operating system's.
+// SearchPath is the PATH of all programs in an instance. The instance's own programs take
+// precedence over the operating system's.
 const SearchPath = KubernetesDir + ":" + AgentDir + ":" + RuntimeDir + ":" + SystemPath
 
-// SystemPath has the operating system's programs.
+// SystemPath lists the folders of the operating system's programs.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // Files that the cloud writes before the instance starts.
 const (
-	// InstanceFile has the Instance as JSON.
+	// InstanceFile holds the Instance as JSON.
 	InstanceFile = RunDir + "/instance.json"
-	// UserDataFile has the bootstrap data; only root may read it.
+	// UserDataFile holds the bootstrap data; only root may read it.
 	UserDataFile = RunDir + "/user-data"
 )
 
@@ -42,72 +44,75 @@ type Instance struct {
 	Name string `json:"name"`
 	// Hostname of the instance.
 	Hostname string `json:"hostname"`
-	// ProviderID that its node gets, foo:///<zone>/<id>.
+	// ProviderID is the provider ID of the instance's node, foo:///<zone>/<id>.
 	ProviderID string `json:"providerID"`
-	// Zone that the instance is in.
+	// Zone is the zone of the instance.
 	Zone string `json:"zone"`
-	// Type of the instance, which its CPUs and memory come from.
+	// Type is the instance type, which determines CPUs and memory.
 	Type string `json:"type"`
-	// CPUs that the kubelet reports.
+	// CPUs is the number of CPUs that the kubelet reports.
 	CPUs int `json:"cpus"`
-	// MemoryBytes that the kubelet reports.
+	// MemoryBytes is the size of the memory that the kubelet reports.
 	MemoryBytes int64 `json:"memoryBytes"`
-	// KubernetesVersion of the programs in the instance, with its leading v.
+	// KubernetesVersion is the version of the Kubernetes programs in the instance, with its leading
+	// v.
 	KubernetesVersion string `json:"kubernetesVersion"`
-	// Address of the instance on the cloud's network.
+	// Address is the instance's address on the cloud's network.
 	Address string `json:"address"`
-	// Tags that the instance was made with.
+	// Tags are the tags that the instance was created with.
 	Tags map[string]string `json:"tags,omitempty"`
 }
 
 const (
-	// ReportDir is a folder of the instance that the cloud watches. The instance replaces ReportFile in it as a whole at each change, so
-	// that a reader never sees half of it.
+	// ReportDir is a folder of the instance that the cloud watches. The instance replaces
+	// ReportFile in it atomically on each change, so that a reader never sees half of it.
 	ReportDir = RunDir + "/report"
-	// ReportFile has the Report as JSON.
+	// ReportFile holds the Report as JSON.
 	ReportFile = "status.json"
 )
 
-// Report is how far an instance is.
+// Report describes how far an instance has progressed.
 type Report struct {
 	// Phase of the instance.
 	Phase Phase `json:"phase"`
 	// Bootstrap of the instance.
 	Bootstrap Bootstrap `json:"bootstrap"`
-	// Warnings name what does not work in this instance though it runs, for example mounts that are not shared.
+	// Warnings describe what does not work in this instance although it runs, for example mounts
+	// that are not shared.
 	Warnings []string `json:"warnings,omitempty"`
 }
 
-// Phase is where an instance is in its life.
+// Phase is the phase in an instance's life.
 type Phase string
 
 const (
-	// PhaseBooting is until the container runtime answers.
+	// PhaseBooting lasts until the container runtime answers.
 	PhaseBooting Phase = "Booting"
-	// PhaseRunning is from then on.
+	// PhaseRunning begins when the container runtime answers.
 	PhaseRunning Phase = "Running"
-	// PhaseStopping is once the instance was asked to end.
+	// PhaseStopping begins when the instance is asked to stop.
 	PhaseStopping Phase = "Stopping"
 )
 
-// Bootstrap is what is reported of the bootstrap data.
+// Bootstrap is the reported state of the bootstrap data.
 type Bootstrap struct {
 	// State of the bootstrap.
 	State BootstrapState `json:"state"`
-	// Message says what failed. It holds no secret.
+	// Message describes what failed. It contains no secret.
 	Message string `json:"message,omitempty"`
 }
 
-// BootstrapState is how far the bootstrap data has been worked through.
+// BootstrapState is how far the bootstrap data has been processed.
 type BootstrapState string
 
 const (
-	// BootstrapPending is before the first command.
+	// BootstrapPending is the state before the first command.
 	BootstrapPending BootstrapState = "Pending"
-	// BootstrapRunning is while commands run.
+	// BootstrapRunning is the state while commands run.
 	BootstrapRunning BootstrapState = "Running"
-	// BootstrapSucceeded is after all commands ended well.
+	// BootstrapSucceeded is the state after all commands have succeeded.
 	BootstrapSucceeded BootstrapState = "Succeeded"
-	// BootstrapFailed is after a command failed or the data could not be read; it is final.
+	// BootstrapFailed is the state after a command has failed or the data could not be read; it is
+	// final.
 	BootstrapFailed BootstrapState = "Failed"
 )

@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command coredns is CoreDNS without the plugins that ask clouds: they are most of what it takes to build it, and a third of its size.
+// Command coredns is CoreDNS without the plugins that query clouds, which take most of the build
+// and a third of the binary's size.
 package main
 
 import (

@@ -1,11 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command flanneld is flannel with the backend that routes packets from node to node, host-gw. It takes the flags that flannel's own manifest
-// gives, so that the image of flannel's project can run in its place.
+// Command flanneld is flannel with only the host-gw backend, which routes packets from node to
+// node. It accepts the flags in flannel's own manifest, so that the flannel project's image can
+// replace it.
 //
-// Limits: subnets are the nodes' podCIDRs and packet rules are those of nftables. Flannel's own program also has the backends of clouds, whose
-// libraries would be most of it.
+// Limits: subnets are the nodes' podCIDRs, and packet rules are nftables rules. Flannel's own
+// program also contains backends for clouds, whose libraries would make up most of it.
 package main
 
 import (
@@ -34,9 +35,10 @@ import (
 )
 
 const (
-	// resync is how many seconds pass between two looks at the packet rules.
+	// resync is the number of seconds between two checks of the packet rules.
 	resync = 5
-	// patience is how long the API server may take to accept a connection, and lookAgain the time between two attempts.
+	// patience is how long the API server may take to accept a connection, and lookAgain is the
+	// time between two attempts.
 	patience  = 500 * time.Millisecond
 	lookAgain = 250 * time.Millisecond
 )
@@ -110,8 +112,9 @@ func (o options) run() error {
 	}
 }
 
-// waitForAPI returns once the Service of the API server answers. On a new node kube-proxy starts beside this program, and a connection that is
-// begun before it is ready would be given up only after half a minute.
+// waitForAPI returns once the API server's Service answers. On a new node, kube-proxy starts at the
+// same time as this program. A connection attempt that begins before kube-proxy is ready would time
+// out only after half a minute.
 func waitForAPI(ctx context.Context) error {
 	address := net.JoinHostPort(os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT"))
 	ticker := time.NewTicker(lookAgain)
@@ -131,7 +134,7 @@ func waitForAPI(ctx context.Context) error {
 	}
 }
 
-// register takes the node's subnet and says to other nodes how they reach it.
+// register registers the node's subnet, and how other nodes reach it.
 func (o options) register(ctx context.Context, group *sync.WaitGroup, subnets subnet.Manager, config *subnet.Config) (backend.Network, error) {
 	stack, err := ipmatch.GetIPFamily(config.EnableIPv4, config.EnableIPv6)
 	if err != nil {
@@ -152,7 +155,8 @@ func (o options) register(ctx context.Context, group *sync.WaitGroup, subnets su
 	return network, nil
 }
 
-// setRules has the kernel forward packets of pods, and give those to the outside an address that answers find.
+// setRules makes the kernel forward packets of pods, and masquerade packets to the outside so that
+// replies find their way back.
 func (o options) setRules(ctx context.Context, config *subnet.Config, network backend.Network) error {
 	if !config.EnableNFTables {
 		return errors.New("configuration of the network: EnableNFTables is not true: there are no rules of iptables")
@@ -172,7 +176,8 @@ func (o options) setRules(ctx context.Context, config *subnet.Config, network ba
 	return nil
 }
 
-// serveHealth answers whether the program runs and whether the node has its network. The channel tells why it no longer does.
+// serveHealth reports whether the program runs and whether the node has its network. The returned
+// channel receives the error if it stops serving.
 func (o options) serveHealth(ready *atomic.Bool) <-chan error {
 	failed := make(chan error, 1)
 	if o.healthPort == 0 {

@@ -1,11 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command kubernetes is the components of Kubernetes that instances run, in one binary that is called by several names.
+// Command kubernetes combines the Kubernetes components that instances run in one binary, which is
+// called by several names.
 //
-// The programs are the unmodified ones of k8s.io/kubernetes; the name in argv[0] chooses which one runs: kube-apiserver,
-// kube-controller-manager, kube-proxy, kube-scheduler, kubelet or kubeadm. One binary shares its code pages between all processes of
-// all instances on a machine. etcd and kubectl have little in common with them, and would cost each of them time at its start.
+// The programs are the unmodified ones of k8s.io/kubernetes. The name in argv[0] selects the
+// program: kube-apiserver, kube-controller-manager, kube-proxy, kube-scheduler, kubelet or kubeadm.
+// All processes of all instances on a machine share the binary's code pages. etcd and kubectl are
+// not included: they have little in common with the others, and would slow down the start of each.
 package main
 
 import (
@@ -31,7 +33,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/kubernetes/preflight"
 )
 
-// programs maps each name the binary answers to onto the program it runs.
+// programs maps each name that the binary can be called by to the program that it runs.
 var programs = map[string]func(){
 	"kube-apiserver":          func() { os.Exit(cli.Run(apiserver.NewAPIServerCommand())) },
 	"kube-controller-manager": func() { os.Exit(cli.Run(controllermanager.NewControllerManagerCommand())) },

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preflight has kubeadm accept machines with cgroup v1.
+// Package preflight makes kubeadm accept machines with cgroup v1.
 package preflight
 
 import (
@@ -13,9 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Arguments returns with which arguments kubeadm is called instead of those that were given. Its check of the system refuses cgroup v1 for
-// kubelets from v1.35 on, which still run there when they are told to, as nodes here are; so on such a machine init and join only warn of
-// what that check finds.
+// Arguments returns the arguments to run kubeadm with, in place of the given ones. kubeadm's
+// SystemVerification check rejects cgroup v1 for kubelets from v1.35 on, which still run there if
+// they are configured to, as they are here. So on a machine with cgroup v1, init and join only warn
+// about what that check finds.
 func Arguments(given []string) []string {
 	if unifiedCgroups() || !checks(given) {
 		return given
@@ -28,10 +29,12 @@ func unifiedCgroups() bool {
 	return unix.Statfs("/sys/fs/cgroup", &fs) == nil && fs.Type == unix.CGROUP2_SUPER_MAGIC
 }
 
-// everyCheck is how a configuration says that errors of all checks are ignored; kubeadm refuses to be told of single ones beside that.
+// everyCheck matches a configuration that ignores the errors of all checks. kubeadm does not allow
+// ignoring single checks in addition.
 var everyCheck = regexp.MustCompile(`(?im)^\s*ignorePreflightErrors:\s*(\[|-)\s*["']?all\b`)
 
-// checks reports whether kubeadm is called to make checks of which it was not told to ignore all.
+// checks reports whether this call of kubeadm runs preflight checks and does not ignore all of
+// them.
 func checks(args []string) bool {
 	if len(args) < 2 || (args[1] != "init" && args[1] != "join") || slices.Contains(args, "phase") {
 		return false
@@ -47,7 +50,7 @@ func checks(args []string) bool {
 				return false
 			}
 		case "--config":
-			// kubeadm itself says what is wrong with a file that cannot be read.
+			// kubeadm itself reports a file that cannot be read.
 			if text, err := os.ReadFile(value); err == nil && everyCheck.Match(text) {
 				return false
 			}

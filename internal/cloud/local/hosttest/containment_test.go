@@ -25,13 +25,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// needUserNamespace are the ways out that the kernel leaves to a root with CAP_SYS_ADMIN who has the host's users.
+// needUserNamespace lists the escapes that the kernel leaves open to a root with CAP_SYS_ADMIN that
+// is also root on the host.
 var needUserNamespace = []string{
 	"devtmpfs", "settings-remount", "settings-fresh-proc", "sysrq", "sysfs-remount", "sysfs-fresh", "tracefs", "debugfs", "securityfs", "configfs",
 	"pstore", "efivarfs", "binary-formats", "bpf", "kernel-log",
 }
 
-// hostView is what an instance must not change, as the host sees it.
+// hostView returns the state of the host that an instance must not change.
 func hostView() map[string]string {
 	GinkgoHelper()
 	state := host()
@@ -43,7 +44,8 @@ func hostView() map[string]string {
 	for _, folder := range []string{"/dev", "/proc/sys/fs/binfmt_misc", "/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/memory"} {
 		entries, _ := os.ReadDir(folder)
 		for _, entry := range entries {
-			// All clouds of the host share this group, and each tries at its start whether it can make one.
+			// All clouds of the host share this cgroup, and each checks on startup whether it can
+			// create one.
 			if entry.Name() != "foo" && !strings.HasPrefix(entry.Name(), "foo-check-") {
 				state[folder] += entry.Name() + " " + entry.Type().String() + "\n"
 			}
@@ -52,7 +54,7 @@ func hostView() map[string]string {
 	return state
 }
 
-// hostDisk is the numbers of the block device that a file of the host lies on.
+// hostDisk returns the device numbers of the block device that holds a file of the host.
 func hostDisk() string {
 	GinkgoHelper()
 	var stat unix.Stat_t
@@ -60,7 +62,8 @@ func hostDisk() string {
 	return fmt.Sprintf("%d:%d", unix.Major(stat.Dev), unix.Minor(stat.Dev))
 }
 
-// lure puts on the host what the tries to escape look for, and returns the command that makes them in an instance.
+// lure creates on the host what the escape attempts look for, and returns the command that runs
+// those attempts in an instance.
 func (d *daemon) lure() string {
 	GinkgoHelper()
 	file := filepath.Join(filepath.Dir(d.state), "precious")
@@ -69,7 +72,7 @@ func (d *daemon) lure() string {
 	listener, err := net.Listen("unix", "@"+name)
 	Expect(err).NotTo(HaveOccurred())
 	DeferCleanup(listener.Close)
-	// The keys of root, whatever session this is.
+	// KEY_SPEC_USER_KEYRING: the keys of root in any session.
 	const userKeys = -4
 	key, err := unix.AddKey("user", name, []byte("the host's"), userKeys)
 	Expect(err).NotTo(HaveOccurred())
@@ -81,7 +84,8 @@ func (d *daemon) lure() string {
 		file, d.state, d.bridge, name, name, hostDisk())
 }
 
-// answers asks an instance over the network, as often as it is called.
+// answers returns a function that sends a request to an instance over the network and returns the
+// answer.
 func answers(instance cloud.Instance) func() (string, error) {
 	web := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
@@ -97,7 +101,7 @@ func answers(instance cloud.Instance) func() (string, error) {
 	}
 }
 
-// healthy expects that an instance answers at once, and writes to its disk.
+// healthy expects that an instance answers and writes to its disk.
 func (d *daemon) healthy(neighbour cloud.Instance) {
 	GinkgoHelper()
 	Eventually(answers(neighbour), soon).Should(Equal(neighbour.Name), "it starts to listen by itself")
@@ -106,7 +110,7 @@ func (d *daemon) healthy(neighbour cloud.Instance) {
 	Eventually(readFile, soon).WithArguments(ticks).ShouldNot(Or(BeEmpty(), Equal(before)), "it writes by itself")
 }
 
-// neighbour boots an instance that writes to its disk all the time.
+// neighbour boots an instance that constantly writes to its disk.
 func (d *daemon) neighbour(ctx SpecContext) cloud.Instance {
 	GinkgoHelper()
 	made := d.boot(ctx, "neighbour", "(while true; do date +%N > /var/lib/etcd/now.new; mv /var/lib/etcd/now.new /var/lib/etcd/now; sleep 0.05; done) &")
@@ -115,7 +119,7 @@ func (d *daemon) neighbour(ctx SpecContext) cloud.Instance {
 	return made
 }
 
-// usersOfRoot is which user of the host the root of an instance is.
+// usersOfRoot returns the host's user ID of an instance's root.
 func (d *daemon) usersOfRoot(id string) string {
 	GinkgoHelper()
 	fields := strings.Fields(readFile(fmt.Sprintf("/proc/%d/uid_map", d.firstProcess(id))))
@@ -280,7 +284,7 @@ for path in /etc /var/log /var/lib/etcd /var/lib/kubelet /opt/foo /usr/local; do
 	})
 })
 
-// limitedNeighbour is a neighbour whose disk is limited.
+// limitedNeighbour boots a neighbour whose disk is limited.
 func (d *daemon) limitedNeighbour(ctx SpecContext) cloud.Instance {
 	GinkgoHelper()
 	made := d.boot(ctx, "neighbour", "")
@@ -289,7 +293,7 @@ func (d *daemon) limitedNeighbour(ctx SpecContext) cloud.Instance {
 	return made
 }
 
-// healthyOnDisk expects that an instance answers, and can write to its disk.
+// healthyOnDisk expects that an instance answers and can write to its disk.
 func (d *daemon) healthyOnDisk(neighbour cloud.Instance) {
 	GinkgoHelper()
 	Eventually(answers(neighbour), soon).Should(Equal(neighbour.Name), "it starts to listen by itself")

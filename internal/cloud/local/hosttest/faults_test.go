@@ -17,7 +17,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// spot is an instance that the cloud may take back.
+// spot boots an interruptible instance, which the cloud may reclaim.
 func (d *daemon) spot(ctx SpecContext, name string) cloud.Instance {
 	GinkgoHelper()
 	wanted := spec(name, "")
@@ -27,7 +27,8 @@ func (d *daemon) spot(ctx SpecContext, name string) cloud.Instance {
 	return d.awaitState(ctx, made.ID, cloud.InstanceRunning)
 }
 
-// nothingLeft expects that neither files nor processes are left of an instance.
+// nothingLeft waits until an instance is deleted and expects that none of its files, processes and
+// network cards remain.
 func (d *daemon) nothingLeft(ctx SpecContext, id string) {
 	GinkgoHelper()
 	Eventually(func() bool {

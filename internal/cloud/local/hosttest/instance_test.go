@@ -26,7 +26,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// fingerprint returns a hash over the names, sizes, modes and times of everything below folders of the host.
+// fingerprint returns a hash over the names, sizes, modes and modification times of everything
+// below the given folders of the host.
 func fingerprint(folders ...string) string {
 	GinkgoHelper()
 	hash := sha256.New()
@@ -46,7 +47,7 @@ func fingerprint(folders ...string) string {
 	return fmt.Sprintf("%x", hash.Sum(nil))
 }
 
-// readFile returns what a file holds; nothing if it cannot be read.
+// readFile returns the contents of a file, or "" if it cannot be read.
 func readFile(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(text)
@@ -196,7 +197,7 @@ test "$(cat /opt/foo/kubernetes/kubernetes)" != mine; test "$(head -c 4 /opt/foo
 
 		pid := d.firstProcess(made.ID)
 		d.run("instance", "reboot", "one")
-		// It counts as running until the daemon has noted that it ended.
+		// It counts as running until the daemon has noticed that it ended.
 		Eventually(d.findFirst, soon).WithArguments(made.ID).ShouldNot(Or(BeZero(), Equal(pid)), "it is ended and started by itself")
 		again := d.awaitState(ctx, made.ID, cloud.InstanceRunning)
 		Expect(again.Address).To(Equal(made.Address))
@@ -233,13 +234,13 @@ test "$(cat /opt/foo/kubernetes/kubernetes)" != mine; test "$(head -c 4 /opt/foo
 		made := d.boot(ctx, "one", "")
 		Expect(syscall.Kill(d.firstProcess(made.ID), syscall.SIGKILL)).To(Succeed())
 		Expect(d.awaitState(ctx, made.ID, cloud.InstanceStopped).Message).To(ContainSubstring("signal: killed"))
-		d.log(made.ID, "agent: started") // it can still be read
+		d.log(made.ID, "agent: started") // its log can still be read
 	})
 
 	It("is killed when it is deleted, and its log can be followed to the end", func(ctx SpecContext) {
 		d := newDaemon()
 		made := d.boot(ctx, "one", "")
-		d.log(made.ID, "agent: started") // there is a log from then on
+		d.log(made.ID, "agent: started") // its log exists from then on
 		log, err := d.client.Log(ctx, made.ID, client.LogOptions{Follow: true})
 		Expect(err).NotTo(HaveOccurred())
 		defer func() { _ = log.Close() }()
@@ -280,7 +281,7 @@ test "$(cat /opt/foo/kubernetes/kubernetes)" != mine; test "$(head -c 4 /opt/foo
 			began := time.Now()
 			made, err := d.client.EnsureInstance(ctx, spec(name, ""))
 			Expect(err).NotTo(HaveOccurred())
-			// Every look costs CPU time that the start needs on a busy machine.
+			// Every poll costs CPU time that the start needs on a busy machine.
 			Eventually(func() (cloud.InstanceState, error) {
 				now, err := d.client.GetInstance(ctx, made.ID)
 				return now.State, err

@@ -24,14 +24,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// machine is a mount namespace that looks like another machine. A process that does nothing keeps it.
+// machine is a mount namespace that looks like another machine. An idle process keeps it alive.
 type machine struct {
 	folder string
 	pid    int
 }
 
-// newMachine runs a script in a new mount namespace, in a tmpfs that only the namespace has. The namespace goes when the
-// spec ends, and with it all that was mounted.
+// newMachine runs a script in a new mount namespace, in a tmpfs that exists only there. The
+// namespace and all its mounts disappear when the spec ends.
 func newMachine(script string) *machine {
 	GinkgoHelper()
 	folder, err := os.MkdirTemp("", "foo-hosttest-machine-")
@@ -46,7 +46,7 @@ func newMachine(script string) *machine {
 	Expect(cmd.Start()).To(Succeed())
 	DeferCleanup(func() {
 		Expect(cmd.Process.Kill()).To(Succeed())
-		// How a killed process ends is an error, and is what was asked for.
+		// Wait returns an error for a killed process, which is expected here.
 		_ = cmd.Wait()
 	})
 	line, err := bufio.NewReader(output).ReadString('\n')
@@ -55,15 +55,16 @@ func newMachine(script string) *machine {
 	return &machine{folder: folder, pid: cmd.Process.Pid}
 }
 
-// command is a command inside of the machine.
+// command returns a command that runs inside the machine.
 func (m *machine) command(program string, arguments ...string) *exec.Cmd {
 	return exec.Command("nsenter", append([]string{"--mount", "--target", strconv.Itoa(m.pid), program}, arguments...)...)
 }
 
-// path is where a path of the machine is on the host.
+// path returns the path on the host of a path in the machine.
 func (m *machine) path(inside string) string { return fmt.Sprintf("/proc/%d/root%s", m.pid, inside) }
 
-// serve starts a daemon in the machine and returns its client. All of the daemon is removed when the spec ends.
+// serve starts a daemon in the machine and returns its client. The daemon and everything it created
+// are removed when the spec ends.
 func (m *machine) serve(d *daemon, output *bytes.Buffer) *client.Client {
 	GinkgoHelper()
 	d.state = filepath.Join(m.folder, "state")
@@ -88,15 +89,17 @@ func (m *machine) serve(d *daemon, output *bytes.Buffer) *client.Client {
 }
 
 const (
-	// withoutOverlay hides overlayfs from what asks the kernel for its file systems.
+	// withoutOverlay hides overlayfs from programs that ask the kernel for its file systems.
 	withoutOverlay = "grep -v overlay /proc/filesystems >filesystems; mount --bind filesystems /proc/filesystems; mkdir state"
-	// overlay mounts an overlay on a folder below the machine's own.
+	// overlay mounts an overlay on a folder in the machine's own folder.
 	overlay = "mkdir %[1]s %[1]s-upper %[1]s-work; mount -t overlay overlay %[1]s -o lowerdir=%[2]s,upperdir=%[1]s-upper,workdir=%[1]s-work; "
-	// newRoot makes the folder root the machine's root, with the kernel's folders and the machine's own folder in it.
+	// newRoot makes the folder root the machine's root, including the kernel's folders and the
+	// machine's own folder.
 	newRoot = "for f in proc sys dev run; do mount --rbind /$f root/$f; done; mount --bind . root$PWD; cd root; pivot_root . .; umount -l .; cd /; "
 )
 
-// stacked is a machine whose root is an overlay over as many others as it says.
+// stacked returns a script for a machine whose root is an overlay on top of the given number of
+// other overlays.
 func stacked(others int) string {
 	script, lower := "", "/"
 	for i := range others {

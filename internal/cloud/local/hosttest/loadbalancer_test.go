@@ -25,7 +25,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
-// balance makes a load balancer over the instances of spec and returns it once it is ready.
+// balance creates a load balancer for the instances that spec describes, and returns it once it is
+// ready.
 func (d *daemon) balance(ctx SpecContext) cloud.LoadBalancer {
 	GinkgoHelper()
 	spec := cloud.LoadBalancerSpec{Name: "default.lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}}
@@ -39,7 +40,8 @@ func (d *daemon) balance(ctx SpecContext) cloud.LoadBalancer {
 	return now
 }
 
-// ask asks through a load balancer, on a connection of its own, and returns the host name of who answered.
+// ask sends a request through a load balancer on a new connection, and returns the host name of the
+// backend that answered.
 func ask(balancer cloud.LoadBalancer) (string, error) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	address := net.JoinHostPort(balancer.Address, strconv.Itoa(int(balancer.Port)))
@@ -52,8 +54,8 @@ func ask(balancer cloud.LoadBalancer) (string, error) {
 	return string(text), err
 }
 
-// outage asks again and again until stop is closed, and returns the longest time without an answer, but for the time for which the
-// machine is to blame.
+// outage sends requests until stop is closed. It returns the longest time without an answer, not
+// counting time for which the test machine itself was held up.
 func outage(ctx context.Context, balancer cloud.LoadBalancer, stop <-chan struct{}) time.Duration {
 	watch, longest, answered := stopwatch.Start(ctx), time.Duration(0), time.Now()
 	for {

@@ -20,7 +20,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// newTenants starts a daemon, and returns it once as each of its two tenants.
+// newTenants starts a daemon with two tenants, and returns it once for each tenant.
 func newTenants() (first, other *daemon) {
 	GinkgoHelper()
 	first = prepare()
@@ -34,19 +34,22 @@ func newTenants() (first, other *daemon) {
 	return first, &same
 }
 
-// connects says whether a TCP connection from the instance to the agent of another is made, as "yes" or "no".
+// connects returns "yes" or "no", depending on whether the instance can open a TCP connection to
+// the agent of another instance. It runs the commands in how first.
 func (n *node) connects(to *node, how string) string {
 	GinkgoHelper()
 	return n.do(fmt.Sprintf("%s\ntimeout 2 bash -c '</dev/tcp/%s/6443' 2>/dev/null && echo yes || echo no", how, to.Address))
 }
 
-// reaches waits until the instance is connected to another: its agent reports before it listens.
+// reaches waits until the instance can connect to another one, whose agent reports before it
+// listens.
 func (n *node) reaches(to *node) {
 	GinkgoHelper()
 	Eventually(n.connects, soon).WithArguments(to, "").Should(Equal("yes"))
 }
 
-// hears returns the hardware and the IP address of the sender of each frame that reached the instance while something was done.
+// hears returns the sender's hardware and IP address of each frame that reached the instance while
+// meanwhile ran.
 func (n *node) hears(meanwhile func()) string {
 	GinkgoHelper()
 	listen := exec.Command("nsenter", "--target", fmt.Sprint(n.firstProcess(n.ID)), "--net", "perl", "-e", `$| = 1;
@@ -74,7 +77,7 @@ while (defined recv($s, $frame, 2000, 0)) {
 	return said.String()
 }
 
-// address returns one of the daemon's network by its last part.
+// address returns the address in the daemon's network that ends with the given number.
 func (d *daemon) address(last int) string {
 	return strings.TrimSuffix(d.network, "0/24") + fmt.Sprint(last)
 }

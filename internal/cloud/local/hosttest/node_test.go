@@ -25,8 +25,9 @@ const (
 	// patient is how long kubeadm, and then Kubernetes, may take on a busy machine.
 	patient = 10 * time.Minute
 
-	// agentPatience is how long the node agent gives each step of an instance's end before it kills. A machine that was held up for
-	// a good part of that says nothing of how pods end.
+	// agentPatience is how long the node agent waits in each step of an instance's shutdown before
+	// it kills processes. A machine that was held up for a good part of that proves nothing about
+	// how pods end.
 	agentPatience = 5 * time.Second
 
 	// initData brings up a control plane without CoreDNS.
@@ -61,13 +62,13 @@ runcmd:
 `
 )
 
-// demanded are the settings of the kernel that the kubelet demands, below /proc/sys.
+// demanded are the kernel settings below /proc/sys that the kubelet requires.
 var demanded = map[string]string{
 	"vm/overcommit_memory": "1", "vm/panic_on_oom": "0", "kernel/panic": "10", "kernel/panic_on_oops": "1",
 	"kernel/keys/root_maxkeys": "1000000", "kernel/keys/root_maxbytes": "25000000",
 }
 
-// host returns what the host says of itself where an instance has a view of its own.
+// host returns the host's values of what an instance has its own view of.
 func host() map[string]string {
 	said := map[string]string{"swaps": readFile("/proc/swaps"), "boot": readFile("/proc/sys/kernel/random/boot_id")}
 	for name := range demanded {
@@ -76,13 +77,14 @@ func host() map[string]string {
 	return said
 }
 
-// node is an instance with the real agent.
+// node is an instance that runs the real agent.
 type node struct {
 	*daemon
 	cloud.Instance
 }
 
-// try runs a shell command in the instance as its root, and returns its output without the last line's end.
+// try runs a shell command as root in the instance, and returns its output with surrounding white
+// space trimmed.
 func (n *node) try(command string) (string, error) {
 	pid := strconv.Itoa(n.firstProcess(n.ID))
 	cmd := exec.Command("nsenter", "--target", pid, "--all", "--wd", "sh", "-c", command)
@@ -99,24 +101,25 @@ func (n *node) do(command string) string {
 	return output
 }
 
-// kubectl asks the API server of the instance until the answer is what is wanted.
+// kubectl returns an assertion that repeats a kubectl command in the instance.
 func (n *node) kubectl(command string) AsyncAssertion {
 	GinkgoHelper()
 	return Eventually(n.try, patient, "500ms").WithArguments("kubectl " + command)
 }
 
-// inPods returns the PIDs, in the instance, of the programs of the control plane that nothing but the end of the instance ends.
+// inPods returns the PIDs, in the instance, of the control plane programs that end only together
+// with the instance.
 func (n *node) inPods() string {
 	GinkgoHelper()
 	return n.do("pgrep --exact 'etcd|kube-apiserver'")
 }
 
-// private is a path of the instance's private folders, on the host.
+// private returns the path on the host of a path in the instance's private folders.
 func (n *node) private(path string) string {
 	return filepath.Join(n.state, "instances", n.ID, "private", path)
 }
 
-// bootNode makes an instance and returns it once its bootstrap data has run.
+// bootNode creates an instance and returns it once its bootstrap data has run.
 func (d *daemon) bootNode(ctx SpecContext, name, kind, data string) *node {
 	GinkgoHelper()
 	wanted := spec(name, data)
@@ -178,7 +181,7 @@ var _ = Describe("node", Ordered, func() {
 		var names []string
 		for _, pid := range d.processes(filepath.Join(d.state, "instances", one.ID) + "/") {
 			name, group := strings.TrimSpace(readFile(fmt.Sprintf("/proc/%d/comm", pid))), readFile(fmt.Sprintf("/proc/%d/cgroup", pid))
-			// What has ended meanwhile is in none.
+			// A process that has ended meanwhile has no cgroup.
 			if group != "" && (name == "etcd" || strings.HasPrefix(name, "kube-")) {
 				names = append(names, name)
 				Expect(group).To(MatchRegexp(`(?m)^[0-9]+:(memory)?:/foo/`+one.ID+`/instance/kubepods/`), name)
@@ -229,7 +232,7 @@ var _ = Describe("node", Ordered, func() {
 
 	It("has the images of its version, and cannot change what others share", func() {
 		Expect(one.do("ctr -n k8s.io images ls -q")).To(ContainSubstring("registry.k8s.io/kube-apiserver:" + version + "\n"))
-		// Of both, some. The failed instance can do without its programs.
+		// Compare a sample of each. The failed instance can do without its programs.
 		const sums = `find /opt/foo/store/snapshots -type f | sort | tail -n 50 | xargs sha256sum; sha256sum /opt/foo/kubernetes/kubernetes`
 		expected := one.do(sums)
 		failed.do(`for folder in / /opt/foo/kubernetes /opt/foo/store; do mount -o remount,rw $folder; mount -o remount,rw,bind $folder; done

@@ -87,7 +87,7 @@ var _ = Describe("daemon", func() {
 		d.balance(ctx)
 		d.boot(ctx, "one", "(sleep 1000 &) ; (setsid sleep 1000 &)")
 		Expect(d.processes(d.state)).NotTo(BeEmpty())
-		// Not stopped gently: everything runs when it is destroyed.
+		// Kill the daemon, so that everything is still running when it is destroyed.
 		d.kill(syscall.SIGKILL)
 		d.destroy()
 		Expect(d.state).NotTo(BeADirectory())
@@ -107,7 +107,8 @@ func (d *daemon) cards() []string {
 	return names
 }
 
-// hostState is what of the host a cloud of these tests may leave: interfaces with their addresses, and mounts.
+// hostState returns the host's state that a cloud of these tests could leave behind: interfaces
+// with their addresses, and mounts.
 func hostState() map[string]string {
 	GinkgoHelper()
 	state := map[string]string{}
@@ -131,8 +132,8 @@ func hostState() map[string]string {
 	return state
 }
 
-// ofOthers reports whether an interface belongs to another cloud on the same host, or to no cloud: the bridges of these
-// tests have a name of their own, and a card is on the bridge of its cloud or was left behind.
+// ofOthers reports whether an interface does not belong to the clouds of these tests. Their bridges
+// have names of their own. An instance's card is either on the bridge of its cloud or left behind.
 func ofOthers(name string) bool {
 	if strings.HasPrefix(name, "fooht") {
 		return false

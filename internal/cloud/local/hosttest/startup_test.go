@@ -19,7 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// refusal runs a daemon that is to refuse to start, and returns what it says.
+// refusal runs a daemon that is expected not to start, and returns its output.
 func refusal(cmd *exec.Cmd) string {
 	GinkgoHelper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
@@ -82,7 +82,8 @@ var _ = Describe("start", func() {
 	It("leaves what can be destroyed when it ends before it has a state", func() {
 		d := prepare()
 		destroy := exec.Command(programs.foocloud, "destroy", "--state-dir", d.state)
-		// As a daemon leaves it that is killed while it tries whether instances can have their root.
+		// A daemon leaves this behind if it is killed while it checks whether instances can have
+		// their root.
 		Expect(os.MkdirAll(filepath.Join(d.state, ".root-check-1", "root"), 0o700)).To(Succeed())
 		Expect(os.WriteFile(filepath.Join(d.state, "lock"), nil, 0o600)).To(Succeed())
 		output, err := destroy.CombinedOutput()

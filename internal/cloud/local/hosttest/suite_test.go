@@ -28,9 +28,10 @@ import (
 const (
 	module  = "github.com/capfoo/cluster-api-provider-foo"
 	version = "v1.36.3"
-	// soon is how long processes may take to start or end on a machine that may have a tenth of its processors.
+	// soon is how long a process may take to start or end on a machine that may have only a tenth
+	// of its CPU time.
 	soon = 2 * time.Minute
-	// scriptEnded is what the agent of the tests says after all that its script has said.
+	// scriptEnded is what the test agent prints after all output of its script.
 	scriptEnded = "agent: the script has ended"
 )
 
@@ -39,7 +40,7 @@ func TestHost(t *testing.T) {
 	RunSpecs(t, "local cloud on a real host", Label("host"))
 }
 
-// programs are what the suite builds once.
+// programs are the programs and folders that the suite prepares once.
 var programs struct{ folder, foocloud, agent, images, system string }
 
 var _ = BeforeSuite(func() {
@@ -54,7 +55,7 @@ var _ = BeforeSuite(func() {
 	Expect(err).NotTo(HaveOccurred())
 	Expect(filepath.Join(programs.system, "etc/os-release")).To(BeAnExistingFile(), "make node makes the operating system of nodes")
 	programs.images = filepath.Join(folder, "images")
-	// An image needs only to be there: the agent of the tests starts nothing of it.
+	// The image only needs to exist: the test agent starts nothing from it.
 	image := filepath.Join(programs.images, version)
 	Expect(os.MkdirAll(image, 0o755)).To(Succeed())
 	Expect(os.WriteFile(filepath.Join(image, "kubernetes"), nil, 0o755)).To(Succeed())
@@ -70,7 +71,7 @@ func build(name, pkg string) string {
 	return path
 }
 
-// daemon is a foocloud with a state folder, a bridge and a network of its own.
+// daemon is a foocloud with its own state folder, bridge and network.
 type daemon struct {
 	state, bridge, network string
 	cmd                    *exec.Cmd
@@ -80,7 +81,8 @@ type daemon struct {
 
 var daemons int
 
-// newDaemon starts a daemon, and removes all of it when the spec ends, however it ends.
+// newDaemon starts a daemon. The daemon and everything it created are removed when the spec ends,
+// whatever its result.
 func newDaemon(arguments ...string) *daemon {
 	GinkgoHelper()
 	d := prepare()
@@ -126,14 +128,14 @@ func (d *daemon) start(arguments ...string) {
 
 func (d *daemon) endpoint() string { return "unix://" + filepath.Join(d.state, "foocloud.sock") }
 
-// kill ends the daemon with a signal and waits until it has ended.
+// kill sends a signal to the daemon and waits until it has ended.
 func (d *daemon) kill(signal syscall.Signal) {
 	GinkgoHelper()
 	if d.cmd == nil {
 		return
 	}
 	Expect(d.cmd.Process.Signal(signal)).To(Succeed())
-	// How a killed process ends is an error, and is what was asked for.
+	// Wait returns an error for a killed process, which is expected here.
 	_ = d.cmd.Wait()
 	d.cmd = nil
 }
@@ -148,7 +150,7 @@ func (d *daemon) destroy() {
 	Expect(err).NotTo(HaveOccurred(), string(output))
 }
 
-// terminal runs a terminal command against the daemon, which may fail.
+// terminal runs a foocloud command, which may fail, against the daemon.
 func (d *daemon) terminal(arguments ...string) (string, error) {
 	cmd := exec.Command(programs.foocloud, arguments...)
 	cmd.Env = append(os.Environ(), "FOO_CLOUD_ENDPOINT="+d.endpoint(), "FOO_CLOUD_TOKEN_FILE="+filepath.Join(d.state, "token"))
@@ -156,7 +158,7 @@ func (d *daemon) terminal(arguments ...string) (string, error) {
 	return string(output), err
 }
 
-// run runs a terminal command against the daemon.
+// run runs a foocloud command against the daemon and expects it to succeed.
 func (d *daemon) run(arguments ...string) string {
 	GinkgoHelper()
 	output, err := d.terminal(arguments...)
@@ -164,8 +166,8 @@ func (d *daemon) run(arguments ...string) string {
 	return output
 }
 
-// log returns the console of an instance once it has a text. The daemon takes what an instance says from a pipe, and may do that only
-// after the instance has reported or ended.
+// log returns the console of an instance once it contains the text. The daemon reads the console
+// from a pipe, possibly only after the instance has reported or ended.
 func (d *daemon) log(id, text string) string {
 	GinkgoHelper()
 	var said string
@@ -185,7 +187,7 @@ func spec(name, script string) cloud.InstanceSpec {
 	}}
 }
 
-// boot makes an instance and returns it once its bootstrap data has run.
+// boot creates an instance and returns it once its bootstrap data has run.
 func (d *daemon) boot(ctx SpecContext, name, script string) cloud.Instance {
 	GinkgoHelper()
 	made, err := d.client.EnsureInstance(ctx, spec(name, script))
@@ -212,7 +214,7 @@ func (d *daemon) awaitState(ctx SpecContext, id string, state cloud.InstanceStat
 	return d.await(ctx, id, func(i cloud.Instance) bool { return i.State == state })
 }
 
-// firstProcess returns the PID, on the host, of the first process of an instance.
+// firstProcess returns the host's PID of an instance's first process.
 func (d *daemon) firstProcess(id string) int {
 	GinkgoHelper()
 	pid := d.findFirst(id)
@@ -220,7 +222,7 @@ func (d *daemon) firstProcess(id string) int {
 	return pid
 }
 
-// findFirst is firstProcess for an instance that may have none; then it returns zero.
+// findFirst is like firstProcess, but returns zero if there is no such process.
 func (d *daemon) findFirst(id string) int {
 	GinkgoHelper()
 	for _, pid := range d.processes(filepath.Join(d.state, "instances", id) + "/") {
@@ -232,7 +234,7 @@ func (d *daemon) findFirst(id string) int {
 	return 0
 }
 
-// processes returns the PIDs of the processes that have a mount, an argument or an open file below a folder.
+// processes returns the PIDs of the processes that have a mount or an argument below a folder.
 func (d *daemon) processes(folder string) []int {
 	entries, err := os.ReadDir("/proc")
 	Expect(err).NotTo(HaveOccurred())

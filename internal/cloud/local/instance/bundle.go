@@ -20,11 +20,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// kubernetesProgram is the program that most of Kubernetes are links to. It is built last.
+// kubernetesProgram is the program that most Kubernetes programs are links to. It is built last.
 const kubernetesProgram = "kubernetes"
 
-// privateDirs are folders of the instance that start empty and lie on the state folder's disk, by the name of the
-// folder that holds each.
+// privateDirs are the instance's folders that start empty and live on the state folder's disk. The
+// key is the name of the folder on the host.
 var privateDirs = map[string]string{
 	"containerd": "/var/lib/containerd",
 	"kubernetes": "/etc/kubernetes",
@@ -33,29 +33,31 @@ var privateDirs = map[string]string{
 	"log":        "/var/log",
 }
 
-// Folders and files of an instance's folder on the host.
+// Folders and files in an instance's folder on the host.
 const (
 	rootFolder    = "root"
 	upperFolder   = "upper"
 	workFolder    = "work"
 	privateFolder = "private"
-	// runFolder becomes contract.RunDir. reportFolder holds what the instance reports, and is mounted in it: the instance must not be able
-	// to put something else in the place of a folder that the host reads.
+	// runFolder becomes contract.RunDir. reportFolder holds what the instance reports. It is a
+	// mount in the instance, so that the instance cannot replace a folder that the host reads.
 	runFolder    = "run"
 	reportFolder = "report"
-	// identityFolder holds the files that say who the instance is, in the folders in which an instance has them.
+	// identityFolder holds the files that identify the instance, laid out as in the instance.
 	identityFolder = "identity"
-	// consolePipe is what an instance writes its console to, and consoleFile where that is kept.
+	// consolePipe is where an instance writes its console output, and consoleFile where that is
+	// stored.
 	consolePipe = "console"
 	consoleFile = "console.log"
 	pidFile     = "pid"
-	// bundleFile has its name from the specification of OCI runtimes.
+	// bundleFile has the name that the OCI runtime specification requires.
 	bundleFile = "config.json"
 )
 
-// nodeCapabilities are what a node needs to run containers. Those with which root would change the host as a whole are missing, such as
-// loading modules, setting the clock and rebooting; reading the kernel's log; CAP_SYS_NICE, with which one instance could take all time of
-// the CPUs; and CAP_DAC_READ_SEARCH, with which files of the host can be opened by their numbers.
+// nodeCapabilities are the capabilities that a node needs to run containers. Omitted are those that
+// let root change the host as a whole, such as loading modules, setting the clock and rebooting.
+// Also omitted are reading the kernel log; CAP_SYS_NICE, with which one instance could take all CPU
+// time; and CAP_DAC_READ_SEARCH, which allows opening the host's files by handle.
 var nodeCapabilities = map[string]uintptr{
 	"CAP_AUDIT_WRITE":      unix.CAP_AUDIT_WRITE,
 	"CAP_BPF":              unix.CAP_BPF,
@@ -85,7 +87,7 @@ var nodeCapabilities = map[string]uintptr{
 	"CAP_SYS_TTY_CONFIG":   unix.CAP_SYS_TTY_CONFIG,
 }
 
-// capabilities returns those of nodeCapabilities that this process may give.
+// capabilities returns the nodeCapabilities that this process may grant.
 func capabilities() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(nodeCapabilities)) {
@@ -96,7 +98,7 @@ func capabilities() []string {
 	return names
 }
 
-// writeBundle writes what the OCI runtime makes the container of an instance from.
+// writeBundle writes the bundle from which the OCI runtime creates an instance's container.
 func (d *Driver) writeBundle(spec engine.MachineSpec) error {
 	container := d.container(spec)
 	first, err := d.usersOf(spec.ID)
@@ -135,9 +137,11 @@ func (d *Driver) container(spec engine.MachineSpec) *specs.Spec {
 				{Type: specs.PIDNamespace}, {Type: specs.MountNamespace}, {Type: specs.NetworkNamespace},
 				{Type: specs.UTSNamespace}, {Type: specs.IPCNamespace}, {Type: specs.CgroupNamespace},
 			},
-			// What limits the instance is the cgroup above; the runtime may permit no more devices than that one does.
+			// The cgroup above this one limits the instance. The device rules here must not allow
+			// more than that cgroup does.
 			Resources: &specs.LinuxResources{Devices: deviceRules()},
-			// The kubelet does not start without the kernel's log. The real one is the host's, so it reads an empty one.
+			// The kubelet does not start without a kernel log. The real one is the host's, so the
+			// instance gets an empty one.
 			Devices:       []specs.LinuxDevice{{Path: "/dev/kmsg", Type: "c", Major: 1, Minor: 3, FileMode: ptr.To(os.FileMode(0o600))}},
 			MaskedPaths:   []string{"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/kmsg", "/proc/latency_stats", "/proc/scsi", "/proc/timer_list", "/sys/devices/virtual/dmi", "/sys/firmware"},
 			Seccomp:       refused(),
@@ -163,7 +167,8 @@ func deviceRules() []specs.LinuxDeviceCgroup {
 	return rules
 }
 
-// refused are system calls that no node needs, and that change the host as a whole whatever capabilities are missing.
+// refused lists system calls that no node needs and that change the host as a whole, even without
+// the omitted capabilities.
 func refused() *specs.LinuxSeccomp {
 	architectures := map[string][]specs.Arch{
 		"amd64": {specs.ArchX86_64, specs.ArchX86, specs.ArchX32},
@@ -179,14 +184,16 @@ func refused() *specs.LinuxSeccomp {
 				"quotactl", "quotactl_fd", "reboot", "swapoff", "swapon", "syslog",
 			},
 		}, {
-			// Keys belong to users, and so to the host's: runtimes of containers do without where the kernel has none.
+			// Keys belong to users, and therefore to the host's users. Container runtimes do
+			// without them on a kernel that has none.
 			Action: specs.ActErrno, ErrnoRet: ptr.To(uint(unix.ENOSYS)),
 			Names: []string{"add_key", "keyctl", "request_key"},
 		}},
 	}
 }
 
-// hostSettings are the settings below /proc/sys that are the host's: all but those of the network, which each instance has for itself.
+// hostSettings returns the settings below /proc/sys that belong to the host: all except net, which
+// every instance has its own copy of.
 func hostSettings() []string {
 	entries, err := os.ReadDir("/proc/sys")
 	if err != nil {
@@ -215,7 +222,7 @@ func kernelMounts() []specs.Mount {
 	}
 }
 
-// ownMounts are the private folders of an instance and the files that say who it is.
+// ownMounts returns the mounts of an instance's run, report and private folders.
 func (d *Driver) ownMounts(spec engine.MachineSpec) []specs.Mount {
 	folder := d.folder(spec.ID)
 	names := slices.Sorted(maps.Keys(privateDirs))

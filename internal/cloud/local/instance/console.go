@@ -17,17 +17,20 @@ import (
 )
 
 const (
-	// maxConsoleLog is the size of the console's log at which it is put aside; as much again is kept of the one before.
+	// maxConsoleLog is the size in bytes at which the console log is rotated. One rotated log is
+	// kept.
 	maxConsoleLog = 10 << 20
-	// consoleRate is how many bytes of an instance's console are read in a second, and consoleBurst how many at once: an instance that
-	// writes more waits, and costs the host nothing.
+	// consoleRate is how many bytes of an instance's console are read per second, and consoleBurst
+	// how many may be read at a time. An instance that writes faster has to wait, which costs the
+	// host nothing.
 	consoleRate  = 1 << 20
 	consoleBurst = 4 << 20
 	consoleChunk = 64 << 10
 )
 
-// console takes what an instance writes to its console from a pipe, which the instance may write to but not make grow, to a log. What is
-// written while no daemon runs waits in the pipe as far as there is room.
+// console copies what an instance writes to its console from a pipe to a log. The instance can
+// write to the pipe but cannot make it grow. Output written while no daemon runs waits in the pipe,
+// as far as there is room.
 type console struct {
 	folder string
 	limit  *rate.Limiter
@@ -35,7 +38,7 @@ type console struct {
 	size   int64
 }
 
-// makeConsole makes the pipe, and returns the end for the instance.
+// makeConsole creates the pipe and returns the instance's end.
 func makeConsole(folder string) (*os.File, error) {
 	path := filepath.Join(folder, consolePipe)
 	if err := unix.Mkfifo(path, uint32(fileMode)); err != nil && !errors.Is(err, unix.EEXIST) {
@@ -44,7 +47,7 @@ func makeConsole(folder string) (*os.File, error) {
 	return openConsole(folder)
 }
 
-// openConsole opens the pipe for both directions, so that it stays open when one side ends.
+// openConsole opens the pipe in both directions, so that it stays open when one side ends.
 func openConsole(folder string) (*os.File, error) {
 	pipe, err := os.OpenFile(filepath.Join(folder, consolePipe), os.O_RDWR|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -53,13 +56,13 @@ func openConsole(folder string) (*os.File, error) {
 	return pipe, nil
 }
 
-// followConsole starts to take what an instance says to its log, until ended is closed and all of it is taken. Then it closes the channel
-// that it returns.
+// followConsole starts to copy the instance's console output to its log. It closes the returned
+// channel once ended is closed and the remaining output is copied.
 func followConsole(folder string, ended <-chan struct{}) (<-chan struct{}, error) {
 	done := make(chan struct{})
 	pipe, err := openConsole(folder)
 	if errors.Is(err, os.ErrNotExist) {
-		// An earlier version has started the instance, which writes to the log itself.
+		// The instance was started by an earlier version and writes to the log itself.
 		close(done)
 		return done, nil
 	}
@@ -74,7 +77,7 @@ func followConsole(folder string, ended <-chan struct{}) (<-chan struct{}, error
 		go func() {
 			select {
 			case <-ended:
-				// It wakes a read that waits.
+				// This interrupts a blocked read.
 				_ = pipe.SetReadDeadline(time.Now())
 			case <-stop:
 			}
@@ -91,7 +94,7 @@ func followConsole(folder string, ended <-chan struct{}) (<-chan struct{}, error
 	return done, nil
 }
 
-// copy takes what is said until the pipe's deadline.
+// copy copies the output until the pipe's read deadline.
 func (c *console) copy(pipe *os.File) error {
 	buffer := make([]byte, consoleChunk)
 	for {
@@ -108,7 +111,7 @@ func (c *console) copy(pipe *os.File) error {
 	}
 }
 
-// rest takes what is in the pipe, and waits for no more.
+// rest copies what is left in the pipe, without waiting for more.
 func (c *console) rest(pipe *os.File) error {
 	if err := pipe.SetReadDeadline(time.Time{}); err != nil {
 		return err

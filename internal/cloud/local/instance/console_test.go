@@ -35,7 +35,7 @@ func TestConsoleIsKept(t *testing.T) {
 	g.Eventually(done, soon).Should(BeClosed())
 	g.Expect(log()).To(Equal("before\nafter\n"), "and what is said last")
 
-	// Another daemon goes on with the same log.
+	// A new daemon continues the same log.
 	_, err = makeConsole(folder)
 	g.Expect(err).NotTo(HaveOccurred())
 	ended = make(chan struct{})

@@ -23,13 +23,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 )
 
-// containers is the OCI runtime with the state of the containers of one cloud.
+// containers is the OCI runtime, together with the state of one cloud's containers.
 type containers struct {
-	// program of the runtime, and the folder in which it keeps its state.
+	// program is the runtime's program, and state the folder in which it keeps its state.
 	program, state string
 }
 
-// run runs the runtime. Its errors say what it said.
+// run runs the runtime. Its errors include what the runtime logged.
 func (c containers) run(ctx context.Context, prepare func(*exec.Cmd), arguments ...string) error {
 	log, err := os.CreateTemp(filepath.Dir(c.state), "runtime-*.log")
 	if err != nil {
@@ -47,7 +47,7 @@ func (c containers) run(ctx context.Context, prepare func(*exec.Cmd), arguments 
 	return nil
 }
 
-// said returns what the runtime says in its log that went wrong.
+// said returns the errors in the runtime's log.
 func said(log *os.File) string {
 	text, err := os.ReadFile(log.Name())
 	if err != nil {
@@ -66,18 +66,19 @@ func said(log *os.File) string {
 	return ": " + strings.Join(problems, "; ")
 }
 
-// create makes a container from a bundle and returns the PID of its first process, which waits until the container is started. The
-// root is mounted where only the runtime sees it, so that it goes with the container.
+// create creates a container from a bundle and returns the PID of its first process, which waits
+// until the container is started. The root is mounted where only the runtime sees it, so it
+// disappears with the container.
 func (c containers) create(ctx context.Context, id, bundle string, mountRoot func() error, console *os.File) (int, error) {
 	pidPath := filepath.Join(bundle, pidFile)
-	// The runtime is started by the thread that sees the root.
+	// The thread that has the root mounted must also start the runtime.
 	err := inOwnMounts(func() error {
 		if err := mountRoot(); err != nil {
 			return err
 		}
 		return c.run(ctx, func(command *exec.Cmd) {
 			command.Stdout, command.Stderr = console, console
-			// A runtime that outlives the daemon would be in the way of the next one.
+			// A runtime that outlives the daemon would interfere with the next daemon.
 			command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		}, "create", "--bundle", bundle, "--pid-file", pidPath, id)
 	})
@@ -95,7 +96,7 @@ func (c containers) create(ctx context.Context, id, bundle string, mountRoot fun
 	return pid, nil
 }
 
-// inOwnMounts runs a function on a thread with a mount namespace of its own, which ends with it.
+// inOwnMounts runs a function on a thread with its own mount namespace, which ends with the thread.
 func inOwnMounts(do func() error) error {
 	done := make(chan error)
 	go func() {
@@ -121,13 +122,14 @@ func ownMounts() error {
 	return nil
 }
 
-// start has the first process of a container go on.
+// start lets the first process of a container continue.
 func (c containers) start(ctx context.Context, id string) error { return c.run(ctx, nil, "start", id) }
 
-// remove ends a container and removes what the runtime has of it, and its limits. One that is not there is no error.
+// remove ends a container and removes its limits and the runtime's state. A missing container is
+// not an error.
 func (c containers) remove(ctx context.Context, id string) error {
 	if _, err := os.Stat(filepath.Join(c.state, id)); err == nil {
-		// The runtime takes a container that was left frozen for one that runs.
+		// The runtime would take a container that was left frozen for a running one.
 		if err := thaw(id); err != nil {
 			return err
 		}
@@ -138,8 +140,8 @@ func (c containers) remove(ctx context.Context, id string) error {
 	return unlimit(id)
 }
 
-// forgetEarlierBoot forgets all containers if the host has been restarted: none of them is there any more, and their process IDs may be
-// those of others now.
+// forgetEarlierBoot forgets all containers if the host has rebooted. None of them exists any more,
+// and their process IDs may belong to other processes now.
 func (c containers) forgetEarlierBoot() error {
 	self, err := process.Identify(os.Getpid())
 	if err != nil {
@@ -156,7 +158,7 @@ func (c containers) forgetEarlierBoot() error {
 	return nil
 }
 
-// removeStray removes the containers that are not among the known IDs.
+// removeStray removes the containers whose IDs are not in known.
 func (c containers) removeStray(ctx context.Context, known []string) error {
 	entries, err := os.ReadDir(c.state)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

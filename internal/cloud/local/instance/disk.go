@@ -17,23 +17,25 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/engine"
 )
 
-// A disk of limited size is a file with a file system, which is mounted on a folder of the instance's folder: no right that an instance
-// has lifts that limit, and any file system can hold one. The quotas of file systems do not hold those who have CAP_SYS_RESOURCE.
+// A disk of limited size is a file with a file system that is mounted on a folder in the instance's
+// folder. No privilege of an instance lifts that limit, and the file can be on any file system.
+// File system quotas would not bind processes with CAP_SYS_RESOURCE.
 const (
 	diskFile   = "disk.img"
 	diskFolder = "disk"
-	// runSize and reportSize are how much of memory an instance with such a disk may fill with what the cloud and it tell each other.
+	// runSize and reportSize limit the memory that an instance with such a disk can fill with the
+	// files that the cloud and the instance exchange.
 	runSize    = "16m"
 	reportSize = "256k"
-	// diskProgram makes the file system.
+	// diskProgram creates the file system.
 	diskProgram = "mkfs.ext4"
-	// checkedDisk is the size of the disk that is made to see whether there can be one.
+	// checkedDisk is the size in bytes of the disk that CheckDisks creates.
 	checkedDisk = 64 << 20
-	// loopTries is how often a loop device is asked for that somebody else has taken meanwhile.
+	// loopTries is how often to retry when another process takes the free loop device first.
 	loopTries = 100
 )
 
-// disk returns the folder of all that an instance writes to its disk.
+// disk returns the folder that holds everything that an instance writes to its disk.
 func (d *Driver) disk(id string) string {
 	folder := d.folder(id)
 	if _, err := os.Lstat(filepath.Join(folder, diskFile)); err == nil {
@@ -42,13 +44,15 @@ func (d *Driver) disk(id string) string {
 	return folder
 }
 
-// openDisk mounts the disk of an instance whose type has one of limited size. It is made the first time.
+// openDisk mounts the disk of an instance whose type limits its size. It creates the disk the first
+// time.
 func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 	folder := d.folder(spec.ID)
 	image := filepath.Join(folder, diskFile)
 	_, missing := os.Lstat(image)
 	if missing != nil {
-		// What an earlier version has started has its data beside, and goes on there.
+		// An instance that an earlier version started has its data outside a disk, and keeps it
+		// there.
 		if _, err := os.Lstat(filepath.Join(folder, upperFolder)); err == nil || spec.DiskBytes == 0 || !d.options.LimitDisks {
 			return nil
 		}
@@ -76,7 +80,7 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 	return nil
 }
 
-// makeDisk makes a file with an empty file system. It gets its name last.
+// makeDisk creates a file with an empty file system. The file gets its final name last.
 func makeDisk(ctx context.Context, image string, size int64) error {
 	partial := image + ".new"
 	err := os.WriteFile(partial, nil, fileMode)
@@ -84,7 +88,7 @@ func makeDisk(ctx context.Context, image string, size int64) error {
 		err = os.Truncate(partial, size)
 	}
 	if err == nil {
-		// Nothing is written that the instance does not write: a new file has no other content than zeros.
+		// Write only what the instance writes: a new file already reads as zeros.
 		var output []byte
 		output, err = exec.CommandContext(ctx, diskProgram, "-q", "-F", "-m", "0", "-J", "size=8", "-O", "^resize_inode",
 			"-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1", partial).CombinedOutput()
@@ -101,7 +105,7 @@ func makeDisk(ctx context.Context, image string, size int64) error {
 	return nil
 }
 
-// mountDisk mounts the file system of a file, unless it is mounted.
+// mountDisk mounts the file system in a file, unless it is already mounted.
 func mountDisk(image, folder string) error {
 	if err := os.MkdirAll(folder, publicMode); err != nil {
 		return fmt.Errorf("mount the instance's disk: %w", err)
@@ -114,7 +118,7 @@ func mountDisk(image, folder string) error {
 	if err != nil {
 		return fmt.Errorf("mount the instance's disk: %w", err)
 	}
-	// The device goes with the mount.
+	// The loop device is detached when the disk is unmounted.
 	defer func() { _ = device.Close() }()
 	if err := unix.Mount(device.Name(), folder, "ext4", unix.MS_NOATIME, "discard,noinit_itable"); err != nil {
 		return fmt.Errorf("mount the instance's disk: %w", err)
@@ -130,7 +134,8 @@ func isMountPoint(folder string) (bool, error) {
 	return own.Dev != above.Dev, nil
 }
 
-// attachLoop makes a file a device, as long as that is open or mounted.
+// attachLoop attaches a file to a loop device, which stays attached as long as it is open or
+// mounted.
 func attachLoop(path string) (*os.File, error) {
 	image, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -162,7 +167,8 @@ func attachLoop(path string) (*os.File, error) {
 	return nil, fmt.Errorf("make a loop device: %w", err)
 }
 
-// configureLoop passes the host's page cache by, where the file system can, so that nothing is in memory twice.
+// configureLoop bypasses the host's page cache if the file system can, so that no data is in memory
+// twice.
 func configureLoop(device, image *os.File) error {
 	config := &unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO}}
 	err := unix.IoctlLoopConfigure(int(device.Fd()), config)
@@ -173,7 +179,7 @@ func configureLoop(device, image *os.File) error {
 	return err
 }
 
-// removeMounted removes a folder on which something of the instance may be mounted.
+// removeMounted removes a folder that may be a mount point of the instance.
 func removeMounted(folder string) error {
 	err := unix.Unmount(folder, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
@@ -185,7 +191,7 @@ func removeMounted(folder string) error {
 	return nil
 }
 
-// removeFolder removes all of an instance's folder.
+// removeFolder removes an instance's folder and everything mounted in it.
 func removeFolder(folder string) error {
 	for _, name := range []string{runFolder, reportFolder, diskFolder, ""} {
 		if err := removeMounted(filepath.Join(folder, name)); err != nil {

@@ -26,67 +26,76 @@ import (
 const (
 	folderMode = 0o700
 	fileMode   = 0o600
-	// publicFileMode is that of files that become files of an instance, where everybody may read them.
+	// publicFileMode is the mode of files that appear in an instance, where everybody may read
+	// them.
 	publicFileMode os.FileMode = 0o644
-	// publicMode is that of folders that become folders of an instance, where not only root must get in.
+	// publicMode is the mode of folders that appear in an instance, where non-root users must be
+	// able to enter them.
 	publicMode os.FileMode = 0o755
 )
 
-// stopGrace is how long a machine may take to end when it is asked to: the agent gives each of its steps 5 seconds.
+// stopGrace is how long a machine may take to end when asked to. The agent allows 5 seconds for
+// each of its steps.
 const stopGrace = 30 * time.Second
 
-// thawInterval is how often what an instance freezes is thawed while the instance is killed.
+// thawInterval is how often an instance is thawed while it is being killed, in case it freezes its
+// own processes.
 const thawInterval = 100 * time.Millisecond
 
-// Options are what a driver needs.
+// Options configures a Driver.
 type Options struct {
-	// StateDir of the daemon, an absolute path without symbolic links.
+	// StateDir is the daemon's state folder, an absolute path without symbolic links.
 	StateDir string
 	// SystemDir holds the operating system of instances, which they share and cannot change.
 	SystemDir string
 	// ImagesDir holds one folder per Kubernetes version.
 	ImagesDir string
-	// AgentDir holds foonode and its links, in the folders in which an instance has them.
+	// AgentDir holds foonode and its links, laid out as in an instance.
 	AgentDir string
-	// Runtime is the program of the OCI runtime, as runc.
+	// Runtime is the OCI runtime program, for example runc.
 	Runtime string
-	// Network of the instances.
+	// Network is the address range of the instances.
 	Network netip.Prefix
-	// Bridge that the instances' cards are put on.
+	// Bridge is where the instances' network cards are attached.
 	Bridge *network.Bridge
-	// UserNamespaces has new instances have users of their own, who are nobody on the host.
+	// UserNamespaces gives each new instance a user namespace, whose users have no rights on the
+	// host.
 	UserNamespaces bool
-	// LimitDisks has new instances have a disk of the size of their type, where that has one.
+	// LimitDisks gives new instances a disk of the size that their type specifies, if it specifies
+	// one.
 	LimitDisks bool
-	// Mirror that instances pull images from first; nil if there is none.
+	// Mirror is where instances first try to pull images from; nil if there is none.
 	Mirror *Mirror
 }
 
-// Mirror stands for all registries.
+// Mirror is a mirror of all image registries.
 type Mirror struct {
 	// Endpoint is its URL, https://address:port.
 	Endpoint string
-	// CA is the certificates, in PEM form, that it is verified with.
+	// CA holds the PEM-encoded certificates that verify the endpoint.
 	CA []byte
 }
 
-// Driver makes machines on this host.
+// Driver runs machines on this host.
 type Driver struct {
 	options    Options
 	containers containers
 	reports    *reports
 
-	// making is held while a layer is made that instances share.
+	// making is held while a shared layer is created.
 	making sync.Mutex
-	// consoles holds, by the ID of each machine, a channel that is closed once all that it said is kept.
+	// consoles maps a machine's ID to a channel that is closed once all of its console output is
+	// stored.
 	consoles sync.Map
-	// starts has room for those that may start at once: more would take longer, and in the end too long.
+	// starts limits how many machines start concurrently. With more, each start would take longer
+	// and eventually time out.
 	starts chan struct{}
 }
 
 var _ engine.Machines = &Driver{}
 
-// NewDriver returns a driver, after it has removed what is left of instances that are not among the known IDs.
+// NewDriver returns a driver. It first removes what is left of instances whose IDs are not in
+// known.
 func NewDriver(ctx context.Context, options Options, known []string) (*Driver, error) {
 	folder := filepath.Join(options.StateDir, "instances")
 	if err := os.MkdirAll(folder, folderMode); err != nil {
@@ -130,10 +139,10 @@ func removeStray(folder string, known []string) error {
 	return nil
 }
 
-// Close stops watching; machines run on.
+// Close stops watching reports. Machines keep running.
 func (d *Driver) Close() error { return d.reports.close() }
 
-// machine is one that runs.
+// machine is a running machine.
 type machine struct {
 	*process.Handle
 	reports <-chan cloud.Bootstrap
@@ -169,12 +178,12 @@ func (d *Driver) attach(id string, handle *process.Handle) (engine.Machine, erro
 	return &machine{Handle: handle, reports: reports}, nil
 }
 
-// Kill ends a machine at once; see engine.Machines.
+// Kill ends a machine immediately; see engine.Machines.
 func (d *Driver) Kill(ctx context.Context, id string, identity *process.Identity) error {
 	return withFirst(identity, func(first *process.Handle) error { return kill(ctx, id, first) })
 }
 
-// withFirst does something to the first process of a machine, if there is one.
+// withFirst calls do with the first process of a machine, if that process still exists.
 func withFirst(identity *process.Identity, do func(*process.Handle) error) error {
 	if identity == nil {
 		return nil
@@ -196,7 +205,7 @@ func (d *Driver) Stop(ctx context.Context, id string, identity *process.Identity
 }
 
 func stop(ctx context.Context, id string, handle *process.Handle) error {
-	// One that is frozen would hear of it only later.
+	// A frozen process would not handle the signal until it is thawed.
 	if err := errors.Join(thaw(id), handle.Signal(unix.SIGTERM)); err != nil {
 		return fmt.Errorf("stop the first process: %w", err)
 	}
@@ -212,14 +221,15 @@ func stop(ctx context.Context, id string, handle *process.Handle) error {
 	}
 }
 
-// Freeze has the processes of a machine stand still; see engine.Machines.
+// Freeze freezes all processes of a machine; see engine.Machines.
 func (d *Driver) Freeze(id string) error { return freeze(id) }
 
-// Thaw has them go on; see engine.Machines.
+// Thaw resumes the processes of a machine; see engine.Machines.
 func (d *Driver) Thaw(id string) error { return thaw(id) }
 
-// kill kills the first process of an instance, and with it all others. Processes that the instance has frozen end once they are thawed,
-// so that is done again and again until all have ended.
+// kill kills the first process of an instance, and with it all others. Processes that the instance
+// has frozen end only once they are thawed, so kill repeats the signal and the thawing until all
+// processes have ended.
 func kill(ctx context.Context, id string, handle *process.Handle) error {
 	tick := time.NewTicker(thawInterval)
 	defer tick.Stop()
@@ -237,7 +247,9 @@ func kill(ctx context.Context, id string, handle *process.Handle) error {
 	}
 }
 
-// Remove ends a machine at once and removes all of it; see engine.Machines. Nothing that it could still write would be kept.
+// Remove ends a machine immediately and deletes everything that belongs to it; see engine.Machines.
+// It does not stop the machine cleanly first, because nothing that the machine could still write
+// would be kept.
 func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identity) error {
 	if err := d.removeVolatile(ctx, id, identity); err != nil {
 		return err
@@ -245,8 +257,9 @@ func (d *Driver) Remove(ctx context.Context, id string, identity *process.Identi
 	return removeFolder(d.folder(id))
 }
 
-// removeVolatile ends a machine at once and removes what does not outlive its processes. What the machine has written to its
-// root stays where that lies on disk; where it lies in memory it is lost, and only the private folders stay.
+// removeVolatile ends a machine immediately and removes everything that does not outlive its
+// processes. It keeps what the machine wrote to its root if the writable layer is on disk. A layer
+// in memory is lost; only the private folders are kept then.
 func (d *Driver) removeVolatile(ctx context.Context, id string, identity *process.Identity) error {
 	if err := d.Kill(ctx, id, identity); err != nil {
 		return err
@@ -273,5 +286,6 @@ func (d *Driver) removeVolatile(ctx context.Context, id string, identity *proces
 	return nil
 }
 
-// cardName returns the name of the host's end of an instance's card: at most 15 characters.
+// cardName returns the name of the host's end of an instance's network card. It has at most 15
+// characters.
 func cardName(id string) string { return network.CardPrefix + id }

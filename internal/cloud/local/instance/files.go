@@ -23,8 +23,9 @@ import (
 
 const machineIDLength = 32
 
-// writeIdentity writes the files that tell the instance who it is. What is in /etc is the uppermost layer of its root, so that nothing in
-// a disk that was kept, such as a link, leads the host elsewhere when it writes.
+// writeIdentity writes the files that tell the instance who it is. The files in /etc form the
+// uppermost read-only layer of its root, so the host never writes through a link that an instance
+// left on a disk that was kept.
 func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
 	m, gateway := metadataOf(spec), store.Gateway(d.options.Network).String()
 	text, err := json.Marshal(m)
@@ -37,7 +38,7 @@ func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
 		{filepath.Join(identityFolder, "etc/hosts"), []byte(hosts(m)), publicFileMode},
 		{filepath.Join(identityFolder, "etc/hostname"), []byte(m.Hostname + "\n"), publicFileMode},
 		{filepath.Join(identityFolder, "etc/machine-id"), []byte(machineID(m.ID) + "\n"), publicFileMode},
-		// CoreDNS wants a name server. Where none answers, look-ups fail at once.
+		// CoreDNS needs a name server. Look-ups fail immediately if none answers there.
 		{filepath.Join(identityFolder, "etc/resolv.conf"), []byte("nameserver " + gateway + "\n"), publicFileMode},
 	}
 	first, err := d.usersOf(spec.ID)
@@ -49,7 +50,7 @@ func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), publicMode), os.WriteFile(path, file.text, file.mode)); err != nil {
 			return fmt.Errorf("write /%s of the instance: %w", file.path, err)
 		}
-		// What is in a layer belongs to the instance by how that is mounted.
+		// The files in a layer belong to the instance through the way that the layer is mounted.
 		if filepath.Dir(file.path) != runFolder {
 			continue
 		}
@@ -60,12 +61,12 @@ func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
 	return nil
 }
 
-// mirror tells containerd where to pull images from before it asks the registry of an image itself.
+// mirror returns the files that tell containerd to try the mirror before an image's own registry.
 func (d *Driver) mirror() []identityFile {
 	if d.options.Mirror == nil {
 		return nil
 	}
-	// A registry with a folder of its own is not one of these.
+	// _default does not apply to registries that have a folder of their own.
 	folder := filepath.Join(identityFolder, "etc/containerd/certs.d/_default")
 	hosts := fmt.Sprintf("[host.%q]\n  capabilities = [\"pull\", \"resolve\"]\n  ca = \"ca.crt\"\n", d.options.Mirror.Endpoint)
 	return []identityFile{
@@ -81,8 +82,8 @@ type identityFile struct {
 	mode os.FileMode
 }
 
-// kernelConfiguration says how the kernel was built, which kubeadm's checks read. Distributions leave it in /boot where the kernel does
-// not tell by itself.
+// kernelConfiguration returns the configuration that the kernel was built with, which kubeadm's
+// preflight checks read. Distributions put it in /boot if the kernel itself does not expose it.
 func kernelConfiguration() []identityFile {
 	var uname unix.Utsname
 	if err := unix.Uname(&uname); err != nil {
@@ -105,7 +106,7 @@ func hosts(m contract.Instance) string {
 	return "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n" + m.Address + " " + names + "\n"
 }
 
-// machineID returns an ID that differs between instances and stays the same for one.
+// machineID returns a stable ID that is unique per instance.
 func machineID(id string) string {
 	sum := sha256.Sum256([]byte("foo instance " + id))
 	return hex.EncodeToString(sum[:])[:machineIDLength]

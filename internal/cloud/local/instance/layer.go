@@ -13,32 +13,34 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryLayerSize limits the writable layer where it can not lie on disk.
+// memoryLayerSize limits the writable layer when it cannot be on disk.
 const memoryLayerSize = "2g"
 
-// RootCheckPrefix starts the name of the folder that CheckRoot makes; one that is killed leaves it.
+// RootCheckPrefix is the prefix of the folder that CheckRoot creates. A killed check leaves its
+// folder behind.
 const RootCheckPrefix = ".root-check-"
 
-// kernelFileSystems lists the file systems that the kernel has.
+// kernelFileSystems lists the file systems that the kernel supports.
 const kernelFileSystems = "/proc/filesystems"
 
-// Layer says where the writable layer of an instance's root lies.
+// Layer is where the writable layer of an instance's root is kept.
 type Layer string
 
 const (
 	// LayerInStateDir is a layer in the state folder.
 	LayerInStateDir Layer = "state folder"
-	// LayerInMemory is a layer of at most 2 GiB in memory, where the state folder's file system can not hold one.
+	// LayerInMemory is a layer of at most 2 GiB in memory, used when the state folder's file system
+	// cannot hold one.
 	LayerInMemory Layer = "memory"
 )
 
-// RootError says that this host can not give an instance its copy-on-write root.
+// RootError reports that this host cannot give an instance its copy-on-write root.
 type RootError struct {
-	// StateDir that was tried.
+	// StateDir is the state folder that was tried.
 	StateDir string
-	// Problem is what is wrong and what to do.
+	// Problem describes what is wrong and how to fix it.
 	Problem string
-	// Err is what the kernel said; nil when it was not asked.
+	// Err is the kernel's error; nil if the kernel was not asked.
 	Err error
 }
 
@@ -50,11 +52,12 @@ func (e *RootError) Error() string {
 	return message
 }
 
-// Unwrap returns what the kernel said.
+// Unwrap returns the kernel's error.
 func (e *RootError) Unwrap() error { return e.Err }
 
-// CheckRoot mounts a root as an instance gets it, in a mount namespace of its own that ends with the call, and returns
-// where its writable layer lies. It returns a RootError when this host allows no such root. Both folders must be there.
+// CheckRoot mounts a root as for an instance, in a temporary mount namespace, and returns where its
+// writable layer is kept. It returns a RootError if this host cannot mount such a root. Both
+// folders must exist.
 func CheckRoot(stateDir, systemDir string) (Layer, error) {
 	if err := requireOverlay(); err != nil {
 		return "", err
@@ -72,11 +75,12 @@ func CheckRoot(stateDir, systemDir string) (Layer, error) {
 	return layer, errors.Join(err, os.RemoveAll(folder))
 }
 
-// requireOverlay looks whether the kernel has overlayfs, and makes it load the module when it has one.
+// requireOverlay returns an error if the kernel has no overlayfs. It makes the kernel load the
+// module if necessary.
 func requireOverlay() error {
 	const module = "overlay"
 	for _, try := range []func(){func() {}, func() { _ = unix.Mount(module, "/proc/self/fd", module, 0, "") }} {
-		// The kernel loads the module when somebody mounts it; a wrong mount is enough.
+		// The kernel loads the module when somebody mounts it; an invalid mount is enough.
 		try()
 		text, err := os.ReadFile(kernelFileSystems)
 		if err != nil {
@@ -90,7 +94,7 @@ func requireOverlay() error {
 		"or run a kernel that is built with CONFIG_OVERLAY_FS"}
 }
 
-// probe runs in a mount namespace of its own.
+// probe runs probeHere in its own mount namespace.
 func probe(folder, systemDir string) (layer Layer, err error) {
 	err = inOwnMounts(func() (err error) {
 		layer, err = probeHere(folder, systemDir)
@@ -116,14 +120,15 @@ func probeHere(folder, systemDir string) (Layer, error) {
 			_ = unix.Unmount(filepath.Join(folder, workFolder), unix.MNT_DETACH)
 		}
 	}()
-	// Where a file system lacks what an overlay needs of it, the kernel mounts it, but read-only.
+	// If a file system lacks something that an overlay needs, the kernel mounts the overlay
+	// read-only.
 	if err := os.Mkdir(filepath.Join(target, filepath.Base(folder)), folderMode); err != nil {
 		return "", fmt.Errorf("write to it: %w", err)
 	}
 	return layer, nil
 }
 
-// explain says what may be wrong with a host that refused, and what is allowed.
+// explain describes what may be wrong with a host that refused the mount, and what is allowed.
 func explain(refusal error, stateDir, systemDir string) string {
 	if errors.Is(refusal, unix.EPERM) {
 		return "this machine does not permit to mount one; run foocloud as root with CAP_SYS_ADMIN, in a container with --privileged"
@@ -133,7 +138,8 @@ func explain(refusal error, stateDir, systemDir string) string {
 		"or mount a tmpfs there", systemDir, fileSystem(systemDir), stateDir, fileSystem(stateDir), allowed)
 }
 
-// fileSystem returns the name of the file system that a path lies on, or its number where it has no common name.
+// fileSystem returns the name of the file system that holds a path, or its magic number if it has
+// no common name.
 func fileSystem(path string) string {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(path, &stat); err != nil {
@@ -150,8 +156,9 @@ func fileSystem(path string) string {
 	return fmt.Sprintf("file system %#x", stat.Type)
 }
 
-// mountLayers mounts the folder lower with a writable layer over it. The layer lies on the state folder's disk or, when
-// the kernel does not take that (as on a host whose root is an overlay itself), in memory. The root belongs to owner.
+// mountLayers mounts the folders in lower with a writable layer on top. The writable layer is on
+// the state folder's disk, or in memory if the kernel does not accept that (for example on a host
+// whose own root is an overlay). The root belongs to owner.
 func mountLayers(folder, lower, target string, owner uint32) (Layer, error) {
 	err := mountOverlay(folder, lower, target)
 	if err == nil {

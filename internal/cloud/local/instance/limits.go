@@ -23,32 +23,35 @@ import (
 )
 
 const (
-	// processesPerCPU is how many processes and threads an instance may have for each of its CPUs, so that a fork bomb in one leaves the
-	// machine its process IDs.
+	// processesPerCPU is how many processes and threads an instance may have per CPU. The limit
+	// keeps a fork bomb in one instance from exhausting the host's process IDs.
 	processesPerCPU = 2048
-	// cpuPeriod is the time, in microseconds, in which an instance may use its CPUs.
+	// cpuPeriod is the period of the CPU quota, in microseconds.
 	cpuPeriod = 100000
-	// allInstances is the cgroup of the instances of all clouds of the host.
+	// allInstances is the cgroup of the instances of all clouds on the host.
 	allInstances = "/foo"
-	// anyNumber stands for all major or minor numbers of devices.
+	// anyNumber matches all major or minor device numbers.
 	anyNumber = devices.Wildcard
 )
 
-// limitsGroup is the cgroup of the host that limits an instance, and containerGroup the one below it that its processes are in. Root in
-// an instance may write to what it sees as the root of cgroups, containerGroup, and so could lift the limits there.
+// limitsGroup is the host's cgroup that limits an instance, and containerGroup the one below it
+// that holds its processes. Root in an instance can write to containerGroup, which it sees as the
+// root cgroup, and could lift limits set there.
 func limitsGroup(id string) string    { return allInstances + "/" + id }
 func containerGroup(id string) string { return limitsGroup(id) + "/instance" }
 
-// hostCgroups is where the host's cgroups are, in version 2.
+// hostCgroups is where the host's cgroups are mounted in version 2.
 const hostCgroups = "/sys/fs/cgroup"
 
-// holdTries is how often controllers are asked for: systemd takes them away in a moment that is short, and seldom.
+// holdTries is how often to request the controllers. systemd rarely takes them away in between, and
+// the window is short.
 const holdTries = 100
 
-// nodeControllers are those that a node has to have: kubeadm makes none without.
+// nodeControllers are the controllers that a node must have; kubeadm refuses to create a node
+// without them.
 var nodeControllers = []string{"cpu", "cpuset", "memory", "pids"}
 
-// limit makes the cgroup that limits an instance to the size of its type.
+// limit creates the cgroup that limits an instance to the size of its type.
 func limit(spec engine.MachineSpec) error { return limitIn(limitsGroup(spec.ID), spec) }
 
 func limitIn(path string, spec engine.MachineSpec) error {
@@ -74,9 +77,10 @@ func limitIn(path string, spec engine.MachineSpec) error {
 	return nil
 }
 
-// hold makes a cgroup below the topmost one, and has it pass on the controllers that nodes need. The topmost one is systemd's, which takes
-// away from it what none of its units needs, as cpuset, whenever it reloads or a unit starts; but not what a group below passes on. So it
-// does that at once, and again if systemd was between.
+// hold creates a cgroup below the root cgroup and makes it pass on the controllers that nodes need.
+// systemd owns the root cgroup. Whenever it reloads or starts a unit, it disables controllers that
+// none of its units needs, such as cpuset, but not controllers that a child cgroup passes on. So
+// hold enables them in the child immediately, and retries if systemd disabled them in between.
 func hold(top, group string) error {
 	const available, handed = "cgroup.controllers", "cgroup.subtree_control"
 	missing, err := lacks(filepath.Join(top, available))
@@ -94,7 +98,7 @@ func hold(top, group string) error {
 			if err := os.WriteFile(filepath.Join(top, handed), []byte("+"+controller), 0); err != nil {
 				return fmt.Errorf("turn on the cgroup controller %s: %w", controller, err)
 			}
-			// It fails if systemd was between.
+			// This fails if systemd disabled the controller in between.
 			_ = os.WriteFile(filepath.Join(group, handed), []byte("+"+controller), 0)
 		}
 		missing, err = lacks(filepath.Join(group, handed))
@@ -105,7 +109,7 @@ func hold(top, group string) error {
 	return fmt.Errorf("systemd does not let the cgroup %s have the controllers %s, which nodes need", group, strings.Join(missing, ", "))
 }
 
-// lacks returns which of the controllers that nodes need are not in a list of controllers.
+// lacks returns the nodeControllers that are missing from the list in a file.
 func lacks(path string) ([]string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -115,7 +119,8 @@ func lacks(path string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(nodeControllers), func(name string) bool { return slices.Contains(there, name) }), nil
 }
 
-// swapLimit has an instance use no swap, where the kernel counts what is swapped. Zero is no limit.
+// swapLimit returns the limit of memory and swap together that keeps an instance from swapping, or
+// 0 (no limit) if the kernel does not count swap.
 func swapLimit(memory int64) int64 {
 	_, err := os.Stat("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes")
 	if cgroups.IsCgroup2UnifiedMode() || err == nil {
@@ -130,15 +135,16 @@ func CheckLimits() error {
 	return errors.Join(limitIn(path+"/instance", engine.MachineSpec{CPUs: 1, MemoryBytes: 1 << 30}), remove(path))
 }
 
-// RemoveLimits removes the cgroup of all instances of this host, unless there are some. It must not run while one is made: that one
-// could find the group gone.
+// RemoveLimits removes the cgroup of all instances of this host, unless it contains instances. It
+// must not run while an instance is being created, because that instance could find the cgroup
+// gone.
 func RemoveLimits() error {
 	group, err := groupOf(allInstances)
 	if err != nil {
 		return err
 	}
 	for _, path := range group.GetPaths() {
-		// What has groups in it is in use.
+		// A cgroup with children is in use.
 		if err := unix.Rmdir(path); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.ENOTEMPTY) {
 			return fmt.Errorf("remove the cgroup %s: %w", path, err)
 		}
@@ -146,7 +152,8 @@ func RemoveLimits() error {
 	return nil
 }
 
-// unlimit removes the cgroup of an instance that has no processes any more. One that is not there is no error.
+// unlimit removes the cgroup of an instance that has no processes left. A missing cgroup is not an
+// error.
 func unlimit(id string) error { return remove(limitsGroup(id)) }
 
 func remove(path string) error {
@@ -164,7 +171,8 @@ func groupOf(path string) (cgroups.Manager, error) {
 	return manager.New(&cgroups.Cgroup{Path: path, Resources: &cgroups.Resources{SkipDevices: true}})
 }
 
-// freeze has all processes of an instance stand still. They cannot undo it, since it is the group above theirs that is frozen.
+// freeze freezes all processes of an instance. They cannot undo it, because the frozen cgroup is
+// the parent of theirs.
 func freeze(id string) error {
 	group, err := groupOf(limitsGroup(id))
 	if err == nil {
@@ -176,7 +184,8 @@ func freeze(id string) error {
 	return nil
 }
 
-// thaw lets the processes of an instance go on that it has frozen: those that are frozen do not end.
+// thaw resumes all processes of an instance, including those that the instance froze itself. Frozen
+// processes would not end.
 func thaw(id string) error {
 	group, err := groupOf(limitsGroup(id))
 	if err != nil {
@@ -194,7 +203,7 @@ func thaw(id string) error {
 		if err == nil && entry.IsDir() {
 			err = os.WriteFile(filepath.Join(path, file), []byte(text), 0)
 		}
-		// What is gone meanwhile is thawed.
+		// A cgroup that was removed meanwhile needs no thawing.
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENODEV) {
 			return nil
 		}
@@ -206,7 +215,8 @@ func thaw(id string) error {
 	return nil
 }
 
-// allowedDevices are those that every container has, and pseudo-terminals. Whoever makes another device cannot open it.
+// allowedDevices returns the devices that every container has, and pseudo-terminals. Other device
+// nodes can be created but not opened.
 func allowedDevices() []*devices.Rule {
 	allow := func(kind devices.Type, major, minor int64, permissions devices.Permissions) *devices.Rule {
 		return &devices.Rule{Type: kind, Major: major, Minor: minor, Permissions: permissions, Allow: true}
@@ -223,6 +233,6 @@ func allowedDevices() []*devices.Rule {
 		allow(devices.CharDevice, 5, 1, "rwm"),           // console
 		allow(devices.CharDevice, 5, 2, "rwm"),           // ptmx
 		allow(devices.CharDevice, 136, anyNumber, "rwm"), // pseudo-terminals
-		allow(devices.CharDevice, 10, 200, "rwm"),        // tun, which runtimes permit every container
+		allow(devices.CharDevice, 10, 200, "rwm"),        // tun, which runtimes allow for every container
 	}
 }

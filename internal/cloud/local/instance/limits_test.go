@@ -11,8 +11,9 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// A machine without what nodes need says so, before it makes anything. Those of systemd with version 2 of cgroups have their own story in
-// test/e2e: nothing but the kernel does what it does with these files.
+// A machine that lacks what nodes need reports that before anything is created. test/e2e covers
+// machines with systemd and cgroups version 2, because only a real kernel treats these files as it
+// does.
 func TestHoldSaysWhichControllersAreMissing(t *testing.T) {
 	g := NewWithT(t)
 	top := t.TempDir()

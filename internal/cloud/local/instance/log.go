@@ -45,13 +45,15 @@ func missing(err error, source engine.LogSource, id string) error {
 	return fmt.Errorf("open the %s log: %w", source, err)
 }
 
-// follower reads a file and, at its end, waits for more until the context ends or the file is removed. Where the file is put
-// aside and another one gets its name, as the node agent does with a log that has grown large, it goes on with that one.
+// follower reads a file. At the end of the file, it waits for more until the context ends or the
+// file is removed. If the file is rotated, as the node agent does with a large log, it continues
+// with the new file of the same name.
 type follower struct {
 	ctx          context.Context
 	folder, name string
 	file         *os.File
-	// next is the file that has the name now, when that is another one; it is read once all of this one is.
+	// next is the file that has the name now, if that is another file. It is read after the current
+	// one.
 	next    *os.File
 	watcher *fsnotify.Watcher
 }
@@ -61,7 +63,8 @@ func follow(ctx context.Context, folder, name string) (*follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("follow: %w", err)
 	}
-	// The folder and not the file, whose watch would go with it; and first, so that no other file gets the name unseen.
+	// Watch the folder, because a watch on the file would end with the file. Start the watch first,
+	// so that no rotation is missed.
 	if err := watcher.Add(folder); err != nil {
 		return nil, errors.Join(fmt.Errorf("follow: %w", err), watcher.Close())
 	}
@@ -89,7 +92,7 @@ func (f *follower) Read(buffer []byte) (int, error) {
 	}
 }
 
-// wait returns when there may be more to read, and io.EOF when there will be no more.
+// wait returns when there may be more to read, or io.EOF if there will be no more.
 func (f *follower) wait() error {
 	select {
 	case <-f.ctx.Done():
@@ -102,7 +105,7 @@ func (f *follower) wait() error {
 			return nil
 		}
 	case err := <-f.watcher.Errors:
-		// Some events are lost; what they were about is looked at.
+		// Some events were lost, so look at the file.
 		if !errors.Is(err, fsnotify.ErrEventOverflow) {
 			return err
 		}
@@ -117,7 +120,7 @@ func (f *follower) look() error {
 		if f.removed() {
 			return io.EOF
 		}
-		return nil // it was put aside, and the next one is about to be made
+		return nil // it was rotated, and the next file is about to be created
 	}
 	if err != nil {
 		return err
@@ -134,7 +137,7 @@ func (f *follower) look() error {
 	return nil
 }
 
-// removed reports whether the file has no name any more.
+// removed reports whether the file has been unlinked.
 func (f *follower) removed() bool {
 	var stat unix.Stat_t
 	return unix.Fstat(int(f.file.Fd()), &stat) != nil || stat.Nlink == 0

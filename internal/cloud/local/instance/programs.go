@@ -17,15 +17,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Folders of the state folder that hold the layers of all instances, and a file of each instance that names those that it has.
+// Folders of the state folder that hold the layers of all instances, and a file in each instance's
+// folder that names the layers it uses.
 const (
 	agentLayers      = "agent"
 	kubernetesLayers = "kubernetes"
 	layersFile       = "layers"
 )
 
-// layers returns the folders that the root of an instance is a view of, the uppermost first: who it is, the agent, Kubernetes and the
-// operating system. They are layers and not mounts, since root in an instance could make a mount writable and change what all instances share.
+// layers returns the folders that make up the root of an instance, uppermost first: its identity,
+// the agent, Kubernetes and the operating system. They are layers rather than mounts because root
+// in an instance could make a mount writable and change what all instances share.
 func (d *Driver) layers(id, kubernetesVersion string) (string, error) {
 	kubernetes, err := d.kubernetesLayer(kubernetesVersion)
 	if err != nil {
@@ -38,14 +40,14 @@ func (d *Driver) layers(id, kubernetesVersion string) (string, error) {
 	return layers, nil
 }
 
-// removeUnusedLayers removes the programs that no instance has any more.
+// removeUnusedLayers removes the programs that no instance uses any more.
 func (d *Driver) removeUnusedLayers(instances []string) error {
 	used := []string{d.options.AgentDir}
 	for _, id := range instances {
 		text, err := os.ReadFile(filepath.Join(d.folder(id), layersFile))
 		if errors.Is(err, os.ErrNotExist) {
 			if _, err := os.Stat(d.folder(id)); err == nil {
-				return nil // an earlier version has started it, and did not note them
+				return nil // an earlier version started it and did not record its layers
 			}
 			continue
 		}
@@ -71,8 +73,9 @@ func (d *Driver) removeUnusedLayers(instances []string) error {
 	return nil
 }
 
-// kubernetesLayer returns a folder that holds the programs of a version where an instance has them. It is made when it is first asked for.
-// When the programs are built anew, instances that run keep those that they were made with.
+// kubernetesLayer returns a folder that holds the programs of a version, laid out as in an
+// instance. It creates the folder on first use. When the programs are rebuilt, running instances
+// keep the programs that they were created with.
 func (d *Driver) kubernetesLayer(version string) (string, error) {
 	source := filepath.Join(d.options.ImagesDir, version)
 	var built unix.Stat_t
@@ -83,7 +86,7 @@ func (d *Driver) kubernetesLayer(version string) (string, error) {
 	layer := filepath.Join(d.options.StateDir, kubernetesLayers, name)
 	d.making.Lock()
 	defer d.making.Unlock()
-	// A folder that is there is whole, since it gets its name last.
+	// An existing folder is complete, because it gets its name last.
 	if _, err := os.Stat(layer); err == nil {
 		return layer, nil
 	}
@@ -103,7 +106,8 @@ func (d *Driver) kubernetesLayer(version string) (string, error) {
 	return layer, os.Rename(partial, layer)
 }
 
-// install makes a program or a link to one appear at another place too: without a copy where both places are of one file system.
+// install makes a program, or a link to one, available at another path. It copies only across file
+// systems.
 func install(from, to string) error {
 	err := os.Link(from, to)
 	if !errors.Is(err, unix.EXDEV) {

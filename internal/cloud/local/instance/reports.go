@@ -24,19 +24,21 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// maxReport is the size of a report that is still read; what an instance writes is not trusted.
+// maxReport is how many bytes of a report are read. What an instance writes is not trusted.
 const maxReport = 64 << 10
 
-// maxMessage is the length of a report's message that is kept.
+// maxMessage is the maximum length in bytes of a report's message; the rest is cut off.
 const maxMessage = 4 << 10
 
-// An instance may report this often at once, and then once in reportInterval: each report is written to the disk and told to all who watch.
+// An instance may send a burst of reportsAtOnce reports, and then one per reportInterval. Each
+// report is written to disk and sent to all watchers.
 const (
 	reportsAtOnce  = 10
 	reportInterval = time.Second
 )
 
-// reports watches the report folders of all instances with one watcher: the kernel allows few.
+// reports watches the report folders of all instances with a single watcher, because the kernel
+// allows few.
 type reports struct {
 	watcher *fsnotify.Watcher
 
@@ -48,11 +50,12 @@ type reported struct {
 	id     string
 	folder string
 
-	// reading is held from a look at the file until what it said is passed on: who looked first must not be heard last.
+	// reading is held from reading the file until its content is passed on, so that an older report
+	// never replaces a newer one.
 	reading sync.Mutex
 	latest  chan cloud.Bootstrap
 	limit   *rate.Limiter
-	// later says that the file is looked at once that is allowed; reports.mu guards it.
+	// later is true while a delayed read is scheduled; guarded by reports.mu.
 	later bool
 }
 
@@ -68,7 +71,8 @@ func newReports() (*reports, error) {
 
 func (r *reports) close() error { return r.watcher.Close() }
 
-// watch returns a channel that holds the newest report of an instance, the one that is there already included.
+// watch returns a channel that holds the newest report of an instance, including one that already
+// exists.
 func (r *reports) watch(id, folder string) (<-chan cloud.Bootstrap, error) {
 	entry := &reported{id: id, folder: filepath.Join(folder, reportFolder), latest: make(chan cloud.Bootstrap, 1), limit: rate.NewLimiter(rate.Every(reportInterval), reportsAtOnce)}
 	r.mu.Lock()
@@ -89,7 +93,7 @@ func (r *reports) forget(id string) {
 			continue
 		}
 		delete(r.folders, folder)
-		// The folder may be gone, and the watch with it.
+		// The folder, and with it the watch, may no longer exist.
 		_ = r.watcher.Remove(folder)
 	}
 }
@@ -177,7 +181,7 @@ func (r *reports) read(entry *reported) {
 	entry.latest <- bootstrap
 }
 
-// sanitize returns what of a report is passed on, and whether there is something.
+// sanitize returns the part of a report that is passed on, and false if the report is invalid.
 func sanitize(reported contract.Bootstrap) (cloud.Bootstrap, bool) {
 	b := cloud.Bootstrap{State: cloud.BootstrapState(reported.State), Message: reported.Message}
 	known := []cloud.BootstrapState{
@@ -199,8 +203,9 @@ func readUntrusted(folder string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxReport))
 }
 
-// openUntrusted opens a file in a folder that the instance can write to. It follows no link out of the folder, and does not
-// wait for the other end of a pipe: the instance could have put either in the place of the file.
+// openUntrusted opens a file in a folder that the instance can write to. The instance may have
+// replaced the file with a link or a pipe, so openUntrusted follows no link out of the folder and
+// does not block on a pipe.
 func openUntrusted(folder, name string) (*os.File, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

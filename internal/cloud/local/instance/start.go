@@ -23,15 +23,16 @@ import (
 const (
 	// startTimeout is how long the container of an instance may take to start.
 	startTimeout = 30 * time.Second
-	// startsPerCPU is how many may start at once for each CPU of the host.
+	// startsPerCPU is how many instances may start concurrently per CPU of the host.
 	startsPerCPU = 2
 )
 
 // card is the name of the network card in an instance.
 const card = "eth0"
 
-// Start makes a machine; see engine.Machines. Its first process does nothing before its identity is stored, so that one that is
-// made while the daemon is killed is found by the next.
+// Start creates a machine; see engine.Machines. The machine's first process does nothing until its
+// identity is stored. So if the daemon is killed meanwhile, no running machine is unknown to the
+// next daemon.
 func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
 	select {
 	case d.starts <- struct{}{}:
@@ -58,7 +59,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 	return nil, errors.Join(fmt.Errorf("start the container: %w", err), d.giveUp(ctx, spec.ID, handle))
 }
 
-// prepare removes what an earlier start has left, and writes what the container is made from.
+// prepare removes what an earlier start left behind and writes what the container is created from.
 func (d *Driver) prepare(ctx context.Context, spec engine.MachineSpec) error {
 	remove := d.Remove
 	if spec.KeepDisk {
@@ -78,8 +79,8 @@ func (d *Driver) prepare(ctx context.Context, spec engine.MachineSpec) error {
 	return nil
 }
 
-// giveUp removes a container that could not be started. The end of its first process, if there is one, is taken note of before that is
-// let go.
+// giveUp removes a container that failed to start. It waits for the first process, if any, to end
+// before it closes the handle.
 func (d *Driver) giveUp(ctx context.Context, id string, handle *process.Handle) error {
 	err := d.containers.remove(context.WithoutCancel(ctx), id)
 	if handle == nil {
@@ -99,7 +100,7 @@ func (d *Driver) makeFolders(spec engine.MachineSpec) error {
 		return err
 	}
 	folder, disk := d.folder(spec.ID), d.disk(spec.ID)
-	// Root of the instance has these.
+	// These belong to the instance's root user.
 	owned := []string{filepath.Join(disk, upperFolder), filepath.Join(folder, runFolder), filepath.Join(folder, reportFolder)}
 	for _, name := range slices.Sorted(maps.Keys(privateDirs)) {
 		owned = append(owned, filepath.Join(disk, privateFolder, name))
@@ -118,7 +119,7 @@ func (d *Driver) makeFolders(spec engine.MachineSpec) error {
 	return nil
 }
 
-// mountRoot mounts the root of an instance where its runtime looks for it.
+// mountRoot mounts the root of an instance where the runtime looks for it.
 func (d *Driver) mountRoot(id, layers string, first uint32) error {
 	if first != hostUsers {
 		return d.mountMapped(id, layers, first)
@@ -127,8 +128,9 @@ func (d *Driver) mountRoot(id, layers string, first uint32) error {
 	return err
 }
 
-// startContainer makes the container, connects it, stores who it is, and lets it go. Together with an error it returns the handle of a
-// process that was made.
+// startContainer creates the container, connects it to the network, commits its identity, and
+// starts it. If it fails after the first process was created, it returns the handle of that process
+// together with the error.
 func (d *Driver) startContainer(ctx context.Context, spec engine.MachineSpec, layers string, commit engine.Commit) (*process.Handle, error) {
 	console, err := makeConsole(d.folder(spec.ID))
 	if err != nil {
@@ -139,7 +141,7 @@ func (d *Driver) startContainer(ctx context.Context, spec engine.MachineSpec, la
 	if err != nil {
 		return nil, err
 	}
-	// The first process opens what it has as its output, to write to it.
+	// The first process opens its own standard output for writing.
 	if err := giveTo(first, filepath.Join(d.folder(spec.ID), consolePipe)); err != nil {
 		return nil, err
 	}

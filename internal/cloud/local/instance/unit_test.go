@@ -12,7 +12,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// Instances inherit what systemd leaves the service, so its unit may take away nothing that they need.
+// Instances inherit the service's restrictions, so its unit must not take away anything they need.
 func TestUnitLeavesInstancesWhatTheyNeed(t *testing.T) {
 	g := NewWithT(t)
 	unit, err := os.ReadFile("../../../../packaging/systemd/foocloud.service")
@@ -25,11 +25,12 @@ func TestUnitLeavesInstancesWhatTheyNeed(t *testing.T) {
 	g.Expect(string(line[1])).NotTo(ContainSubstring("CAP_SYS_NICE"), "cpuset is not turned on for processes with more rights without it")
 	g.Expect(string(unit)).To(ContainSubstring("\nKillMode=process\n"), "load balancers outlive the service")
 	for _, inherited := range []string{
-		// What filters system calls, or keeps programs from getting more rights: in pods too.
+		// These filter system calls or keep programs from gaining privileges, in pods too.
 		"SystemCall", "NoNewPrivileges", "Restrict[A-Z]", "LockPersonality", "MemoryDeny",
-		// What gives the service mounts of its own, among which the next one does not find the disks of instances.
+		// These give the service mounts of its own, where its next run would not find the
+		// instances' disks.
 		"Protect", "Private", "ReadOnly", "ReadWrite", "Inaccessible", "TemporaryFileSystem", "Bind", "RootDirectory", "RootImage", "MountFlags",
-		// What processes of instances would have too.
+		// These would also apply to the processes of instances.
 		"OOMScoreAdjust", "UMask", "Nice", "IOScheduling", "CPUScheduling",
 	} {
 		g.Expect(string(unit)).NotTo(MatchRegexp(`(?m)^` + inherited))

@@ -19,7 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// soon is how long an event of the file system may take on a busy machine.
+// soon is how long a file system event may take on a busy machine.
 const soon = time.Minute
 
 func write(t *testing.T, folder, text string) {
@@ -53,13 +53,14 @@ func TestReports(t *testing.T) {
 	write(t, written, `{"bootstrap":{"state":"Failed","message":"m"}}`)
 	g.Eventually(reports, soon).Should(Receive(Equal(cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "m"})), "what makes no sense is left out")
 
-	written, reports = watched("two") // of which no change is still to be read
+	written, reports = watched("two") // it has no change left to read
 	r.forget("two")
 	write(t, written, `{"bootstrap":{"state":"Succeeded"}}`)
 	g.Consistently(reports, "100ms").ShouldNot(Receive(), "nobody watches it any more")
 }
 
-// An instance that reports without end costs no more than a report in each interval, and its last one counts.
+// An instance that reports constantly costs at most one report per interval, and its last one
+// counts.
 func TestReportsAreLimited(t *testing.T) {
 	g := NewWithT(t)
 	r, err := newReports()

@@ -23,40 +23,42 @@ import (
 )
 
 const (
-	// usersFile is a file of an instance's folder with the number that the host has for the instance's root. What the instance has written
-	// belongs to it and the numbers after it, so an instance that is started again keeps it.
+	// usersFile is a file in an instance's folder that holds the host's user ID for the instance's
+	// root. What the instance wrote belongs to that ID and those above it, so a restarted instance
+	// keeps it.
 	usersFile = "users"
-	// hostUsers is the root of instances that have the host's users.
+	// hostUsers is the root of instances that share the host's users.
 	hostUsers = 0
 	// usersPerInstance is how many users and groups an instance with a user namespace has.
 	usersPerInstance = 1 << 16
-	// firstUsers is where the users of instances start on the host, and usersSlots how many instances have users of their own. They lie
-	// above those that distributions give to people and to their containers.
+	// firstUsers is the first user ID on the host that instances use, and usersSlots how many
+	// instances have users of their own. The IDs are above those that distributions assign to
+	// people and to their containers.
 	firstUsers = 1 << 30
 	usersSlots = 1 << 14
 	// openFiles is how many files a process of an instance with a user namespace may have open.
 	openFiles = 1 << 20
 )
 
-// Mount points of an instance with a user namespace, as its runtime sees them. Its root must be able to reach them, and it may not enter
-// the state folder.
+// Mount points of an instance with a user namespace, as its runtime sees them. The instance's root
+// user must be able to reach them, but may not enter the state folder.
 const (
 	mappedLayers = "layers"
 	mappedRoot   = "root"
 )
 
-// visibleKernel are views of the kernel on which nothing is mounted. In a user namespace, the kernel permits a container in the instance
-// such a view only where there is one already.
+// visibleKernel are kernel file systems that nothing is mounted over. Inside a user namespace, the
+// kernel lets a container in the instance mount its own only if such a mount already exists.
 var visibleKernel = []specs.Mount{
 	{Destination: "/dev/.foo/proc", Type: "proc", Source: "proc", Options: []string{"nosuid", "noexec", "nodev"}},
 	{Destination: "/dev/.foo/sys", Type: "sysfs", Source: "sysfs", Options: []string{"nosuid", "noexec", "nodev"}},
 }
 
-// usersOf returns the first of an instance's users on the host.
+// usersOf returns the host's ID of an instance's first user.
 func (d *Driver) usersOf(id string) (uint32, error) {
 	text, err := os.ReadFile(filepath.Join(d.folder(id), usersFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return hostUsers, nil // an earlier version has started it
+		return hostUsers, nil // started by an earlier version
 	}
 	if err != nil {
 		return 0, fmt.Errorf("read the users of the instance: %w", err)
@@ -68,7 +70,7 @@ func (d *Driver) usersOf(id string) (uint32, error) {
 	return uint32(first), nil
 }
 
-// chooseUsers notes which users a new instance has.
+// chooseUsers records which users a new instance gets.
 func (d *Driver) chooseUsers(spec engine.MachineSpec) error {
 	folder := d.folder(spec.ID)
 	if err := os.MkdirAll(folder, folderMode); err != nil {
@@ -89,8 +91,8 @@ func (d *Driver) chooseUsers(spec engine.MachineSpec) error {
 	return nil
 }
 
-// usersAt returns the first of the users of the instance that has an address. In a network of up to usersSlots addresses, no two that run
-// have the same.
+// usersAt returns the host's ID of the first user of the instance with the given address. In a
+// network of up to usersSlots addresses, no two running instances share users.
 func usersAt(network netip.Prefix, address string) uint32 {
 	number := func(address netip.Addr) uint32 {
 		bytes := address.As4()
@@ -103,7 +105,7 @@ func usersAt(network netip.Prefix, address string) uint32 {
 	return firstUsers + (number(own)-number(network.Masked().Addr()))%usersSlots*usersPerInstance
 }
 
-// giveTo gives a file or folder to the root of an instance.
+// giveTo makes an instance's root the owner of a file or folder.
 func giveTo(first uint32, path string) error {
 	if first == hostUsers {
 		return nil
@@ -111,8 +113,8 @@ func giveTo(first uint32, path string) error {
 	return os.Lchown(path, int(first), int(first))
 }
 
-// separate gives a container a user namespace: its root is nobody on the host. Of what the kernel's file systems offer, the instance can
-// then change only what is its own.
+// separate gives a container a user namespace, in which root has no rights on the host. Of what the
+// kernel's file systems offer, the instance can then change only what is its own.
 func (d *Driver) separate(container *specs.Spec, first uint32) error {
 	place, err := d.mappedPlace()
 	if err != nil {
@@ -123,16 +125,18 @@ func (d *Driver) separate(container *specs.Spec, first uint32) error {
 	linux := container.Linux
 	linux.Namespaces = append(linux.Namespaces, specs.LinuxNamespace{Type: specs.UserNamespace})
 	linux.UIDMappings, linux.GIDMappings = mapping, mapping
-	// Nobody can make devices in a user namespace.
+	// Devices cannot be created in a user namespace.
 	linux.Devices = nil
-	// Right after the folder they are in, and so before /sys: a file system that is first mounted read-only stays that for all.
+	// Mount these right after /dev, which contains them, and therefore before /sys: a file system
+	// that is first mounted read-only stays read-only for all later mounts.
 	devices := slices.IndexFunc(container.Mounts, func(mount specs.Mount) bool { return mount.Destination == "/dev" })
 	container.Mounts = append(slices.Insert(container.Mounts, devices+1, visibleKernel...), bind("/dev/null", "/dev/kmsg"))
 	const resources = "CAP_SYS_RESOURCE"
 	process := container.Process
 	if given := process.Capabilities.Bounding; slices.Contains(given, resources) {
-		// In a user namespace it permits nothing that is asked of the host, and the node agent would rely on it. So it raises the limit now
-		// that the instance could else raise itself.
+		// In a user namespace, this capability permits nothing that concerns the host, but the node
+		// agent would rely on it. So drop it, and raise the limit here that the instance could
+		// otherwise raise itself.
 		given = slices.DeleteFunc(slices.Clone(given), func(name string) bool { return name == resources })
 		process.Capabilities = &specs.LinuxCapabilities{Bounding: given, Effective: given, Permitted: given}
 		process.Rlimits = []specs.POSIXRlimit{{Type: "RLIMIT_NOFILE", Soft: openFiles, Hard: openFiles}}
@@ -140,8 +144,9 @@ func (d *Driver) separate(container *specs.Spec, first uint32) error {
 	return nil
 }
 
-// mappedPlace returns a folder of the host, which every user may enter, on which the runtime's view of the host may have the layers of
-// an instance. Nothing that the container is made of may lie in it.
+// mappedPlace returns a folder of the host that every user may enter. In the runtime's mount
+// namespace, the layers of an instance are mounted over it, so it must not contain anything that
+// the container is created from.
 func (d *Driver) mappedPlace() (string, error) {
 	used := []string{d.options.StateDir, d.options.SystemDir, d.options.AgentDir, d.options.Runtime}
 	for _, place := range []string{"/mnt", "/srv", "/media", "/opt"} {
@@ -156,8 +161,8 @@ func (d *Driver) mappedPlace() (string, error) {
 	return "", errors.New("an instance with a user namespace needs an unused folder /mnt, /srv, /media or /opt")
 }
 
-// mountMapped mounts the root of an instance with a user namespace. On the layers below the writable one, what is the host's root's is
-// the instance's root's.
+// mountMapped mounts the root of an instance with a user namespace. In the read-only layers, files
+// of the host's root appear to belong to the instance's root.
 func (d *Driver) mountMapped(id, layers string, first uint32) error {
 	place, err := d.mappedPlace()
 	if err != nil {
@@ -191,7 +196,7 @@ func mountMapped(place, folder, layers string, first uint32) error {
 	return err
 }
 
-// mapLayer mounts a folder at a path where its users are those of a user namespace.
+// mapLayer mounts a folder at a path, with its users mapped to those of a user namespace.
 func mapLayer(layer, path string, users *os.File) error {
 	if err := os.MkdirAll(path, publicMode); err != nil {
 		return err
@@ -211,10 +216,11 @@ func mapLayer(layer, path string, users *os.File) error {
 	return nil
 }
 
-// openUserNamespace returns a user namespace with the users of an instance. The instance gets one of its own, with the same users.
+// openUserNamespace returns a user namespace with the users of an instance. The instance itself
+// gets another one with the same mapping.
 func openUserNamespace(first uint32) (*os.File, error) {
 	mapping := []syscall.SysProcIDMap{{ContainerID: 0, HostID: int(first), Size: usersPerInstance}}
-	// It ends together with what it reads.
+	// cat ends when its input is closed.
 	holder := exec.CommandContext(context.Background(), "cat")
 	holder.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWUSER, UidMappings: mapping, GidMappings: mapping, Pdeathsig: syscall.SIGKILL,
@@ -233,7 +239,8 @@ func openUserNamespace(first uint32) (*os.File, error) {
 	return users, err
 }
 
-// delegate lets the root of an instance with a user namespace make cgroups below its own, and nothing else with that.
+// delegate lets the root of an instance with a user namespace create cgroups below its own. It
+// grants nothing else.
 func delegate(id string, first uint32) error {
 	if first == hostUsers {
 		return nil

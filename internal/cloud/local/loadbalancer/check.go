@@ -14,22 +14,24 @@ import (
 )
 
 const (
-	// loneInterval is the time between two checks of the only backend: clients have nowhere else to go.
+	// loneInterval is the time between two checks if there is only one backend: clients have no
+	// alternative anyway.
 	loneInterval = 5 * time.Second
-	// checkInterval is that time where there are several.
+	// checkInterval is the time between two checks if there are several backends.
 	checkInterval = 400 * time.Millisecond
-	// urgentInterval is that time while no backend is ready.
+	// urgentInterval is the time between two checks while no backend is ready.
 	urgentInterval = 100 * time.Millisecond
-	// suspectAfter is how long a ready backend may be silent while another answers. Together with the time between two
-	// checks it is below a second. On a busy machine all are slow alike, and none is suspected.
+	// suspectAfter is how long a ready backend may be silent while another one answers. Together
+	// with checkInterval it is less than a second. On a busy machine all backends are equally slow,
+	// so none is suspected.
 	suspectAfter = 500 * time.Millisecond
 	// checkTimeout is how long one check may take.
 	checkTimeout = time.Second
-	// maxAnswer is how much of an answer is read to be able to use the connection again.
+	// maxAnswer is how many bytes of an answer are read so that the connection can be reused.
 	maxAnswer = 4 << 10
 )
 
-// checker checks one backend. It keeps its connection, so that a check costs no handshake.
+// checker checks one backend. It reuses its connection to save the handshake.
 type checker struct {
 	url       string
 	transport *http.Transport
@@ -41,7 +43,7 @@ func newChecker(address string) *checker {
 		url: "https://" + address + "/readyz",
 		transport: &http.Transport{
 			DialContext: dialer.DialContext,
-			// Only whether it answers counts; the client that is forwarded verifies who answers.
+			// Only the answer itself counts here; clients verify the backend's certificate.
 			TLSClientConfig:     &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout: checkTimeout,
 			MaxIdleConns:        1,
@@ -51,7 +53,7 @@ func newChecker(address string) *checker {
 
 func (c *checker) close() { c.transport.CloseIdleConnections() }
 
-// check asks the backend how it is, and reports whether it was late to answer.
+// check checks the health of the backend, and reports whether the answer was late.
 func (c *checker) check(ctx context.Context) (found health, late bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -61,14 +63,14 @@ func (c *checker) check(ctx context.Context) (found health, late bool) {
 	}
 	response, err := c.transport.RoundTrip(request)
 	if err != nil {
-		// A connection that does not answer any more must not be asked again.
+		// Do not reuse a connection that no longer answers.
 		c.transport.CloseIdleConnections()
 		return classify(err), ctx.Err() != nil || isTimeout(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxAnswer))
 	switch response.StatusCode {
-	// An API server that does not let anonymous clients ask is up all the same.
+	// An API server that rejects anonymous requests is up nevertheless.
 	case http.StatusOK, http.StatusUnauthorized, http.StatusForbidden:
 		return ready, false
 	default:
@@ -81,7 +83,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &asked) && asked.Timeout()
 }
 
-// classify tells a backend that does not even accept a connection from one that does not answer on it.
+// classify distinguishes a backend that does not accept connections from one that accepts them but
+// does not answer.
 func classify(err error) health {
 	var operation *net.OpError
 	if errors.As(err, &operation) && operation.Op == "dial" {

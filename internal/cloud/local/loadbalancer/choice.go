@@ -3,17 +3,17 @@
 
 package loadbalancer
 
-// health is what a health check found.
+// health is the result of a health check.
 type health int
 
 const (
-	// down does not accept connections.
+	// down means that the backend does not accept connections.
 	down health = iota
-	// accepting accepts connections but does not say that it is ready.
+	// accepting means that the backend accepts connections but does not report that it is ready.
 	accepting
-	// leaving says that it is ready, but is on its way out.
+	// leaving means that the backend is ready but draining.
 	leaving
-	// ready says that it is ready.
+	// ready means that the backend reports that it is ready.
 	ready
 )
 
@@ -31,9 +31,9 @@ func (h health) String() string {
 	return "unknown"
 }
 
-// candidates returns the places of the backends that a new connection may go to, in the order to try them: those that
-// are ready or, when none is, those that are leaving or, when none is either, those that accept connections; from the
-// turn on, round and round.
+// candidates returns the indexes of the backends that a new connection may go to, in the order to
+// try them. These are the ready backends; if none is ready, the leaving ones; and if there are none
+// of these either, the accepting ones. turn rotates the order.
 func candidates(states []health, turn uint) []int {
 	for _, wanted := range []health{ready, leaving, accepting} {
 		var places []int
@@ -51,8 +51,9 @@ func candidates(states []health, turn uint) []int {
 	return nil
 }
 
-// drained returns the places of the backends whose connections should go to another: those that are not ready, when
-// another is. With none ready, a client gains nothing by being cut off.
+// drained returns the indexes of the backends whose connections should move to another backend:
+// those that are not ready, if another one is. If none is ready, disconnecting a client would gain
+// nothing.
 func drained(states []health) []int {
 	anyReady := false
 	var places []int

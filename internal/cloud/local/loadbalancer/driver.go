@@ -30,7 +30,7 @@ const (
 	stopGrace    = time.Second
 )
 
-// Driver starts the processes of load balancers on this host.
+// Driver starts load balancer processes on this host.
 type Driver struct {
 	stateDir string
 	bridge   *network.Bridge
@@ -45,7 +45,7 @@ func NewDriver(stateDir string, bridge *network.Bridge) *Driver {
 
 func (d *Driver) folder(id string) string { return filepath.Join(d.stateDir, "load-balancers", id) }
 
-// Start starts a process; see engine.Balancers.
+// Start starts a load balancer's process; see engine.Balancers.
 func (d *Driver) Start(ctx context.Context, spec engine.BalancerSpec, commit engine.Commit) (engine.Process, error) {
 	if err := os.MkdirAll(d.folder(spec.ID), folderMode); err != nil {
 		return nil, fmt.Errorf("make the load balancer's folder: %w", err)
@@ -116,7 +116,7 @@ func (d *Driver) spawn(id string) (*started, error) {
 	return s, nil
 }
 
-// listen lets the process go on once its identity is stored, and waits until it listens.
+// listen lets the process continue once its identity is stored, and waits until it listens.
 func (s *started) listen(commit engine.Commit) error {
 	if err := commit(s.handle.Identity()); err != nil {
 		return fmt.Errorf("store the load balancer's process: %w", err)
@@ -179,7 +179,7 @@ func stop(ctx context.Context, identity process.Identity) error {
 	return handle.Stop(ctx, stopGrace)
 }
 
-// writeJSON writes a file in one step, so that a reader never sees half of it.
+// writeJSON replaces a file atomically, so that a reader never sees half of it.
 func writeJSON(path string, value any) error {
 	text, err := json.Marshal(value)
 	if err != nil {

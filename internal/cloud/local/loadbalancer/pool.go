@@ -19,14 +19,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// pool is the backends, what is known of their health, and the connections that each has.
+// pool holds the backends, their health, and their connections.
 type pool struct {
 	port int32
 
 	mu       sync.Mutex
 	backends []*backend
 	turn     uint
-	// changed is closed, and replaced, whenever a held connection or a waiting check should look again.
+	// changed is closed and replaced whenever a held connection or a waiting check should look
+	// again.
 	changed chan struct{}
 }
 
@@ -38,13 +39,13 @@ type backend struct {
 	cancel context.CancelFunc
 	health health
 	conns  map[io.Closer]struct{}
-	// asked is when the check that goes on began; zero while none does.
+	// asked is when the current check began; zero if no check is running.
 	asked time.Time
-	// answered is when it last said that it is ready.
+	// answered is when the backend last reported that it is ready.
 	answered time.Time
 }
 
-// state is the health of a backend as far as it matters for where connections go.
+// state returns the backend's health as it matters for routing connections.
 func (b *backend) state() health {
 	if b.Draining && b.health == ready {
 		return leaving
@@ -54,7 +55,8 @@ func (b *backend) state() health {
 
 func newPool(port int32) *pool { return &pool{port: port, changed: make(chan struct{})} }
 
-// set replaces the set of backends. Those that stay keep their health and connections, unless they are to drain.
+// set replaces the set of backends. Backends that stay keep their health, and also their
+// connections unless they are to be drained.
 func (p *pool) set(ctx context.Context, want []cloud.Backend) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,7 +75,7 @@ func (p *pool) set(ctx context.Context, want []cloud.Backend) {
 	p.settle()
 }
 
-// keep returns the backend that is there, or a new one. The lock is held.
+// keep returns the existing backend, or a new one. The caller holds the lock.
 func (p *pool) keep(ctx context.Context, want cloud.Backend) *backend {
 	for _, b := range p.backends {
 		if b.InstanceID == want.InstanceID && b.Address == want.Address {
@@ -116,7 +118,8 @@ func (p *pool) watch(ctx context.Context, b *backend) {
 	}
 }
 
-// awaitNext returns when a backend that was checked at the given time is to be checked again.
+// awaitNext waits until it is time to check a backend again that was last checked at the given
+// time.
 func (p *pool) awaitNext(ctx context.Context, checked time.Time) {
 	for {
 		interval, changed := p.pace()
@@ -147,15 +150,16 @@ func (p *pool) pace() (time.Duration, <-chan struct{}) {
 	}
 }
 
-// ask notes that a check of a backend begins.
+// ask records that a check of a backend begins.
 func (p *pool) ask(b *backend, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b.asked = now
 }
 
-// suspect takes a ready backend out of use whose check began at the given time and still goes on, when another one that
-// is ready has answered meanwhile. Its check goes on, and its answer brings it back.
+// suspect takes a ready backend out of use if its check, which began at the given time, is still
+// running while another ready backend has answered since. The check continues, and an answer to it
+// makes the backend ready again.
 func (p *pool) suspect(b *backend, asked time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,7 +169,7 @@ func (p *pool) suspect(b *backend, asked time.Time) {
 	}
 }
 
-// report notes the health of a backend that its check has found.
+// report records the health that a check found.
 func (p *pool) report(b *backend, found health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -178,8 +182,9 @@ func (p *pool) report(b *backend, found health) {
 	}
 }
 
-// miss notes that a backend was late to answer. For one that was ready that means nothing by itself: on a busy machine
-// all are late, and cutting off all clients would make it busier still. When others do answer, suspect has acted.
+// miss records that a backend answered late. That alone does not make a ready backend unready: on a
+// busy machine all backends are late, and disconnecting all clients would add even more load. If
+// other backends did answer, suspect has already acted.
 func (p *pool) miss(b *backend, found health) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -189,15 +194,15 @@ func (p *pool) miss(b *backend, found health) {
 	}
 }
 
-// change notes the health of a backend. The lock is held.
+// change records a backend's health. The caller holds the lock.
 func (p *pool) change(b *backend, found health) {
 	klog.Background().Info("Backend changed", "id", b.InstanceID, "address", b.target, "from", b.health.String(), "to", found.String())
 	b.health = found
 	p.settle()
 }
 
-// settle moves connections away from backends that are not ready, or are to drain, if there is one to move them to, and
-// wakes all who wait. The lock is held.
+// settle closes connections to backends that are not ready or are to be drained, if there is a
+// ready backend that they can move to, and wakes all waiters. The caller holds the lock.
 func (p *pool) settle() {
 	for _, place := range drained(p.states()) {
 		p.backends[place].closeConns()
@@ -214,7 +219,8 @@ func (p *pool) states() []health {
 	return states
 }
 
-// next returns the backends to try for a new connection, and a channel that is closed when there may be others.
+// next returns the backends to try for a new connection, and a channel that is closed when the
+// result may have changed.
 func (p *pool) next() ([]*backend, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,7 +233,8 @@ func (p *pool) next() ([]*backend, <-chan struct{}) {
 	return list, p.changed
 }
 
-// attach ties a connection to a backend, whose end then ends it. It returns false when the backend was removed.
+// attach ties a connection to a backend: when the backend is removed, the connection is closed. It
+// returns false if the backend has already been removed.
 func (p *pool) attach(b *backend, conn io.Closer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -246,7 +253,7 @@ func (p *pool) detach(b *backend, conn io.Closer) {
 
 func (b *backend) closeConns() {
 	for conn := range b.conns {
-		// Whoever copies on it finds out and closes the other end.
+		// The goroutines that copy on the connection notice, and close the other end.
 		_ = conn.Close()
 	}
 }

@@ -18,11 +18,11 @@ import (
 const (
 	// holdTime is how long a connection waits for a backend.
 	holdTime = 60 * time.Second
-	// maxHeld is how many connections wait at the same time.
+	// maxHeld is how many connections may wait at the same time.
 	maxHeld = 4096
-	// dialTimeout is how long one backend is tried.
+	// dialTimeout is how long to try one backend.
 	dialTimeout = time.Second
-	// redialDelay is the pause after all backends that should take a connection have refused it.
+	// redialDelay is the pause after all candidates have refused a connection.
 	redialDelay = 50 * time.Millisecond
 )
 
@@ -42,7 +42,7 @@ func (p *proxy) serve(ctx context.Context, listener net.Listener) {
 			return
 		}
 		if err != nil {
-			// Most likely there are too many open files; connections that end make room.
+			// Most likely there are too many open files. Wait for connections to end and free some.
 			klog.Background().Error(err, "Accepting a connection failed")
 			if !pause(ctx, redialDelay) {
 				return
@@ -92,7 +92,7 @@ func (p *proxy) connect(ctx context.Context) (*backend, net.Conn, error) {
 }
 
 func (p *proxy) dial(ctx context.Context, b *backend) (net.Conn, bool) {
-	// Nothing answers at the address of an instance that is gone, not even with a refusal.
+	// Stop dialing if the backend is removed: a deleted instance's address does not even refuse.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(b.ctx, cancel)()
@@ -108,8 +108,8 @@ func (p *proxy) dial(ctx context.Context, b *backend) (net.Conn, bool) {
 	return server, true
 }
 
-// await returns when a backend may take the connection: something changed, or it is time to ask again those that
-// refused it.
+// await waits until a backend may take the connection, because something changed or because it is
+// time to retry the backends that refused it.
 func await(ctx context.Context, changed <-chan struct{}, again time.Duration) error {
 	timer := time.NewTimer(again)
 	defer timer.Stop()
@@ -133,7 +133,7 @@ func pause(ctx context.Context, delay time.Duration) bool {
 	}
 }
 
-// join copies both ways until both ends have said all, or one is gone.
+// join copies in both directions until both ends have finished sending, or one of them fails.
 func join(client, server net.Conn) {
 	var both sync.WaitGroup
 	both.Add(2)
@@ -148,7 +148,8 @@ func join(client, server net.Conn) {
 	both.Wait()
 }
 
-// pipe copies one way. The end of what the source says is passed on; a broken connection ends both.
+// pipe copies in one direction. It passes on the end of the source's stream. If the connection
+// breaks, it closes both ends.
 func pipe(to, from net.Conn) {
 	_, err := io.Copy(to, from)
 	half, ok := to.(interface{ CloseWrite() error })

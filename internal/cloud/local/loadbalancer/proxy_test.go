@@ -22,14 +22,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// soon is how long a health check and what follows from it may take on a busy machine.
+// soon is how long a health check and its consequences may take on a busy machine.
 const soon = time.Minute
 
-// backendServer is an API server as the load balancer sees one: HTTPS, and a readiness that can change.
+// backendServer acts as an API server as seen by the load balancer: HTTPS, with a readiness that
+// can change.
 type backendServer struct {
 	cloud.Backend
 	ready atomic.Bool
-	// hung makes health checks wait for an answer for ever.
+	// hung makes health checks hang.
 	hung atomic.Bool
 	web  *httptest.Server
 }
@@ -50,7 +51,7 @@ func newSetup(t *testing.T) *setup {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	s.ctx = ctx
-	// Every backend has the same port, on a loopback address of its own.
+	// Every backend has the same port, on its own loopback address.
 	probe, err := net.Listen("tcp", "127.0.91.1:0")
 	s.Expect(err).NotTo(HaveOccurred())
 	s.port = int32(probe.Addr().(*net.TCPAddr).Port)
@@ -65,7 +66,7 @@ func newSetup(t *testing.T) *setup {
 	return s
 }
 
-// reserve returns a backend that nothing listens for yet.
+// reserve returns a backend that does not listen yet.
 func (s *setup) reserve() *backendServer {
 	s.servers++
 	return &backendServer{Backend: cloud.Backend{
@@ -110,7 +111,8 @@ func (s *setup) set(servers ...*backendServer) {
 	s.pool.set(s.ctx, list)
 }
 
-// ask asks through the load balancer, on a connection of its own, and returns who answered.
+// ask sends a request through the load balancer on a new connection, and returns which backend
+// answered.
 func (s *setup) ask() (string, error) {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}
 	response, err := (&http.Client{Transport: transport, Timeout: soon}).Get("https://" + s.address + "/")
@@ -178,7 +180,8 @@ func TestAcceptingBackendServesWhenNoneIsReady(t *testing.T) {
 	s.Expect(s.health(b)()).To(Equal(accepting))
 }
 
-// hang opens a connection through the load balancer on which a request waits, and returns a channel of its end.
+// hang sends a request through the load balancer that is never answered. The returned channel
+// receives the error that ends the connection.
 func (s *setup) hang() <-chan error {
 	conn, err := tls.Dial("tcp", s.address, &tls.Config{InsecureSkipVerify: true})
 	s.Expect(err).NotTo(HaveOccurred())
@@ -279,7 +282,8 @@ func TestSlownessOfAllIsNoReasonToLeave(t *testing.T) {
 			return true
 		}
 	}
-	// By chance the last answer of the other may come after the first question that hangs, which is a reason.
+	// The other backend's last answer may happen to arrive after the first check that hangs, which
+	// is a valid reason to suspect this one. So retry.
 	stayed := false
 	for try := 0; try < 3 && !stayed; try++ {
 		stayed = stays()

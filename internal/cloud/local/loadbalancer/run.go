@@ -22,7 +22,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Subcommand is the hidden subcommand of foocloud that runs Run. Its argument is the load balancer's folder.
+// Subcommand is the hidden subcommand of foocloud that calls Run. Its argument is the load
+// balancer's folder.
 const Subcommand = "load-balancer"
 
 const (
@@ -35,14 +36,15 @@ const (
 	logFile      = "log"
 )
 
-// config is what a process reads once.
+// config is the configuration that a process reads once, at startup.
 type config struct {
 	Address string `json:"address"`
 	Port    int32  `json:"port"`
 }
 
-// Run is the process of a load balancer. It does nothing before the daemon has stored its identity, and ends by itself
-// when the daemon is gone before that; afterwards it runs until it gets SIGTERM, with or without the daemon.
+// Run runs a load balancer. It waits until the daemon has stored the identity of this process, and
+// returns an error if the daemon ends before that. Afterwards it runs until it gets SIGTERM, with
+// or without the daemon.
 func Run(folder string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
@@ -50,7 +52,7 @@ func Run(folder string) error {
 	if err := awaitGoAhead(os.NewFile(controlFD, "control")); err != nil {
 		return err
 	}
-	// The program was started by a path that says nothing; this is what ps and top show.
+	// The program was started through /proc/self/exe, so give it a name that ps and top can show.
 	if err := os.WriteFile("/proc/self/comm", []byte("foocloud-lb"), fileMode); err != nil {
 		return tell(status, fmt.Errorf("name the process: %w", err))
 	}
@@ -74,7 +76,7 @@ func Run(folder string) error {
 	if err != nil {
 		return tell(status, fmt.Errorf("listen: %w", err))
 	}
-	// The end of the status, without a word, says that all is well.
+	// Closing the status pipe without writing to it reports success.
 	if err := status.Close(); err != nil {
 		return fmt.Errorf("report to the daemon: %w", err)
 	}
@@ -100,7 +102,7 @@ func tell(status io.Writer, err error) error {
 	return errors.Join(err, writeErr)
 }
 
-// follow sets the backends whenever the daemon has written them anew.
+// follow updates the backends whenever the daemon has rewritten them.
 func follow(ctx context.Context, watcher *fsnotify.Watcher, folder string, p *pool) {
 	for {
 		select {

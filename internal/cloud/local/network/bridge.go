@@ -17,19 +17,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CardPrefix starts the name of the host's end of every instance's card.
+// CardPrefix is the prefix of the name of the host's end of every instance's card.
 const CardPrefix = "foo"
 
-// MaxName is the longest name of an interface that the kernel takes.
+// MaxName is the maximum length of an interface name.
 const MaxName = 15
 
-// Options say what network to make.
+// Options describes the network to create.
 type Options struct {
-	// Name of the bridge.
+	// Name is the name of the bridge.
 	Name string
-	// Network of the cloud.
+	// Network is the address range of the cloud.
 	Network netip.Prefix
-	// Alias that marks the bridge as made by this state folder.
+	// Alias marks the bridge as created for this state folder.
 	Alias string
 }
 
@@ -39,11 +39,12 @@ type Bridge struct {
 	index   int
 	fence   *fence
 
-	// mending is held while the fence is made again.
+	// mending is held while the fence is checked and restored.
 	mending sync.Mutex
 }
 
-// Check returns an error that says what is in the way when the name or the network is in use by others.
+// Check returns an error that names the conflict if the bridge's name or the network is already in
+// use by others.
 func Check(options Options) error {
 	link, err := find(options)
 	if err != nil {
@@ -56,7 +57,8 @@ func Check(options Options) error {
 	return checkOverlap(options.Network, own)
 }
 
-// Ensure makes the bridge, or takes the one that an earlier run of the same state folder made. Check first.
+// Ensure creates the bridge, or adopts the one that an earlier run with the same state folder
+// created. Call Check first.
 func Ensure(options Options) (*Bridge, error) {
 	link, err := find(options)
 	if err != nil {
@@ -81,7 +83,8 @@ func Ensure(options Options) (*Bridge, error) {
 	return b, nil
 }
 
-// find returns the bridge when it is there and ours, nil when it is not there.
+// find returns the bridge, or nil if it does not exist. It returns an error if another interface
+// has its name.
 func find(options Options) (netlink.Link, error) {
 	link, err := netlink.LinkByName(options.Name)
 	if isMissing(err) {
@@ -111,17 +114,19 @@ func create(options Options) (netlink.Link, error) {
 	return bridge, nil
 }
 
-// randomAddress returns a hardware address for a bridge. Without one of its own, a bridge takes that of one of its cards, and
-// another one when that card goes: instances would send to an address that nobody has, until they notice.
+// randomAddress returns a hardware address for a bridge. Without an address of its own, a bridge
+// uses that of one of its cards and changes it when that card is removed. Instances would then keep
+// sending to an address that no longer exists until they notice.
 func randomAddress() net.HardwareAddr {
 	const group, local = 1, 2
 	address := make(net.HardwareAddr, 6)
-	_, _ = rand.Read(address) // never fails, says its documentation
+	_, _ = rand.Read(address) // documented never to fail
 	address[0] = address[0]&^group | local
 	return address
 }
 
-// Remove removes the bridge that a state folder made, and the cards on it. One that is not there is no error.
+// Remove removes the bridge of a state folder and the cards on it. A missing bridge is not an
+// error.
 func Remove(options Options) error {
 	link, err := find(options)
 	if err != nil {
@@ -141,7 +146,7 @@ func Remove(options Options) error {
 	return nil
 }
 
-// AddAddress adds the address of a load balancer.
+// AddAddress adds the address of a load balancer to the bridge.
 func (b *Bridge) AddAddress(address string) error {
 	parsed, err := netip.ParseAddr(address)
 	if err != nil {
@@ -161,7 +166,8 @@ func (b *Bridge) addAddress(prefix netip.Prefix) error {
 	return nil
 }
 
-// RemoveAddress removes the address of a load balancer. One that is not there is no error.
+// RemoveAddress removes the address of a load balancer from the bridge. A missing address is not an
+// error.
 func (b *Bridge) RemoveAddress(address string) error {
 	parsed, err := netlink.ParseAddr(address + "/32")
 	if err != nil {
@@ -179,20 +185,21 @@ func (b *Bridge) link() netlink.Link {
 
 // Card is a network card of an instance: a pair of interfaces.
 type Card struct {
-	// Name of the host's end, at most MaxName characters.
+	// Name is the name of the host's end, at most MaxName characters.
 	Name string
 	// PeerName is the name of the instance's end.
 	PeerName string
-	// PID of a process in the instance's network namespace.
+	// PID is the ID of a process in the instance's network namespace.
 	PID int
-	// Address of the instance's end, and Gateway of its default route.
+	// Address is the address of the instance's end, and Gateway the gateway of its default route.
 	Address, Gateway netip.Addr
-	// Tenant whose cards alone the instance reaches.
+	// Tenant is the owner of the instance, which reaches only instances of the same tenant.
 	Tenant string
 }
 
-// AddCard makes a card, puts the host's end on the bridge and a fence around it, gives the instance's end its address and default
-// route, and brings both ends and the instance's loopback up.
+// AddCard creates a card, attaches the host's end to the bridge and puts a fence around it. It
+// gives the instance's end its address and default route, and brings up both ends and the
+// instance's loopback interface.
 func (b *Bridge) AddCard(card Card) error {
 	if _, err := b.mend(); err != nil {
 		return err
@@ -218,7 +225,7 @@ func (b *Bridge) AddCard(card Card) error {
 	return card.setUp(b.options.Network.Bits())
 }
 
-// setUp sets up what is in the instance's network namespace.
+// setUp configures the card inside the instance's network namespace.
 func (c Card) setUp(bits int) error {
 	space, err := netns.GetFromPid(c.PID)
 	if err != nil {
@@ -250,7 +257,8 @@ func (c Card) setUp(bits int) error {
 	return nil
 }
 
-// RemoveCard removes a card. One that is not there is no error: it goes with its instance's network namespace.
+// RemoveCard removes a card. A missing card is not an error, because the kernel removes it together
+// with its instance's network namespace.
 func (b *Bridge) RemoveCard(name string) error {
 	if err := b.fence.remove(func(card string) bool { return card == name }); err != nil {
 		return err
@@ -268,7 +276,7 @@ func (b *Bridge) RemoveCard(name string) error {
 	return nil
 }
 
-// RemoveStrayCards removes the cards on the bridge that no instance of the list owns.
+// RemoveStrayCards removes the cards on the bridge that belong to none of the given instances.
 func (b *Bridge) RemoveStrayCards(ids []string) error {
 	links, err := netlink.LinkList()
 	if err != nil {

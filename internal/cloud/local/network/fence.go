@@ -18,45 +18,47 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fence is the packet filter around the cards of instances: an nftables table that has, for each card, a chain for what its instance
-// sends and one for what its instance receives.
+// fence is the packet filter around the cards of instances. It is an nftables table with two chains
+// per card: one for what the instance sends, and one for what it receives.
 //
-// An instance sends only as itself: with the hardware address and the IP address that it was given, or with an address of a pod, which
-// is in no network of the cloud. It receives only from instances of its own tenant and from the host, broadcasts too.
+// An instance can send only under its own identity: from the hardware address and IP address that
+// it was given, or from a pod's address, which is outside the cloud's network. It receives traffic,
+// including broadcasts, only from the host and from instances of its own tenant.
 type fence struct {
-	// name and bridge are the name and the hardware address of the bridge.
+	// name is the bridge's name, and bridge its hardware address.
 	name    string
 	bridge  net.HardwareAddr
 	network netip.Prefix
 	table   *nftables.Table
-	// owners maps the hardware address of each card to the digest of its tenant.
+	// owners maps the hardware address of each card to the digest of its tenant's name.
 	owners *nftables.Set
 }
 
 const (
-	// fenceRemedy is how a machine gets what a fence needs.
+	// fenceRemedy describes how to give a machine what a fence needs.
 	fenceRemedy = "load it with `modprobe -a nf_tables nft_fib_netdev nft_fib_ipv4`, or run a kernel (5.17 or newer) that is built with " +
 		"CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS, CONFIG_NETFILTER_EGRESS and CONFIG_NFT_FIB_NETDEV"
 	sendsSuffix, receivesSuffix = "-sends", "-receives"
-	// digestSize is that of one register of nftables.
+	// digestSize is the size in bytes of an nftables register.
 	digestSize = 16
 	register   = unix.NFT_REG_1
 )
 
-// hardwareAddress returns that of the card with an IP address: one that is administered locally, and the same whenever the address is
-// given again, so that what others remember of it stays true.
+// hardwareAddress returns the hardware address of the card with the given IP address. It is locally
+// administered, and stays the same when the IP address is assigned again, so that cached entries
+// remain valid.
 func hardwareAddress(address netip.Addr) net.HardwareAddr {
 	four := address.As4()
 	return net.HardwareAddr{0x02, 0xf0, four[0], four[1], four[2], four[3]}
 }
 
-// newFence returns the fence of a bridge. It is not there before it is made.
+// newFence returns the fence of a bridge. Call make to create it.
 func newFence(options Options, bridge net.HardwareAddr) *fence {
 	// No two bridges have the same name.
 	table := &nftables.Table{Name: "foocloud-" + options.Name, Family: nftables.TableFamilyNetdev}
 	return &fence{name: options.Name, bridge: bridge, network: options.Network.Masked(), table: table, owners: &nftables.Set{
 		Table: table, Name: "owners", IsMap: true, KeyType: nftables.TypeEtherAddr,
-		DataType: nftables.TypeIP6Addr, // nftables knows no type for digests; this one is as long
+		DataType: nftables.TypeIP6Addr, // nftables has no type for digests; this one has the same length
 	}}
 }
 
@@ -72,7 +74,8 @@ func (f *fence) exists() (bool, error) {
 	return slices.ContainsFunc(tables, func(table *nftables.Table) bool { return table.Name == f.table.Name }), nil
 }
 
-// make makes the table, and tries on the bridge's own interface whether the kernel knows such rules.
+// make creates the table. It tries the rules on the bridge's own interface to find out whether the
+// kernel supports them.
 func (f *fence) make() error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -94,7 +97,7 @@ func (f *fence) make() error {
 	return nil
 }
 
-// end removes the table. One that is not there is no error.
+// end removes the table. A missing table is not an error.
 func (f *fence) end() error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -107,7 +110,7 @@ func (f *fence) end() error {
 	return nil
 }
 
-// chains returns the two of a card.
+// chains returns the two chains of a card.
 func (f *fence) chains(card string) []*nftables.Chain {
 	drop := nftables.ChainPolicyDrop
 	chain := func(suffix string, hook *nftables.ChainHook) *nftables.Chain {
@@ -126,7 +129,7 @@ func (f *fence) surround(card string, address netip.Addr, tenant string) error {
 		return fmt.Errorf("open nftables: %w", err)
 	}
 	owner := []nftables.SetElement{{Key: hardwareAddress(address), Val: digest(tenant)}}
-	// An earlier card of the address may have been another tenant's.
+	// An earlier card with this address may have belonged to another tenant.
 	if err := conn.SetDeleteElements(f.owners, owner); err != nil {
 		return fmt.Errorf("forget the tenant of %s: %w", address, err)
 	}
@@ -143,7 +146,7 @@ func (f *fence) surround(card string, address netip.Addr, tenant string) error {
 	return nil
 }
 
-// remove removes the chains of some cards.
+// remove removes the chains of the cards that some selects.
 func (f *fence) remove(some func(card string) bool) error {
 	conn, err := nftables.New()
 	if err != nil {
@@ -160,7 +163,7 @@ func (f *fence) remove(some func(card string) bool) error {
 			conn.DelChain(chain)
 		}
 	}
-	// The kernel removes some chains with their card, perhaps since they were listed.
+	// The kernel removes a card's chains with the card, possibly after they were listed.
 	if err := conn.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("remove the packet filter of network cards: %w", err)
 	}
@@ -177,7 +180,8 @@ func (f *fence) add(conn *nftables.Conn, chains []*nftables.Chain, address netip
 	}
 }
 
-// sends returns the rules for what the instance with an address sends. What none of them accepts is dropped: IPv6, too.
+// sends returns the rules for what the instance with the given address sends. Traffic that none of
+// them accepts is dropped, including IPv6.
 func (f *fence) sends(address netip.Addr) [][]expr.Any {
 	own, ip := hardwareAddress(address), address.AsSlice()
 	accept, drop := expr.VerdictAccept, expr.VerdictDrop
@@ -186,8 +190,9 @@ func (f *fence) sends(address netip.Addr) [][]expr.Any {
 		rule(drop, is(protocolARP), not(arpHardware, own)),
 		rule(accept, is(protocolARP), equals(arpAddress, ip)),
 		rule(accept, is(protocolARP), f.outside(arpAddress)),
-		// To the host, and by the host to wherever it forwards, only in its own name, and not back into the cloud's network: the host
-		// would take the packet to any tenant's instance.
+		// An instance may send to the host, which also forwards, only from its own address and not
+		// back into the cloud's network: the host would forward the packet to any tenant's
+		// instance.
 		rule(drop, is(protocolIP), equals(frameTarget, f.bridge), not(ipSource, ip)),
 		rule(drop, is(protocolIP), equals(frameTarget, f.bridge), f.inside(ipTarget), notOfHost()),
 		rule(accept, is(protocolIP), equals(ipSource, ip)),
@@ -195,7 +200,7 @@ func (f *fence) sends(address netip.Addr) [][]expr.Any {
 	}
 }
 
-// receives returns the rules for what an instance of a tenant receives.
+// receives returns the rules for what an instance of the given tenant receives.
 func (f *fence) receives(tenant string) [][]expr.Any {
 	return [][]expr.Any{
 		rule(expr.VerdictAccept, equals(frameSource, f.bridge)),
@@ -218,7 +223,7 @@ type field struct {
 	offset, len uint32
 }
 
-// Parts of Ethernet frames, of ARP for IPv4 (RFC 826), and of IPv4 (RFC 791).
+// Fields of Ethernet frames, of ARP for IPv4 (RFC 826), and of IPv4 (RFC 791).
 var (
 	frameTarget = field{expr.PayloadBaseLLHeader, 0, 6}
 	frameSource = field{expr.PayloadBaseLLHeader, 6, 6}
@@ -249,7 +254,7 @@ func not(f field, data []byte) []expr.Any {
 	return []expr.Any{f.load(), compare(expr.CmpOpNeq, data)}
 }
 
-// is compares the protocol of a packet.
+// is matches packets of a protocol.
 func is(protocol uint16) []expr.Any {
 	return []expr.Any{&expr.Meta{Key: expr.MetaKeyPROTOCOL, Register: register}, compare(expr.CmpOpEq, binaryutil.BigEndian.PutUint16(protocol))}
 }
@@ -257,7 +262,7 @@ func is(protocol uint16) []expr.Any {
 func (f *fence) inside(address field) []expr.Any  { return f.masked(address, expr.CmpOpEq) }
 func (f *fence) outside(address field) []expr.Any { return f.masked(address, expr.CmpOpNeq) }
 
-// masked compares the network of an address with that of the cloud.
+// masked compares the network part of an address with the cloud's network.
 func (f *fence) masked(address field, op expr.CmpOp) []expr.Any {
 	mask := net.CIDRMask(f.network.Bits(), f.network.Addr().BitLen())
 	return []expr.Any{
@@ -267,7 +272,7 @@ func (f *fence) masked(address field, op expr.CmpOp) []expr.Any {
 	}
 }
 
-// notOfHost tells that the host does not have the target's address.
+// notOfHost matches packets whose target address is not one of the host's.
 func notOfHost() []expr.Any {
 	return []expr.Any{
 		&expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true},
@@ -275,7 +280,7 @@ func notOfHost() []expr.Any {
 	}
 }
 
-// ownedBy tells that a frame comes from an instance of a tenant.
+// ownedBy matches frames that an instance of the tenant sent.
 func (f *fence) ownedBy(tenant string) []expr.Any {
 	return []expr.Any{
 		frameSource.load(),

@@ -14,10 +14,11 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// mendInterval is how often the fence is looked for.
+// mendInterval is how often Guard checks that the fence exists.
 const mendInterval = 5 * time.Second
 
-// Guard makes the fence again when others have removed it, as the service nftables does when it is started or stopped, until ctx ends.
+// Guard restores the fence when others have removed it, for example when the nftables service was
+// started or stopped. It runs until ctx ends.
 func (b *Bridge) Guard(ctx context.Context) {
 	tick := time.NewTicker(mendInterval)
 	defer tick.Stop()
@@ -36,7 +37,7 @@ func (b *Bridge) Guard(ctx context.Context) {
 	}
 }
 
-// mend makes the fence, around all cards, if it is not there, and says whether it was not.
+// mend creates the fence, around all cards, if it does not exist. It reports whether it created it.
 func (b *Bridge) mend() (bool, error) {
 	b.mending.Lock()
 	defer b.mending.Unlock()
@@ -63,7 +64,7 @@ func (b *Bridge) mend() (bool, error) {
 	return true, nil
 }
 
-// alias is what the host's end of a card says of what the fence around it must know.
+// alias returns the text that records, on the host's end of a card, what its fence needs to know.
 func (c Card) alias() string { return c.Address.String() + " of " + c.Tenant }
 
 func cardOf(alias string) (Card, bool) {

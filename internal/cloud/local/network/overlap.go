@@ -12,14 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// use is a part of the address space that the host uses already.
+// use is a part of the address space that the host already uses.
 type use struct {
 	prefix netip.Prefix
 	what   string
 }
 
-// CheckFree returns an error that names what on the host uses a part of a network already. A bridge of the name, if there is one, does
-// not count.
+// CheckFree returns an error that names what on the host already uses a part of a network. The
+// given bridge, if it exists, does not count.
 func CheckFree(network netip.Prefix, bridge string) error {
 	link, err := netlink.LinkByName(bridge)
 	if isMissing(err) {
@@ -31,8 +31,8 @@ func CheckFree(network netip.Prefix, bridge string) error {
 	return checkOverlap(network, link.Attrs().Index)
 }
 
-// checkOverlap returns an error that names what on the host uses a part of the network; the interface with the index
-// own does not count.
+// checkOverlap returns an error that names what on the host already uses a part of the network. The
+// interface with the index own does not count.
 func checkOverlap(network netip.Prefix, own int) error {
 	uses, err := hostUses(own)
 	if err != nil {
@@ -46,7 +46,7 @@ func checkOverlap(network netip.Prefix, own int) error {
 
 func firstOverlap(network netip.Prefix, uses []use) (use, bool) {
 	for _, u := range uses {
-		// A default route reaches everything and is no use.
+		// A default route covers all addresses but does not use them.
 		if u.prefix.Bits() > 0 && u.prefix.Overlaps(network) {
 			return u, true
 		}
@@ -80,7 +80,7 @@ func hostUses(own int) ([]use, error) {
 	return u.list, nil
 }
 
-// uses collects what interfaces other than the own one use.
+// uses collects the addresses and routes of all interfaces except own.
 type uses struct {
 	own   int
 	names map[int]string

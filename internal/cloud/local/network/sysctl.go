@@ -18,24 +18,24 @@ import (
 
 const (
 	sysctlRoot = "/proc/sys"
-	// claimsFolder is emptied when the host starts, as its settings are reset.
+	// claimsFolder is emptied on reboot, when the kernel resets its settings too.
 	claimsFolder = "/run/foocloud"
 	claimsMode   = 0o700
 	recordMode   = 0o600
 )
 
-// needed are the settings of the host that instances need, and what each must be.
+// needed are the host settings that instances need.
 var needed = map[string]setting{
-	// With this one on, the host's packet filter decides about every packet on a bridge, and drops most where Docker or a
-	// firewall is installed.
+	// If this is on, the host's packet filter handles every packet on a bridge, and drops most of
+	// them where Docker or a firewall is installed.
 	"net/bridge/bridge-nf-call-iptables": {value: "0", fits: func(have string) bool { return have == "0" }},
-	// All instances share root's limits, and each kubelet, API server and load balancer watches files. The kernel's
-	// default of 128 instances is used up by a handful of clusters.
+	// All instances share root's limits, and each kubelet, API server and load balancer watches
+	// files. A handful of clusters uses up the kernel's default of 128 instances.
 	"fs/inotify/max_user_instances": atLeast(8192),
 	"fs/inotify/max_user_watches":   atLeast(524288),
 }
 
-// setting is what a setting of the host is set to, unless the value that it has fits.
+// setting is a requirement on a host setting. It is set to value unless its current value fits.
 type setting struct {
 	value string
 	fits  func(have string) bool
@@ -48,28 +48,30 @@ func atLeast(least int) setting {
 	}}
 }
 
-// Settings are the settings of a host that the clouds on it share: the first cloud changes them, and the last one gives
-// them back the values that they had.
+// Settings are the settings of a host that its clouds share. The first cloud changes them, and the
+// last one restores their previous values.
 type Settings struct {
-	// root is where the kernel shows them.
+	// root is the folder where the kernel exposes the settings.
 	root string
-	// folder holds the record of who needs them.
+	// folder holds the record of the clouds that need the settings.
 	folder string
 }
 
-// HostSettings are those of this host.
+// HostSettings returns the settings of this host.
 func HostSettings() Settings { return Settings{root: sysctlRoot, folder: claimsFolder} }
 
-// claims is the record, as a file that all clouds of the host share.
+// claims is the record in the file that all clouds of the host share.
 type claims struct {
-	// Before holds the values that the changed settings had.
+	// Before holds the previous values of the changed settings.
 	Before map[string]string `json:"before"`
-	// Files are of the clouds that need the settings: one for each, there as long as the cloud is.
+	// Files holds one file per cloud that needs the settings. The file exists as long as the cloud
+	// does.
 	Files []string `json:"files"`
 }
 
-// Claim gives the settings the values that are needed, for a cloud that is there as long as a file of it is. What they
-// were before is noted first, so that it can be restored whenever the daemon is killed.
+// Claim sets the settings to the required values, for a cloud that exists as long as the given
+// file. It records the previous values first, so that they can be restored even if the daemon is
+// killed.
 func (s Settings) Claim(file string) error {
 	return s.update(func(c *claims) error {
 		if !slices.Contains(c.Files, file) {
@@ -86,7 +88,7 @@ func (s Settings) Claim(file string) error {
 	})
 }
 
-// Release ends a claim, and gives the settings the values that they had when it was the last one.
+// Release ends a claim. If it was the last one, it restores the previous values.
 func (s Settings) Release(file string) error {
 	return s.update(func(c *claims) error {
 		c.Files = slices.DeleteFunc(c.Files, func(other string) bool { return other == file })
@@ -106,7 +108,7 @@ func (s Settings) Release(file string) error {
 
 func (s Settings) record() string { return filepath.Join(s.folder, "settings.json") }
 
-// update changes the record, then the host by it, while no other cloud does.
+// update changes the record and then the host, under a lock that excludes other clouds.
 func (s Settings) update(change, apply func(*claims) error) error {
 	if err := os.MkdirAll(s.folder, claimsMode); err != nil {
 		return fmt.Errorf("note the host's settings: %w", err)
@@ -132,7 +134,8 @@ func (s Settings) update(change, apply func(*claims) error) error {
 	return apply(c)
 }
 
-// load reads the record, without the clouds that are gone though they never said so, as when their folder was removed.
+// load reads the record. It drops clouds that disappeared without a release, for example because
+// their folder was removed.
 func (s Settings) load() (*claims, error) {
 	c := &claims{Before: map[string]string{}}
 	text, err := os.ReadFile(s.record())
@@ -151,7 +154,7 @@ func (s Settings) load() (*claims, error) {
 	return c, nil
 }
 
-// save writes the record in one step, so that none is ever half there.
+// save replaces the record atomically.
 func (s Settings) save(c *claims) error {
 	text, err := json.Marshal(c)
 	if err == nil {
@@ -166,7 +169,7 @@ func (s Settings) save(c *claims) error {
 	return nil
 }
 
-// note adds the settings that need another value, with the value that each has now.
+// note adds the settings that need another value to the record, with their current values.
 func (s Settings) note(c *claims) error {
 	for name, want := range needed {
 		text, err := os.ReadFile(filepath.Join(s.root, name))

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel's PIDFD_GET_INFO, of Linux 6.15 and newer where it is about exits.
+// The kernel's PIDFD_GET_INFO. Exit information requires Linux 6.15 or newer.
 const (
 	pidfdInfoExit = 1 << 3
 	// pidfdGetInfo is _IOWR(0xff, 11, the first version of the structure).
@@ -26,7 +26,7 @@ type pidfdInfo struct {
 	exitCode int32
 }
 
-// childExit waits for a child that has ended.
+// childExit waits for a child that has ended, and returns how it ended.
 func childExit(cmd *exec.Cmd) string {
 	if err := cmd.Wait(); err != nil {
 		return err.Error()
@@ -34,8 +34,8 @@ func childExit(cmd *exec.Cmd) string {
 	return "exit status 0"
 }
 
-// Adopt makes this program the parent of processes whose own parent ends, as the OCI runtime does. Only a parent is told how a
-// process ended, and has to collect it.
+// Adopt makes this program the parent of descendants whose own parent ends, as the OCI runtime
+// does. Only its parent learns how a process ended, and the parent has to reap it.
 func Adopt() error {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("become the parent of orphans: %w", err)
@@ -43,8 +43,9 @@ func Adopt() error {
 	return nil
 }
 
-// otherExit tells how a process ended that this program has not started: if it was adopted, as a parent; otherwise from what is
-// left of it until its parent has waited for it, and then from the kernel, which does not tell before Linux 6.15.
+// otherExit returns how a process ended that this program did not start. If this program adopted
+// the process, it reaps it. Otherwise it reads the exit code from the zombie, as long as the parent
+// has not reaped it, and then asks the kernel, which does not report it before Linux 6.15.
 func otherExit(id Identity, conn syscall.RawConn) string {
 	var status unix.WaitStatus
 	if pid, err := unix.Wait4(id.PID, &status, unix.WNOHANG, nil); err == nil && pid == id.PID {
@@ -77,7 +78,7 @@ func exitCode(conn syscall.RawConn) (syscall.WaitStatus, error) {
 	return syscall.WaitStatus(info.exitCode), nil
 }
 
-// describe says it in the words of a child's end.
+// describe formats an exit status in the same way as childExit.
 func describe(status syscall.WaitStatus) string {
 	if status.Signaled() {
 		return "signal: " + status.Signal().String()

@@ -16,13 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrGone says that the process does not run any more.
+// ErrGone is returned if the process no longer runs.
 var ErrGone = errors.New("process is gone")
 
-// unknownExit is what is said of a process that another program started, where the kernel does not tell.
+// unknownExit is the exit of a process that another program started, if the kernel does not report
+// it.
 const unknownExit = "exit status not known"
 
-// Handle holds on to a running process: it can not be mistaken for another, and its end is an event.
+// Handle refers to a running process. It is never mistaken for another process, and reports when
+// the process ends.
 type Handle struct {
 	file *os.File
 	id   Identity
@@ -32,7 +34,7 @@ type Handle struct {
 	exit string
 }
 
-// Started returns a handle of a command that the caller has started and does not wait for.
+// Started returns a handle to a command that the caller has started and does not wait for.
 func Started(cmd *exec.Cmd) (*Handle, error) {
 	id, err := Identify(cmd.Process.Pid)
 	if err != nil {
@@ -41,7 +43,8 @@ func Started(cmd *exec.Cmd) (*Handle, error) {
 	return open(id, func(syscall.RawConn) string { return childExit(cmd) })
 }
 
-// Find returns a handle of a process that runs already, or ErrGone. With any other error, the process may run.
+// Find returns a handle to a process that is already running, or ErrGone. After any other error,
+// the process may still be running.
 func Find(id Identity) (*Handle, error) {
 	alive, err := id.Alive()
 	if err != nil {
@@ -54,7 +57,7 @@ func Find(id Identity) (*Handle, error) {
 }
 
 func open(id Identity, reap func(syscall.RawConn) string) (*Handle, error) {
-	// Non-blocking, so that the runtime's poller waits and no thread does.
+	// Non-blocking, so that the runtime's poller waits instead of a thread.
 	fd, err := unix.PidfdOpen(id.PID, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
 		return nil, ErrGone
@@ -63,7 +66,7 @@ func open(id Identity, reap func(syscall.RawConn) string) (*Handle, error) {
 		return nil, fmt.Errorf("open process %d: %w", id.PID, err)
 	}
 	h := &Handle{file: os.NewFile(uintptr(fd), "pidfd"), id: id, done: make(chan struct{}), exit: unknownExit}
-	// The PID may have passed to another process between the look and the opening.
+	// The PID may have been reused between the look-up and the opening.
 	stat, err := readStat(id.PID)
 	if err != nil && !isGone(err) {
 		_ = h.file.Close()
@@ -83,7 +86,7 @@ func open(id Identity, reap func(syscall.RawConn) string) (*Handle, error) {
 }
 
 func (h *Handle) wait(conn syscall.RawConn, reap func(syscall.RawConn) string) {
-	// In this order, who fails to use the closed file can tell by done why.
+	// In this order, a caller that fails to use the closed file can tell from done why.
 	defer func() { _ = h.file.Close() }()
 	defer close(h.done)
 	// A pidfd becomes readable when the process ends. An error means that the handle was closed.
@@ -102,20 +105,20 @@ func readable(fd int) bool {
 	return err == nil && count == 1
 }
 
-// Identity of the process.
+// Identity returns the identity of the process.
 func (h *Handle) Identity() Identity { return h.id }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended or the handle was closed.
 func (h *Handle) Done() <-chan struct{} { return h.done }
 
-// Exit says how the process ended, once Done is closed.
+// Exit returns how the process ended. It is valid once Done is closed.
 func (h *Handle) Exit() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.exit
 }
 
-// Signal sends a signal; a process that is gone is no error.
+// Signal sends a signal. It is not an error if the process has already ended.
 func (h *Handle) Signal(signal unix.Signal) error {
 	err := h.send(signal)
 	select {
@@ -139,7 +142,8 @@ func (h *Handle) send(signal unix.Signal) error {
 	return errors.Join(err, sent)
 }
 
-// Stop sends SIGTERM, then SIGKILL when the process still runs after the grace time, and returns when it has ended.
+// Stop sends SIGTERM, and SIGKILL if the process still runs after the grace period. It returns when
+// the process has ended.
 func (h *Handle) Stop(ctx context.Context, grace time.Duration) error {
 	if err := h.Signal(unix.SIGTERM); err != nil {
 		return err
@@ -169,5 +173,5 @@ func (h *Handle) Kill(ctx context.Context) error {
 	}
 }
 
-// Close lets go of the process, which runs on. Done is then closed too.
+// Close releases the handle and closes Done. The process keeps running.
 func (h *Handle) Close() { _ = h.file.Close() }

@@ -13,9 +13,9 @@ import (
 	"syscall"
 )
 
-// Identity names one process of this machine for as long as the machine runs.
+// Identity identifies one process of this machine.
 type Identity struct {
-	// PID of the process in the PID namespace of foocloud.
+	// PID is the process ID in the PID namespace of foocloud.
 	PID int `json:"pid"`
 	// StartTime is field 22 of /proc/<pid>/stat: clock ticks since the machine started.
 	StartTime uint64 `json:"startTime"`
@@ -36,8 +36,8 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, StartTime: stat.startTime, BootID: boot}, nil
 }
 
-// Alive reports whether the process runs. A zombie does not. An error says that this could not be found out, as when this
-// program has too many files open.
+// Alive reports whether the process is running; a zombie is not. It returns an error if it cannot
+// tell, for example because this program has too many open files.
 func (id Identity) Alive() (bool, error) {
 	boot, err := bootID()
 	if err != nil || boot != id.BootID {
@@ -50,12 +50,12 @@ func (id Identity) Alive() (bool, error) {
 	return err == nil && stat.startTime == id.StartTime && stat.state != stateZombie && stat.state != 'X', err
 }
 
-// isGone reports whether a process could not be looked at because there is none of its ID, or because it ended meanwhile.
+// isGone reports whether a process could not be read because it does not exist or has just ended.
 func isGone(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH)
 }
 
-// SameBoot reports whether the machine has not been restarted since the process was started.
+// SameBoot reports whether the machine has not rebooted since the process was started.
 func (id Identity) SameBoot() bool {
 	boot, err := bootID()
 	return err == nil && boot == id.BootID
@@ -72,17 +72,19 @@ func bootID() (string, error) {
 type stat struct {
 	state     byte
 	startTime uint64
-	// exit is how it ended, of a zombie.
+	// exit is how a zombie ended.
 	exit syscall.WaitStatus
 }
 
-// startTimeField counts from the field after the command, which is field 3 of the file.
+// startTimeField is the index of the start time, counted from field 3 of the file, which follows
+// the command.
 const startTimeField = 22 - 3
 
-// exitField is the place of the exit after the command, which says something once the process has ended.
+// exitField is the index of the exit code, counted like startTimeField. It is only set once the
+// process has ended.
 const exitField = 52 - 3
 
-// stateZombie is a process that has ended, and that its parent has not waited for.
+// stateZombie is a process that has ended but that its parent has not reaped.
 const stateZombie = 'Z'
 
 func readStat(pid int) (stat, error) {
@@ -94,7 +96,7 @@ func readStat(pid int) (stat, error) {
 }
 
 func parseStat(text []byte) (stat, error) {
-	// The command stands in parentheses and may itself hold spaces and parentheses.
+	// The command is in parentheses and may itself contain spaces and parentheses.
 	end := bytes.LastIndexByte(text, ')')
 	if end < 0 {
 		return stat{}, fmt.Errorf("no command in process state %q", text)

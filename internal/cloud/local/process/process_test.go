@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// soon is how long a signal may take to have its effect on a busy machine.
+// soon is how long a signal may take to have an effect on a busy machine.
 const soon = 10 * time.Second
 
 func TestParseStat(t *testing.T) {
@@ -78,7 +78,7 @@ func TestFind(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(cmd.Process.Kill()).To(Succeed())
 	g.Eventually(found.Done(), soon).Should(BeClosed(), "the end of a process that another program started is seen")
-	// A zombie has its PID still, but does not run.
+	// A zombie still has its PID, but does not run.
 	_, err = Find(id)
 	g.Expect(errors.Is(err, ErrGone)).To(BeTrue(), "%v", err)
 	g.Expect(cmd.Wait()).NotTo(Succeed())
@@ -88,7 +88,8 @@ func TestExitOfAProcessThatIsNoChild(t *testing.T) {
 	for how, want := range map[string]string{"kill -9 $$": "signal: killed", "exit 3": "exit status 3"} {
 		t.Run(want, func(t *testing.T) {
 			g := NewWithT(t)
-			// The shell ends at once; what it has started belongs to the first process of the host from then on.
+			// The shell ends immediately, and its background process becomes a child of the host's
+			// first process.
 			gate := filepath.Join(t.TempDir(), "gate")
 			g.Expect(syscall.Mkfifo(gate, 0o600)).To(Succeed())
 			script := "(read line <" + gate + "; exec sh -c '" + how + "') >/dev/null 2>&1 & echo $!"

@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// maxDocument is the size of the largest manifest, configuration or list that is read.
+	// maxDocument is the maximum size in bytes of a manifest, configuration or index that is read.
 	maxDocument = 4 << 20
-	// maxNesting is how many lists of images may lie in one another.
+	// maxNesting is how deep image indexes may be nested.
 	maxNesting = 3
 )
 
-// platform is what instances run.
+// platform is the platform that instances run.
 var platform = "linux/" + runtime.GOARCH
 
-// manifest is what an image, or a list of images for several platforms, says of itself.
+// manifest is the manifest of an image, or an index of images for several platforms.
 type manifest struct {
 	MediaType types.MediaType `json:"mediaType"`
 	Config    *v1.Descriptor  `json:"config"`
@@ -36,7 +36,7 @@ type manifest struct {
 	Manifests []v1.Descriptor `json:"manifests"`
 }
 
-// kind returns the media type, which may be left out; none if it is no manifest.
+// kind returns the media type, which the manifest may omit, or "" if it is not a manifest.
 func (m manifest) kind() types.MediaType {
 	switch {
 	case m.Config == nil && m.Manifests == nil:
@@ -50,22 +50,23 @@ func (m manifest) kind() types.MediaType {
 	}
 }
 
-// contents are what an image is made of.
+// contents describes what an image consists of.
 type contents struct {
-	// blobs that are here, with their sizes.
+	// blobs maps the blobs that are stored here to their sizes.
 	blobs map[v1.Hash]int64
-	// platforms that it has images for, each with what that image lacks.
+	// platforms maps each platform that the image supports to the problem with its image; nil if
+	// that is complete.
 	platforms map[string]error
 }
 
-// offer notes an image for a platform. One that lacks nothing counts before others.
+// offer records an image for a platform. A complete image takes precedence over others.
 func (c contents) offer(platform string, lack error) {
 	if before, known := c.platforms[platform]; !known || before != nil {
 		c.platforms[platform] = lack
 	}
 }
 
-// contents reads what an image is made of, as far as that is here.
+// contents reads what an image consists of, as far as it is stored here.
 func (r *Registry) contents(image v1.Descriptor) contents {
 	c := contents{blobs: map[v1.Hash]int64{}, platforms: map[string]error{}}
 	r.walk(c, image, maxNesting)
@@ -96,7 +97,8 @@ func (r *Registry) walk(c contents, image v1.Descriptor, nesting int) {
 	}
 }
 
-// parts adds the parts of an image that are here, and returns the platform that the image is for and what it lacks.
+// parts adds an image's blobs that are stored here. It returns the image's platform, and an error
+// if a blob is missing.
 func (r *Registry) parts(c contents, m manifest) (string, error) {
 	var missing error
 	for _, part := range append([]v1.Descriptor{*m.Config}, m.Layers...) {
@@ -116,7 +118,7 @@ func (r *Registry) parts(c contents, m manifest) (string, error) {
 	return config.OS + "/" + config.Architecture, missing
 }
 
-// size returns the size of a blob, or -1 if it is not here.
+// size returns the size of a blob, or -1 if it is not stored here.
 func (r *Registry) size(hash v1.Hash) int64 {
 	if info, err := os.Stat(r.blob(hash)); err == nil && info.Mode().IsRegular() && hash.Algorithm == algorithm {
 		return info.Size()
@@ -124,7 +126,7 @@ func (r *Registry) size(hash v1.Hash) int64 {
 	return -1
 }
 
-// document decodes a blob that is JSON.
+// document decodes a JSON blob.
 func (r *Registry) document(hash v1.Hash, into any) error {
 	if hash.Algorithm != algorithm {
 		return fmt.Errorf("has a hash of the kind %q, want %q", hash.Algorithm, algorithm)
@@ -151,7 +153,7 @@ func decode(from io.Reader, into any) error {
 	return json.Unmarshal(text, into)
 }
 
-// check returns an error that says why instances could not run an image.
+// check returns an InvalidError that describes why instances cannot run an image.
 func (r *Registry) check(name string, image v1.Descriptor) error {
 	c := r.contents(image)
 	lack, offered := c.platforms[platform]

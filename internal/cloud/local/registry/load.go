@@ -30,7 +30,7 @@ import (
 const (
 	dockerFile = "manifest.json"
 	blobPrefix = "blobs/" + algorithm + "/"
-	// maxFiles is how many files an archive may hold.
+	// maxFiles is how many files an archive may contain.
 	maxFiles = 100_000
 )
 
@@ -41,8 +41,9 @@ func invalidArchive(problem string) error {
 	}
 }
 
-// Load adds the images of an archive, all or none, and returns them. An image that had one of the names loses it. The name is for an image
-// that the archive does not name, and takes the place of that which it does.
+// Load adds the images of an archive, all or none, and returns them. They replace existing images
+// of the same names. A non-empty name names the archive's only image; it overrides the name in the
+// archive.
 func (r *Registry) Load(archive io.Reader, name string) ([]api.ContainerImage, error) {
 	if name != "" {
 		var err error
@@ -76,7 +77,8 @@ func (r *Registry) Load(archive io.Reader, name string) ([]api.ContainerImage, e
 	return list, nil
 }
 
-// spool keeps an archive in a file: what its first parts mean, its last may say.
+// spool saves an archive to a file, because the meaning of its first entries may depend on its
+// last.
 func (r *Registry) spool(archive io.Reader) (string, error) {
 	buffered := bufio.NewReader(archive)
 	content := io.Reader(buffered)
@@ -93,7 +95,7 @@ func (r *Registry) spool(archive io.Reader) (string, error) {
 	}
 	_, err = io.Copy(file, content)
 	if err = errors.Join(err, file.Close()); err != nil {
-		// Who sends hears of it only once all is sent.
+		// The sender reads the response only after it has sent everything.
 		_, _ = io.Copy(io.Discard, archive)
 		return "", errors.Join(fmt.Errorf("keep the archive: %w", err), os.Remove(file.Name()))
 	}
@@ -106,7 +108,8 @@ type named struct {
 	name string
 }
 
-// add adds the blobs of an archive, and returns its images once they are found to be whole and named.
+// add adds the blobs of an archive, and returns its images after checking that they are complete
+// and have names.
 func (r *Registry) add(file, name string) ([]named, error) {
 	var index, docker bool
 	err := walkArchive(file, func(entry string, _ io.Reader) error {
@@ -131,7 +134,8 @@ func (r *Registry) add(file, name string) ([]named, error) {
 	return found, err
 }
 
-// checkAll gives images their whole names, and returns an error that says which is not whole or has no name.
+// checkAll sets the images' full names. It returns an error if an image is incomplete or has no
+// name.
 func (r *Registry) checkAll(found []named, name string) error {
 	if name != "" && len(found) != 1 {
 		problem := fmt.Sprintf("is for an archive of one image, and this one has %d", len(found))
@@ -155,7 +159,7 @@ func (r *Registry) checkAll(found []named, name string) error {
 	return nil
 }
 
-// walkArchive visits the files of an archive.
+// walkArchive visits the regular files of an archive.
 func walkArchive(file string, visit func(name string, content io.Reader) error) error {
 	opened, err := os.Open(file)
 	if err != nil {
@@ -181,7 +185,7 @@ func walkArchive(file string, visit func(name string, content io.Reader) error) 
 	return fmt.Errorf("it holds more than %d files", maxFiles)
 }
 
-// addLayout adds the blobs of an archive that is an OCI image layout.
+// addLayout adds the blobs of an archive in OCI image layout.
 func (r *Registry) addLayout(file string) ([]named, error) {
 	var index v1.IndexManifest
 	err := walkArchive(file, func(entry string, content io.Reader) error {
@@ -203,7 +207,7 @@ func (r *Registry) addLayout(file string) ([]named, error) {
 	found := make([]named, 0, len(index.Manifests))
 	for _, image := range index.Manifests {
 		name := image.Annotations[nameAnnotation]
-		// A tag alone is no name.
+		// A tag alone is not a name.
 		if other := image.Annotations[referenceAnnotation]; name == "" && strings.ContainsAny(other, ":/") {
 			name = other
 		}
@@ -212,7 +216,7 @@ func (r *Registry) addLayout(file string) ([]named, error) {
 	return found, err
 }
 
-// addDocker adds the blobs of an archive of `docker save`.
+// addDocker adds the blobs of an archive that `docker save` wrote.
 func (r *Registry) addDocker(file string) ([]named, error) {
 	open := func() (io.ReadCloser, error) { return os.Open(file) }
 	var list tarball.Manifest
@@ -271,7 +275,7 @@ func choice(list tarball.Manifest, one tarball.Descriptor) (*name.Tag, error) {
 	return &tag, nil
 }
 
-// addImage adds the blobs of an image, one after the other: layers may be compressed meanwhile, which takes memory.
+// addImage adds the blobs of an image one by one, because compressing a layer takes memory.
 func (r *Registry) addImage(image v1.Image) (*v1.Descriptor, error) {
 	layers, err := image.Layers()
 	if err != nil {
@@ -303,7 +307,8 @@ func (r *Registry) writeBlob(content io.Reader) (v1.Hash, error) {
 	return r.write(content, r.blob)
 }
 
-// write writes a file in one step: it has its name, which may depend on the content's hash, once it is whole and on disk.
+// write writes a file atomically. It gives the file its name, which may depend on the content's
+// hash, once the content is complete and on disk.
 func (r *Registry) write(content io.Reader, path func(v1.Hash) string) (v1.Hash, error) {
 	file, err := os.CreateTemp(string(r.layout), partial)
 	if err != nil {

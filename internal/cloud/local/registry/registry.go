@@ -28,38 +28,40 @@ import (
 const (
 	kindImage = "container image"
 	wantName  = "; want a name such as registry.example/app:v1"
-	// nameAnnotation has the whole name of an image in an index, as containerd and Docker write it.
+	// nameAnnotation holds the full name of an image in an index, as containerd and Docker write
+	// it.
 	nameAnnotation = "io.containerd.image.name"
-	// referenceAnnotation has the name of an image, or only its tag.
+	// referenceAnnotation holds the name of an image, or only its tag.
 	referenceAnnotation = "org.opencontainers.image.ref.name"
 
 	indexFile = "index.json"
 	algorithm = "sha256"
-	// partial starts the names of files that are not whole yet.
+	// partial is the name prefix of files that are not complete yet.
 	partial    = "new-"
 	folderMode = 0o700
 )
 
-// Options are what a registry needs.
+// Options configures a Registry.
 type Options struct {
-	// Folder of the images; made when missing.
+	// Folder is the folder of the images. Open creates it if it does not exist.
 	Folder string
-	// Network of those who may pull.
+	// Network is the address range that may pull.
 	Network netip.Prefix
-	// Upstream carries what is asked of other registries; one that reaches the network of the host when nil.
+	// Upstream carries requests to other registries. If nil, they use the host's network.
 	Upstream http.RoundTripper
 }
 
-// Registry has images, and is the HTTP handler by which they are pulled.
+// Registry stores images, and is the HTTP handler that serves them.
 type Registry struct {
 	network  netip.Prefix
 	upstream http.RoundTripper
 	layout   layout.Path
-	// changing is held while images come or go. Who only reads does not wait: files appear and vanish in one step.
+	// changing is held while images are added or removed. Readers need no lock, because files
+	// appear and vanish atomically.
 	changing sync.Mutex
 }
 
-// Open opens the folder of the images, without what a load has left that was cut off.
+// Open opens the folder of the images. It removes what an interrupted load left behind.
 func Open(options Options) (*Registry, error) {
 	r := &Registry{network: options.Network, upstream: options.Upstream, layout: layout.Path(options.Folder)}
 	if r.upstream == nil {
@@ -87,12 +89,12 @@ func Open(options Options) (*Registry, error) {
 
 func (r *Registry) path(name string) string { return filepath.Join(string(r.layout), name) }
 
-// blob returns the path of a blob, or of the folder of blobs with none.
+// blob returns the path of a blob, or the folder of all blobs for the zero hash.
 func (r *Registry) blob(hash v1.Hash) string {
 	return r.path(filepath.Join("blobs", algorithm, hash.Hex))
 }
 
-// index returns the images by their names.
+// index returns the images by name.
 func (r *Registry) index() (map[string]v1.Descriptor, error) {
 	index, err := r.layout.ImageIndex()
 	if err != nil {
@@ -109,7 +111,7 @@ func (r *Registry) index() (map[string]v1.Descriptor, error) {
 	return images, nil
 }
 
-// change changes the list of images in one step, or not at all if it is refused.
+// change changes the list of images atomically, or not at all if do returns an error.
 func (r *Registry) change(do func(images map[string]v1.Descriptor) error) error {
 	images, err := r.index()
 	if err != nil {
@@ -182,7 +184,7 @@ func (r *Registry) Delete(name string) error {
 	return r.collect()
 }
 
-// collect removes the blobs that no image is made of.
+// collect removes the blobs that belong to no image.
 func (r *Registry) collect() error {
 	images, err := r.index()
 	if err != nil {
@@ -209,7 +211,8 @@ func (r *Registry) collect() error {
 	return nil
 }
 
-// parseName returns the whole name of an image, as containerd has it: with its registry and tag.
+// parseName returns the full name of an image, with registry and tag, in the form that containerd
+// uses.
 func parseName(text string) (string, error) {
 	named, err := reference.ParseNormalizedNamed(text)
 	if err != nil {

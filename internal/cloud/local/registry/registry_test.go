@@ -41,7 +41,7 @@ const (
 	layers  = 3
 )
 
-// world is a registry that instances on 127.0.0.0/8 pull from.
+// world is a registry that instances in 127.0.0.0/8 pull from.
 type world struct {
 	*GomegaWithT
 	t      *testing.T
@@ -67,7 +67,7 @@ func (w *world) open(upstream http.RoundTripper) {
 	w.Expect(err).NotTo(HaveOccurred())
 }
 
-// RoundTrip asks the registry as a mirror, as containerd does.
+// RoundTrip sends the request to the registry as to a mirror, as containerd does.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	target, err := url.Parse(w.url)
 	if err != nil {
@@ -139,7 +139,7 @@ func dockerArchive(t *testing.T, images map[string]v1.Image) []byte {
 	return archive.Bytes()
 }
 
-// layoutArchive is an OCI image layout, whose files may be changed before they are packed.
+// layoutArchive returns an OCI image layout, after change has modified its files.
 func layoutArchive(t *testing.T, index v1.ImageIndex, change func(folder string)) []byte {
 	t.Helper()
 	g := NewWithT(t)
@@ -156,7 +156,8 @@ func layoutArchive(t *testing.T, index v1.ImageIndex, change func(folder string)
 	return archive.Bytes()
 }
 
-// annotated is an OCI image layout of one image, with the annotations that may hold its name.
+// annotated returns an OCI image layout of one image with the given annotations, which may hold its
+// name.
 func annotated(t *testing.T, image mutate.Appendable, change func(folder string), annotations ...string) []byte {
 	t.Helper()
 	names := map[string]string{}
@@ -178,7 +179,8 @@ func zipped(t *testing.T, content []byte) []byte {
 	return packed.Bytes()
 }
 
-// platforms is an image for this machine, another, and an attestation, of which an archive may well hold but the first.
+// platforms returns an index of an image for another platform, an image for this machine, and an
+// attestation.
 func platforms(t *testing.T) v1.ImageIndex {
 	t.Helper()
 	index := v1.ImageIndex(empty.Index)
@@ -250,7 +252,7 @@ func TestLoadedImagesArePulled(t *testing.T) {
 	}
 }
 
-// offline is a host without a network.
+// offline acts as a host without a network.
 var offline = roundTripper(func(*http.Request) (*http.Response, error) { return nil, io.ErrClosedPipe })
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -314,7 +316,8 @@ func TestArchivesThatAreRefused(t *testing.T) {
 	}
 }
 
-// What a daemon leaves that was killed is gone when the next one starts, and an image with the name of another takes its place.
+// On startup, the daemon removes what a killed one left behind. An image replaces an earlier one of
+// the same name.
 func TestWhatIsLeftIsRemoved(t *testing.T) {
 	w := newWorld(t, offline)
 	first, second := newImage(t, runtime.GOARCH), newImage(t, runtime.GOARCH)
@@ -322,7 +325,7 @@ func TestWhatIsLeftIsRemoved(t *testing.T) {
 		_, err := w.Load(bytes.NewReader(dockerArchive(t, map[string]v1.Image{appName: image})), "")
 		w.Expect(err).NotTo(HaveOccurred())
 	}
-	const parts = layers + 4 // with the configuration, the manifest and the two files of a layout
+	const parts = layers + 4 // plus the configuration, the manifest and the two files of a layout
 	w.Expect(w.files()).To(HaveLen(parts))
 	for _, left := range []string{"new-1", "blobs/sha256/" + strings.Repeat("a", 64)} {
 		w.Expect(os.WriteFile(filepath.Join(w.folder, left), nil, 0o600)).To(Succeed())
@@ -423,7 +426,7 @@ func TestOtherRegistries(t *testing.T) {
 	}
 }
 
-// Who waits for an image is told whether to wait on: a registry that cannot be reached may have it.
+// A client is told whether to retry: a registry that cannot be reached may still have the image.
 func TestRegistriesThatDoNotAnswer(t *testing.T) {
 	for _, test := range []struct{ theirs, ours int }{
 		{http.StatusNotFound, http.StatusNotFound}, {http.StatusForbidden, http.StatusNotFound},
@@ -446,7 +449,7 @@ func TestRegistriesThatDoNotAnswer(t *testing.T) {
 	}
 }
 
-// must returns a value that comes without an error.
+// must returns the value, or exits if there is an error.
 func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
@@ -454,7 +457,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-// Who asks chooses the registry, and so where the daemon connects to.
+// The client chooses the registry, and therefore where the daemon connects to.
 func TestOnlyOtherMachinesAreAsked(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(web.Close)

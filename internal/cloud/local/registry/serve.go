@@ -22,11 +22,12 @@ const (
 	blobs     = "blobs"
 
 	digestHeader = "Docker-Content-Digest"
-	// namespace is the parameter by which containerd tells a mirror which registry it stands for.
+	// namespace is the query parameter in which containerd tells a mirror which registry it stands
+	// in for.
 	namespace = "ns"
 )
 
-// wanted is what a request asks for: a manifest or a blob of a repository.
+// wanted is what a request asks for: a manifest or blob of a repository.
 type wanted struct{ host, repository, kind, reference string }
 
 func parseRequest(r *http.Request) (wanted, bool) {
@@ -41,7 +42,7 @@ func parseRequest(r *http.Request) (wanted, bool) {
 	}, true
 }
 
-// ServeHTTP answers a pull. What is not here comes from the registry that the request names.
+// ServeHTTP answers a pull. What is not stored here comes from the registry that the request names.
 func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	source, err := netip.ParseAddrPort(request.RemoteAddr)
 	if err != nil || !r.network.Contains(source.Addr().Unmap()) {
@@ -74,7 +75,7 @@ func (r *Registry) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// serveOwn answers with an image that was loaded, and reports whether there is one.
+// serveOwn serves a loaded image, and reports whether there is one.
 func (r *Registry) serveOwn(w http.ResponseWriter, request *http.Request, want wanted) bool {
 	digest, err := v1.NewHash(want.reference)
 	if err != nil && want.kind == manifests {
@@ -107,7 +108,7 @@ func (r *Registry) serveOwn(w http.ResponseWriter, request *http.Request, want w
 	return true
 }
 
-// refuse sends an error as registries do.
+// refuse sends an error in the format of registries.
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

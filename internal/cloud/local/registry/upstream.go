@@ -22,7 +22,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// How long other registries may take. A host without a network to them is found out by the first.
+// Timeouts for other registries. The first one detects a host without a network quickly.
 const (
 	dialTimeout     = 2 * time.Second
 	securityTimeout = 5 * time.Second
@@ -31,12 +31,14 @@ const (
 	maxHeaders      = 64 << 10
 )
 
-// errNotThere is the error if an image cannot be had from another registry, however often it is asked for.
+// errNotThere means that another registry will not provide an image, no matter how often it is
+// asked.
 var errNotThere = errors.New("not there for this cloud")
 
-// newTransport returns what carries requests to other registries, by the network and the proxies of the host. It connects to other machines
-// only: who asks chooses the registry, which must lead neither to what listens on this machine for itself alone, nor to the services that
-// clouds have on link-local addresses.
+// newTransport returns a transport to other registries that uses the host's network and proxies. It
+// connects only to other machines. The client chooses the registry, so the transport must reach
+// neither services that listen only for this machine, nor the link-local metadata services of
+// clouds.
 func newTransport(own netip.Prefix) *http.Transport {
 	refuseInner := func(_, address string, _ syscall.RawConn) error {
 		target, err := netip.ParseAddrPort(address)
@@ -64,14 +66,14 @@ func newTransport(own netip.Prefix) *http.Transport {
 	}
 }
 
-// proxyAddresses are the proxies that the environment names, which may well be on this machine.
+// proxyAddresses returns the proxies that the environment names. They may be on this machine.
 func proxyAddresses() map[string]bool {
 	ports := map[string]string{"http": "80", "https": "443", "socks5": "1080", "socks5h": "1080"}
 	config, addresses := httpproxy.FromEnvironment(), map[string]bool{}
 	for _, text := range []string{config.HTTPProxy, config.HTTPSProxy} {
 		proxy, err := url.Parse(text)
 		if err != nil || proxy.Host == "" {
-			// The scheme may be left out.
+			// The scheme is optional.
 			proxy, err = url.Parse("http://" + text)
 		}
 		if err != nil || proxy.Host == "" {
@@ -86,19 +88,21 @@ func proxyAddresses() map[string]bool {
 	return addresses
 }
 
-// passed are the headers of a request, and of its answer, that are passed on. Credentials are not among them.
+// passedOn are the request headers, and passedBack the response headers, that are forwarded.
+// Credentials are not among them.
 var (
 	passedOn   = []string{"Accept", "Range"}
 	passedBack = []string{"Accept-Ranges", "Content-Length", "Content-Range", "Content-Type", digestHeader}
 )
 
-// absent reports whether a registry says by its answer that it does not have an image, or not for everybody.
+// absent reports whether a registry answered that it does not have an image, or not for anonymous
+// clients.
 func absent(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// serveOther answers with what another registry has, or returns why it cannot and has sent nothing. The error is errNotThere unless the
-// image may be had later.
+// serveOther serves an image from another registry. If it returns an error, it has sent nothing.
+// The error is errNotThere unless a retry may succeed.
 func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want wanted) error {
 	response, err := r.askOther(request, want)
 	if err != nil {
@@ -124,7 +128,7 @@ func (r *Registry) serveOther(w http.ResponseWriter, request *http.Request, want
 	return nil
 }
 
-// askOther asks another registry, without credentials.
+// askOther sends the request to another registry, without credentials.
 func (r *Registry) askOther(request *http.Request, want wanted) (*http.Response, error) {
 	if want.host == "" {
 		return nil, fmt.Errorf("the request names no other registry: %w", errNotThere)

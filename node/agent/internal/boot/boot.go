@@ -25,10 +25,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// stopGrace is how long each step of the end of an instance may take.
+// stopGrace is how long each step of stopping an instance may take.
 const stopGrace = 5 * time.Second
 
-// quotedLines is how much of a log a message quotes.
+// quotedLines is how many lines of a log a message quotes.
 const quotedLines = 5
 
 // agent is this program in a running instance.
@@ -42,7 +42,8 @@ type agent struct {
 	commands *systemctl.Server
 }
 
-// Run is the whole life of an instance. It returns nil when the instance was asked to end and did so.
+// Run runs an instance from boot to stop. It returns nil when the instance was asked to stop and
+// has stopped.
 func Run(console io.Writer) error {
 	asked, ignore := signal.NotifyContext(context.Background(), unix.SIGTERM, unix.SIGINT, unix.SIGPWR)
 	defer ignore()
@@ -77,7 +78,8 @@ func Run(console io.Writer) error {
 	return nil
 }
 
-// assemble makes everything that an instance consists of. An error is of something that no instance can live without.
+// assemble creates everything that an instance consists of. Its errors are those that no instance
+// can live with.
 func (a *agent) assemble() error {
 	var err error
 	if a.instance, err = readInstance(contract.InstanceFile); err != nil {
@@ -99,7 +101,7 @@ func (a *agent) assemble() error {
 	return err
 }
 
-// work does what an instance is made for, until ctx is done.
+// work does what the instance exists for, until ctx is done.
 func (a *agent) work(ctx context.Context, console io.Writer) {
 	err := a.startRuntime(ctx)
 	if kubelet.Configured() {
@@ -114,7 +116,8 @@ func (a *agent) work(ctx context.Context, console io.Writer) {
 	a.bootstrap(ctx, bootstrapFiles{userData: contract.UserDataFile, output: outputPath}, console)
 }
 
-// startRuntime starts containerd and returns once it answers, since kubeadm and the kubelet do not wait for it.
+// startRuntime starts containerd and returns once it answers, because kubeadm and the kubelet do
+// not wait for it.
 func (a *agent) startRuntime(ctx context.Context) error {
 	a.runtime.Start(ctx)
 	if ctx.Err() != nil {
@@ -138,11 +141,11 @@ func (a *agent) stop() {
 	a.kubelet.Close()
 	pods := newPods("/proc", tasksFolder)
 	if state, _ := a.runtime.Active(); state != string(service.Active) {
-		pods.folders = nil // which nobody would take away
+		pods.folders = nil // nobody would remove them
 	}
 	a.warnOf(pods.end(stopGrace))
 	a.runtime.Close()
-	// What bootstrap data or users left running.
+	// These are processes that bootstrap data or users left running.
 	a.warnOf(a.table.KillAll(stopGrace))
 }
 

@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// outputPath is where cloud-init leaves the output of all commands.
+	// outputPath is where cloud-init writes the output of all commands.
 	outputPath = "/var/log/cloud-init-output.log"
-	// maxOutputSize of that log in bytes; as much again is kept of the one before.
+	// maxOutputSize is the size in bytes at which that log is rotated. One rotated log is kept.
 	maxOutputSize = 10 << 20
 )
 
-// bootstrapFiles are what bootstrap reads and writes.
+// bootstrapFiles are the files that bootstrap reads and writes.
 type bootstrapFiles struct {
 	userData, output string
 }
 
-// bootstrap works through the bootstrap data and reports how that went.
+// bootstrap runs the bootstrap data and reports the result.
 func (a *agent) bootstrap(ctx context.Context, files bootstrapFiles, console io.Writer) {
 	data, err := os.ReadFile(files.userData)
 	if err != nil {

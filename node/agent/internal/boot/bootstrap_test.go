@@ -34,7 +34,7 @@ func newTable(t *testing.T) *process.Table {
 	return table
 }
 
-// bootstrap works through bootstrap data and returns what is reported and what is on the console.
+// bootstrap runs bootstrap data, and returns the report and the console output.
 func bootstrap(t *testing.T, data string) (contract.Bootstrap, string) {
 	t.Helper()
 	folder := t.TempDir()

@@ -13,13 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// consolePatience is how long what is said waits for the cloud to take it. Then it is lost: the instance must not stand still because the
-// cloud does, or because somebody floods the console.
+// consolePatience is how long a write to the console waits for the cloud to read it. After that,
+// the output is dropped: the instance must not block because the cloud does, or because somebody
+// floods the console.
 const consolePatience = 100 * time.Millisecond
 
-// Console returns where the instance says what it does.
+// Console returns the writer for the instance's own log.
 func Console() io.Writer {
-	// Opened anew, since others share the way in which the standard error is open.
+	// Open it again, because other processes share the file status flags of standard error.
 	file, err := os.OpenFile("/proc/self/fd/2", os.O_WRONLY|os.O_APPEND|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return os.Stderr
@@ -29,9 +30,9 @@ func Console() io.Writer {
 
 type patient struct{ file *os.File }
 
-// Write writes, or loses what cannot be written soon.
+// Write writes data, and drops what cannot be written within consolePatience.
 func (p patient) Write(data []byte) (int, error) {
-	// A file that is no pipe has no deadline, and needs none.
+	// A file that is not a pipe has no deadline and needs none.
 	_ = p.file.SetWriteDeadline(time.Now().Add(consolePatience))
 	count, err := p.file.Write(data)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -40,19 +41,20 @@ func (p patient) Write(data []byte) (int, error) {
 	return count, err
 }
 
-// maxConsoleOutput is how much of the output of bootstrap commands goes to the console, in bytes. That is a file of the host
-// which nothing shortens, and a command may leave a daemon behind that writes for as long as the instance lives.
+// maxConsoleOutput is how many bytes of the output of bootstrap commands go to the console. A
+// command may leave a daemon behind that writes for as long as the instance lives.
 const maxConsoleOutput = 4 << 20
 
-// limited passes on what is written to it until that is limit bytes in all, then says once where the rest is. It is not safe
-// for use by several goroutines.
+// limited passes on what is written to it, up to limit bytes in total, and then prints once where
+// to find the rest. It is not safe for concurrent use.
 type limited struct {
 	output io.Writer
 	limit  int
 	full   bool
 }
 
-// Write passes data on if all of it fits. What is left out counts as written, since other writers may get it as well.
+// Write passes data on if all of it fits. Dropped data counts as written, because other writers may
+// get it as well.
 func (l *limited) Write(data []byte) (int, error) {
 	if l.full {
 		return len(data), nil

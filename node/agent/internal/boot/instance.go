@@ -13,7 +13,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// readInstance reads what the cloud tells the instance about itself, and checks what the agent relies on.
+// readInstance reads what the cloud tells the instance about itself, and validates what the agent
+// relies on.
 func readInstance(path string) (*contract.Instance, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"os"
 )
 
-// settings of the instance's network namespace that kubeadm's checks ask for. IPv6 may be absent from the kernel.
+// settings are the settings of the instance's network namespace that kubeadm's preflight checks
+// require. The kernel may lack IPv6.
 var settings = []struct {
 	path     string
 	optional bool

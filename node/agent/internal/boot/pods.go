@@ -16,29 +16,34 @@ import (
 )
 
 const (
-	// tasksFolder is where containerd has a folder of each container, until that has ended and all that it said is in its log.
+	// tasksFolder is where containerd keeps a folder per container, until the container has ended
+	// and all its output is in its log.
 	tasksFolder = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
-	// lookAgain is the time between two looks whether containers have ended. They are not children of this program, which nobody tells.
+	// lookAgain is the time between two checks whether containers have ended. They are not children
+	// of this program, so it is not notified.
 	lookAgain = 20 * time.Millisecond
 )
 
-// storeName is the program that ends after all others. They write to it as they end, kube-scheduler and kube-controller-manager by way of
-// the API server, and would wait for it in vain.
+// storeName is the program that must end after all others. They write to it as they end
+// (kube-scheduler and kube-controller-manager through the API server), and would wait in vain if it
+// were gone.
 const storeName = "etcd"
 
-// pods are the processes of an instance's pods that are to end, those of storeName apart, and the folders that are gone when they have.
+// pods are the processes of an instance's pods that must end, with storeName processes separate,
+// and the folders that disappear once the processes have ended.
 type pods struct {
 	pids    []int
 	stores  []int
 	folders []string
 }
 
-// newPods finds the first process of each container: one that is the first of a PID namespace within the instance's. Shims are left out,
-// which would end at once and leave the last words of their containers unread. The folder proc is the instance's /proc.
+// newPods finds the first process of each container, which is the first process of a PID namespace
+// inside the instance's. It omits the shims: they would end immediately and leave the last output
+// of their containers unread. proc is the instance's /proc.
 func newPods(proc, tasks string) pods {
 	var p pods
 	found := map[string]bool{}
-	// A folder that cannot be read has no processes in it: what is missed ends with the instance.
+	// A folder that cannot be read contains no processes; anything missed ends with the instance.
 	files, _ := filepath.Glob(filepath.Join(proc, "[0-9]*", "status"))
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
@@ -63,7 +68,8 @@ func newPods(proc, tasks string) pods {
 	return p
 }
 
-// isFirstOfNamespace tells from the status of a process whether it has process ID 1 in a namespace below the one that is looked from.
+// isFirstOfNamespace reports whether, according to its status, a process has process ID 1 in a
+// namespace below the observer's.
 func isFirstOfNamespace(status string) bool {
 	for line := range strings.Lines(status) {
 		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
@@ -74,8 +80,9 @@ func isFirstOfNamespace(status string) bool {
 	return false
 }
 
-// end asks the processes to end and returns when they have and their folders are gone. Those that have not after grace, which the stores
-// get as well, are killed.
+// end asks the processes to end, the stores last, and returns when they have ended and their
+// folders have disappeared. Processes still running after grace are killed; the stores get their
+// own grace.
 func (p pods) end(grace time.Duration) error {
 	err := end(p.pids, nil, grace)
 	return errors.Join(err, end(p.stores, p.folders, grace))

@@ -50,7 +50,8 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// container starts a program in a folder, that says its process ID when it has prepared for its end. It returns that ID.
+// container starts a program that prints its process ID once the script has run, and returns that
+// ID.
 func container(t *testing.T, table *process.Table, script string) int {
 	t.Helper()
 	read, output, err := os.Pipe()

@@ -10,8 +10,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// prepare makes the machine that programs in the instance expect. An error is of what they cannot do without: the kubelet would report the
-// host's size, so that the instance got pods for which it has no room, or would not start. Everything else is reported as a warning.
+// prepare sets up the machine that programs in the instance expect. It returns an error only for
+// what they cannot do without: the kubelet would not start, or it would report the host's size, and
+// the instance would get pods that it has no room for. Everything else is reported as a warning.
 func (a *agent) prepare() error {
 	for _, step := range []func() error{
 		func() error { return machine.DelegateCgroups(machine.Cgroups) },
@@ -30,7 +31,7 @@ func (a *agent) prepare() error {
 	return machine.Show(machine.Folder, machine.Size{CPUs: a.instance.CPUs, MemoryBytes: a.instance.MemoryBytes})
 }
 
-// reportOf logs an error that the instance can live with, and lets the cloud know of it.
+// reportOf logs an error that the instance can live with, and reports it to the cloud.
 func (a *agent) reportOf(err error) {
 	if err == nil {
 		return

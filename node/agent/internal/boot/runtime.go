@@ -15,17 +15,19 @@ import (
 )
 
 const (
-	// runtimeConfigFolder is where containerd looks for settings beside its configuration file.
+	// runtimeConfigFolder is where containerd looks for settings in addition to its configuration
+	// file.
 	runtimeConfigFolder = "/etc/containerd/conf.d"
 	runtimeConfigFile   = "10-foo.toml"
-	// restrictedRuntime has containers that should be killed last when memory runs out be killed no earlier than containerd itself. Without
-	// the capability to have a process killed later than its parent, they could not start.
+	// restrictedRuntime keeps the OOM score of containers from being lower than containerd's own.
+	// Without the capability to lower OOM scores, containers that ask for a lower one could not
+	// start.
 	restrictedRuntime = `[plugins."io.containerd.cri.v1.runtime"]
   restrict_oom_score_adj = true
 `
 )
 
-// runtimeSettings returns what containerd must be told of this instance, if anything.
+// runtimeSettings returns the containerd settings specific to this instance, if any.
 func runtimeSettings() string {
 	if mayProtect() {
 		return ""
@@ -33,7 +35,7 @@ func runtimeSettings() string {
 	return restrictedRuntime
 }
 
-// kubeletSettings returns what the kubelet must be told of this instance, if anything.
+// kubeletSettings returns the kubelet settings specific to this instance, if any.
 func kubeletSettings() string {
 	if mayProtect() {
 		return ""
@@ -41,7 +43,8 @@ func kubeletSettings() string {
 	return kubelet.Unprotected
 }
 
-// configureRuntime leaves the settings for containerd in the folder. With none, those of an earlier boot are removed.
+// configureRuntime writes the containerd settings to the folder. If there are none, it removes
+// those of an earlier boot.
 func configureRuntime(folder, settings string) error {
 	path := filepath.Join(folder, runtimeConfigFile)
 	var err error
@@ -56,7 +59,7 @@ func configureRuntime(folder, settings string) error {
 	return nil
 }
 
-// mayProtect reports whether processes may be protected from being killed for want of memory.
+// mayProtect reports whether the instance may lower the OOM score of processes.
 func mayProtect() bool {
 	allowed, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, unix.CAP_SYS_RESOURCE, 0, 0, 0)
 	return err == nil && allowed == 1

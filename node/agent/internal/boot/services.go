@@ -19,7 +19,8 @@ const (
 	kubeletLog  = "/var/log/kubelet.log"
 )
 
-// containerd is the container runtime. When it is stopped or ends, pods go on: their shims are not its children and it finds them again.
+// containerd configures the container runtime. When it is stopped or ends, pods keep running: their
+// shims are not its children, and it finds them again.
 func (a *agent) containerd() service.Config {
 	return service.Config{
 		Name:    runtimeName,
@@ -42,7 +43,7 @@ func (a *agent) kubeletService() service.Config {
 		Env:     serviceEnvironment(),
 		LogPath: kubeletLog,
 		Needs:   kubelet.ConfigFile,
-		// As Kubernetes' own packages have it: kubeadm waits for the kubelet itself, where it needs it.
+		// As in Kubernetes' own packages: kubeadm itself waits for the kubelet where it needs to.
 		Simple:  true,
 		Folder:  contract.RunDir,
 		Starter: a.table,

@@ -13,19 +13,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tableName of the rules that are tried.
+// tableName is the table of the rules under test.
 const tableName = "foo-check"
 
 // somewhere is an address set aside for documentation (RFC 5737).
 var somewhere = netip.MustParseAddr("192.0.2.1")
 
-// remedy is how a machine gets what instances need.
+// remedy describes how to give a machine what instances need.
 const remedy = "load it with `modprobe -a nf_tables nft_chain_nat nft_nat nft_masq nft_ct nft_fib_ipv4 nft_numgen nft_reject_ipv4`, " +
 	"or run a kernel that is built with CONFIG_NF_TABLES_IPV4, CONFIG_NFT_NAT, CONFIG_NFT_MASQ, CONFIG_NFT_CT, CONFIG_NFT_FIB_IPV4, " +
 	"CONFIG_NFT_NUMGEN and CONFIG_NFT_REJECT_IPV4"
 
-// Machine returns an error that says what this machine lacks for instances to work, and what to do. It tries that in a network namespace
-// of its own, which ends with the call.
+// Machine returns an error that describes what instances need that this machine lacks, and how to
+// fix it. It tests this in a temporary network namespace.
 func Machine() error {
 	done := make(chan error)
 	go func() {
@@ -51,7 +51,7 @@ func tryHere() error {
 	return nil
 }
 
-// rule is one that kube-proxy or the pods' network makes.
+// rule is a rule that kube-proxy or the pod network creates.
 type rule struct {
 	what  string
 	kind  nftables.ChainType

@@ -16,10 +16,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxDataSize bounds what gzipped data may unpack to.
+// maxDataSize is the maximum size in bytes of gzipped data once it is unpacked.
 const maxDataSize = 16 << 20
 
-// Config is the part of a #cloud-config document that is worked on.
+// Config is the part of a #cloud-config document that is processed.
 type Config struct {
 	// BootCommands run first.
 	BootCommands []Command
@@ -31,15 +31,16 @@ type Config struct {
 	Skipped []string
 }
 
-// Command is one entry of bootcmd or runcmd.
+// Command is an entry of bootcmd or runcmd.
 type Command struct {
-	// Args to execute; a string of the document is run by a shell.
+	// Args are the program and its arguments; a shell runs an entry that is a string.
 	Args []string
-	// Line is the command as the document has it.
+	// Line is the command as written in the document.
 	Line string
 }
 
-// Parse reads bootstrap data. Its errors name what is wrong in words fit for a user and quote none of the data.
+// Parse parses bootstrap data. Its errors describe the problem in words fit for a user and do not
+// quote the data.
 func Parse(data []byte, meta Metadata) (*Config, error) {
 	data, err := unpack(data)
 	if err != nil {
@@ -80,7 +81,8 @@ func gunzip(data []byte) ([]byte, error) {
 	return out, nil
 }
 
-// cutTemplateHeader returns the first line that says the format, and whether a line before it says that this is a template.
+// cutTemplateHeader returns the line that names the format, and whether a line before it marks the
+// data as a template.
 func cutTemplateHeader(data []byte) (header string, isTemplate bool) {
 	first, rest, _ := bytes.Cut(data, []byte("\n"))
 	line := strings.TrimSpace(string(first))
@@ -111,7 +113,7 @@ func checkFormat(header string) error {
 	return errors.New(`bootstrap data is of an unknown format; want "#cloud-config" in its first line, or in its second after "## template: jinja"`)
 }
 
-// modules that are worked on; every other key of a document is reported as skipped.
+// modules are the modules that are processed. Every other key of a document is reported as skipped.
 var modules = []string{"bootcmd", "write_files", "runcmd"}
 
 func parseDocument(data []byte) (*Config, error) {
@@ -140,7 +142,8 @@ func parseDocument(data []byte) (*Config, error) {
 	return config, errors.Join(errs...)
 }
 
-// withoutContent keeps the place that a YAML error names and drops what it quotes, which may be a secret.
+// withoutContent keeps the position in a YAML error and removes what the error quotes, which may be
+// a secret.
 func withoutContent(err error) string {
 	text := err.Error()
 	for _, quote := range []string{"`", `"`} {
@@ -186,7 +189,7 @@ func parseCommand(entry json.RawMessage) (Command, error) {
 	for _, word := range words {
 		var text string
 		if json.Unmarshal(word, &text) != nil {
-			text = string(word) // a number or a boolean, as it is written
+			text = string(word) // a number or a boolean, as written
 		}
 		args = append(args, text)
 	}

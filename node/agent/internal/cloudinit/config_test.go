@@ -36,7 +36,7 @@ func mustParse(t *testing.T, data string) *Config {
 	return config
 }
 
-// kubeadmData has the shape that Cluster API's kubeadm bootstrap provider gives its data.
+// kubeadmData has the structure of data from Cluster API's kubeadm bootstrap provider.
 const kubeadmData = `## template: jinja
 #cloud-config
 

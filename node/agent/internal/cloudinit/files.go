@@ -22,19 +22,20 @@ const (
 	maxFileMode                   = 0o7777
 )
 
-// File is one entry of write_files.
+// File is an entry of write_files.
 type File struct {
-	// Path to write, absolute.
+	// Path is the absolute path of the file.
 	Path string
-	// Content to write, decoded.
+	// Content is the decoded content.
 	Content []byte
-	// Mode of the file, with the bits for set-user-ID, set-group-ID and sticky where chmod(2) has them.
+	// Mode is the mode of the file in chmod(2)'s format, including the set-user-ID, set-group-ID
+	// and sticky bits.
 	Mode uint32
-	// Owner as user, user:group or empty; a name or a number each.
+	// Owner is user, user:group or empty. Each part is a name or a number.
 	Owner string
-	// Append says to add to a file that exists.
+	// Append adds the content to an existing file.
 	Append bool
-	// Defer says to write the file after those without.
+	// Defer writes the file after all files without Defer.
 	Defer bool
 }
 
@@ -105,7 +106,7 @@ func parseFile(raw json.RawMessage) (File, error) {
 	}, nil
 }
 
-// decode undoes the encodings that cloud-init knows, under all of the names that it knows them by.
+// decode decodes the encodings that cloud-init supports, under all of their names.
 func decode(encoding, content string) ([]byte, error) {
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "", "text/plain":
@@ -132,7 +133,8 @@ func unbase64(content string) ([]byte, error) {
 	return out, nil
 }
 
-// parseMode reads permissions: a string in octal, or a number, which YAML has already read as octal where it begins with 0.
+// parseMode parses permissions: an octal string, or a number, which YAML has already read as octal
+// if it starts with 0.
 func parseMode(raw json.RawMessage) (uint32, error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return uint32(defaultFileMode), nil
@@ -154,7 +156,7 @@ func parseMode(raw json.RawMessage) (uint32, error) {
 	return 0, fmt.Errorf("permissions is %s, want an octal number such as '0640'", raw)
 }
 
-// Write writes the file, and the folders above it where they are missing.
+// Write writes the file, and creates missing folders above it.
 func (f File) Write() error {
 	if err := os.MkdirAll(filepath.Dir(f.Path), defaultFolderMode); err != nil {
 		return fmt.Errorf("write_files: %w", err)
@@ -180,7 +182,7 @@ func (f File) writeContent() error {
 	if f.Append {
 		how = os.O_CREATE | os.O_WRONLY | os.O_APPEND
 	}
-	// The mode is set before the content is, so that nobody can read a key in between.
+	// Set the mode before writing the content, so that nobody can read a key in between.
 	file, err := os.OpenFile(f.Path, how, 0o600)
 	if err != nil {
 		return err
@@ -195,7 +197,7 @@ func (f File) writeContent() error {
 	return file.Close()
 }
 
-// fileMode turns a mode of chmod(2) into Go's.
+// fileMode converts a mode from chmod(2)'s format to Go's.
 func fileMode(mode uint32) fs.FileMode {
 	out := fs.FileMode(mode) & fs.ModePerm
 	for bit, flag := range map[uint32]fs.FileMode{0o4000: fs.ModeSetuid, 0o2000: fs.ModeSetgid, 0o1000: fs.ModeSticky} {
@@ -206,7 +208,7 @@ func fileMode(mode uint32) fs.FileMode {
 	return out
 }
 
-// parseOwner returns the IDs of an owner; -1 leaves one as it is.
+// parseOwner returns the user and group ID of an owner; -1 leaves an ID unchanged.
 func parseOwner(owner string) (uid, gid int, err error) {
 	uid, gid = -1, -1
 	name, group, _ := strings.Cut(owner, ":")

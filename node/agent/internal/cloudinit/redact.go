@@ -11,7 +11,7 @@ import (
 	"sync"
 )
 
-// maxHeldLine is how much of a line without its end is held back, in bytes.
+// maxHeldLine is how many bytes of an unfinished line are held back.
 const maxHeldLine = 64 * 1024
 
 var (
@@ -20,26 +20,29 @@ var (
 	secretFlag     = regexp.MustCompile(`(?i)(--?[a-z-]*(?:password|token|secret|key)[= ]+)([^-\s]\S*)`)
 )
 
-// redact hides what looks like a secret: bootstrap tokens, certificate keys, values of flags that carry them.
+// redact replaces what looks like a secret: bootstrap tokens, certificate keys, and values of flags
+// that carry secrets.
 func redact(text string) string {
 	text = secretFlag.ReplaceAllString(text, "${1}<redacted>")
 	text = bootstrapToken.ReplaceAllString(text, "<redacted>")
 	return hexKey.ReplaceAllStringFunc(text, func(found string) string {
 		if strings.HasPrefix(found, "sha256:") {
-			return found // the hash of a public key, which is no secret
+			return found // the hash of a public key is not a secret
 		}
 		return "<redacted>"
 	})
 }
 
-// redactor passes on whole lines with what looks like a secret hidden. kubeadm, for one, prints a token with which any machine can join.
+// redactor redacts what looks like a secret and passes on complete lines. kubeadm, for example,
+// prints a token that any machine can join with.
 type redactor struct {
 	mu     sync.Mutex
 	output io.Writer
 	held   []byte
 }
 
-// Write passes on the lines that are whole. It never fails, since a log that can not be written must not stop a command.
+// Write passes on the complete lines. It never fails, because a log that cannot be written must not
+// stop a command.
 func (r *redactor) Write(data []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

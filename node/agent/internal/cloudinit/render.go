@@ -17,7 +17,7 @@ import (
 	"github.com/nikolalohinski/gonja/v2/loaders"
 )
 
-// Metadata is what a template of bootstrap data can ask for.
+// Metadata is the data that a template of bootstrap data can refer to.
 type Metadata struct {
 	// InstanceID is ds.meta_data.instance_id.
 	InstanceID string
@@ -35,7 +35,7 @@ type Metadata struct {
 
 const cloudName = "foo"
 
-// values returns the variables of a template, in the places where cloud-init has them.
+// values returns the variables of a template, under the names that cloud-init gives them.
 func (m Metadata) values() map[string]any {
 	address := "local_ipv4"
 	if strings.Contains(m.Address, ":") {
@@ -67,15 +67,16 @@ func (m Metadata) values() map[string]any {
 		"v1": standard,
 	}
 	for key, value := range standard {
-		values[key] = value // cloud-init knows the standard ones by their short names too
+		values[key] = value // cloud-init also provides the standard ones under their short names
 	}
 	return values
 }
 
 const templateName = "/user-data"
 
-// render expands a jinja template. Its first line, which says that it is one, is not part of the result. A variable that does not
-// exist is an error: cloud-init would put a placeholder in its place, which only shows later and elsewhere.
+// render expands a jinja template, without its first line, which only marks it as a template. An
+// undefined variable is an error. cloud-init would insert a placeholder, and the problem would only
+// show up later and elsewhere.
 func render(data []byte, meta Metadata) ([]byte, error) {
 	_, body, _ := bytes.Cut(data, []byte("\n"))
 	if !bytes.Contains(body, []byte("{{")) && !bytes.Contains(body, []byte("{%")) && !bytes.Contains(body, []byte("{#")) {
@@ -104,12 +105,13 @@ var (
 	failingVariable = regexp.MustCompile(`Unable to render expression at line \d+: ([\w.\[\]'"-]+): `)
 )
 
-// templateError says where a template is wrong and which variable is unknown. The engine's own words may quote the data.
+// templateError reports where a template is wrong and which variable is undefined. It omits the
+// engine's own message, which may quote the data.
 func templateError(err error) error {
 	text := "bootstrap data is not a valid jinja template"
 	if found := lineNumber.FindStringSubmatch(err.Error()); found != nil {
 		if line, aerr := strconv.Atoi(found[1]); aerr == nil {
-			text += fmt.Sprintf(", see line %d", line+1) // the line that says that it is one is not counted
+			text += fmt.Sprintf(", see line %d", line+1) // plus the line that marks it as a template
 		}
 	}
 	if found := failingVariable.FindStringSubmatch(err.Error()); found != nil {

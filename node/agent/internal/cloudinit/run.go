@@ -15,7 +15,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
 )
 
-// drainTime is how long the output of a command that failed is waited for, when something that it left behind still holds it.
+// drainTime is how long to wait for the output of a failed command, if a process that it left
+// behind keeps it open.
 const drainTime = 200 * time.Millisecond
 
 // Starter starts processes.
@@ -24,20 +25,22 @@ type Starter interface {
 	Start(spec process.Spec) (*process.Process, error)
 }
 
-// Runner works through bootstrap data.
+// Runner runs bootstrap data.
 type Runner struct {
 	starter Starter
 	output  *redactor
 	env     []string
 }
 
-// NewRunner returns a runner whose commands get env, and write to output, where what looks like a secret is hidden.
+// NewRunner returns a runner. Its commands get the environment env and write to output, in which
+// anything that looks like a secret is redacted.
 func NewRunner(starter Starter, output io.Writer, env []string) *Runner {
 	return &Runner{starter: starter, output: &redactor{output: output}, env: env}
 }
 
-// Run does everything that config asks for. Each failure is given to failed as it happens, fit for a user and without
-// secrets; the count of them is returned. It stops early only when ctx is done.
+// Run does everything that config asks for. It passes each failure to failed as it happens, in
+// words fit for a user and without secrets, and returns the number of failures. It stops early only
+// when ctx is done.
 func (r *Runner) Run(ctx context.Context, config *Config, failed func(error)) int {
 	failures := 0
 	check := func(err error) {
@@ -104,7 +107,8 @@ func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []st
 	go func() {
 		defer close(drained)
 		defer func() { _ = read.Close() }()
-		// An error of the log file must not stop the command, which would block on a full pipe.
+		// An error of the log file must not stop copying, because the command would block on a full
+		// pipe.
 		_, _ = io.Copy(io.MultiWriter(tail, r.output), read)
 	}()
 	select {
@@ -118,7 +122,8 @@ func (r *Runner) execute(ctx context.Context, args []string) (process.Exit, []st
 	return proc.Exit(), tail.Lines(), nil
 }
 
-// waitDrained waits for the rest of a failed command's output, but not for daemons that it left behind.
+// waitDrained waits for the rest of a failed command's output, but not for daemons that it left
+// behind.
 func waitDrained(drained <-chan struct{}) {
 	timer := time.NewTimer(drainTime)
 	defer timer.Stop()

@@ -27,7 +27,7 @@ func run(t *testing.T, data string) (failures []string, output string) {
 	}()
 	defer func() {
 		cancel()
-		<-reaped // it would take children of the next test
+		<-reaped // otherwise it would reap children of the next test
 	}()
 	var out bytes.Buffer
 	runner := NewRunner(table, &out, []string{"PATH=" + os.Getenv("PATH")})

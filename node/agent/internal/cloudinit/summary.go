@@ -13,22 +13,23 @@ import (
 )
 
 const (
-	// tailSize is how much of a command's output is kept to tell why it failed, in bytes.
+	// tailSize is how many bytes of a command's output are kept to find out why it failed.
 	tailSize = 8 * 1024
-	// maxQuote is the longest piece of a command or of its output that a message quotes, in bytes.
+	// maxQuote is the maximum length in bytes of what a message quotes from a command or its
+	// output.
 	maxQuote = 300
 
 	stopSignal = syscall.SIGTERM
 	stopGrace  = 2 * time.Second
 )
 
-// tail is a writer that keeps the end of what was written.
+// tail is a writer that keeps the last tailSize bytes.
 type tail struct {
 	mu   sync.Mutex
 	data []byte
 }
 
-// Write keeps the end of data.
+// Write appends data and drops what exceeds tailSize.
 func (t *tail) Write(data []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,14 +53,16 @@ func (t *tail) Lines() []string {
 	return lines
 }
 
-// complaints recognise the lines that say why a command failed, the more telling kind first: kubeadm's failed checks, and what
-// programs begin their last words with. After these, hints or a stack trace may follow.
+// complaints match the lines that explain why a command failed, the more specific kind first:
+// kubeadm's failed checks, and the usual prefixes of error messages. Hints or a stack trace may
+// follow such lines.
 var complaints = []*regexp.Regexp{
 	regexp.MustCompile(`^\[ERROR `),
 	regexp.MustCompile(`(?i)^(error|fatal|panic)\b`),
 }
 
-// summary chooses the line of a failed command's output that says why: the last that looks like a complaint, or the last.
+// summary returns the line of a failed command's output that explains the failure: the last line
+// that looks like a complaint, or else the last line.
 func summary(lines []string) string {
 	if len(lines) == 0 {
 		return "it wrote nothing"

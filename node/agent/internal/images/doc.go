@@ -3,6 +3,7 @@
 
 // Package images gives containerd the images that a node comes with.
 //
-// They are unpacked already, in a folder that all instances share and none can change, so that a machine has them on disk and in memory
-// once. What containerd knows of them is copied, and in the place of each unpacked layer stands a link to it.
+// The images are already unpacked, in a folder that all instances share and none can change. So a
+// machine has them only once, on disk and in memory. Package images copies containerd's metadata
+// about them, and puts a link in place of each unpacked layer.
 package images

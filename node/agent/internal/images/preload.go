@@ -11,10 +11,11 @@ import (
 )
 
 const (
-	// Root is the folder in which containerd keeps what it has.
+	// Root is containerd's root folder.
 	Root = "/var/lib/containerd"
 
-	// idFile of a store differs between stores; containerd's folder has the one of the store that it was made from.
+	// idFile holds a store's unique ID. The copy in containerd's folder identifies the store that
+	// the folder was created from.
 	idFile         = "id"
 	templateFolder = "template"
 	snapshots      = "snapshots"
@@ -24,12 +25,13 @@ const (
 	fileMode       = 0o600
 )
 
-// Preload makes the images of a store known to a containerd that does not run yet, whose folder is root. A folder that was made from
-// another store begins anew, since links in it lead nowhere: images that were pulled are pulled again, and containers are made again.
+// Preload makes the images of a store available to a containerd that is not running yet and whose
+// folder is root. If the folder was created from another store, its links are dangling, so Preload
+// starts over: images that were pulled must be pulled again, and containers created again.
 func Preload(store, root string) error {
 	id, err := os.ReadFile(filepath.Join(store, idFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil // all images come from registries
+		return nil // without a store, all images come from registries
 	}
 	if err != nil {
 		return fmt.Errorf("read the store of images: %w", err)
@@ -46,14 +48,14 @@ func Preload(store, root string) error {
 			return fmt.Errorf("lay out the images of the node: %w", err)
 		}
 	}
-	// Last, so that what was half made begins anew.
+	// Written last, so that an interrupted run starts over.
 	if err := os.WriteFile(filepath.Join(root, idFile), id, fileMode); err != nil { //nolint:gosec // G703: what comes from a file is no part of the path
 		return fmt.Errorf("note which images containerd has: %w", err)
 	}
 	return nil
 }
 
-// empty empties the folder, which may be a mount and therefore stays.
+// empty removes the contents of the folder but keeps the folder, which may be a mount point.
 func empty(_, root string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
@@ -70,7 +72,8 @@ func copyTemplate(store, root string) error {
 	return os.CopyFS(root, os.DirFS(filepath.Join(store, templateFolder)))
 }
 
-// linkSnapshots puts a link where containerd looks for each unpacked layer. When it deletes an image, it removes the link.
+// linkSnapshots creates a link where containerd looks for each unpacked layer. When containerd
+// deletes an image, it removes only the link.
 func linkSnapshots(store, root string) error {
 	entries, err := os.ReadDir(filepath.Join(store, snapshots))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// write makes files, by their path in a folder.
+// write creates files in a folder, given by their relative paths.
 func write(t *testing.T, folder string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {

@@ -13,7 +13,8 @@ import (
 // configName is the file in ConfigFolder that this program writes.
 const configName = "10-foo.conf"
 
-// config is what each kubelet in an instance needs, whatever template its cluster was made from.
+// config is what every kubelet in an instance needs, whatever template its cluster was created
+// from.
 const config = `# Written by Foo's node agent. Files 20-*.conf beside this one change what is set here.
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -29,18 +30,19 @@ evictionHard:
   imagefs.inodesFree: "0%"
 `
 
-// Unprotected is a setting for where the kernel does not let the kubelet protect itself from being killed when memory runs out: it would
-// try for 0.2 s at each start.
+// Unprotected is a setting for a kubelet that may not lower its own OOM score. Without it, the
+// kubelet would keep trying for 0.2 s at each start.
 const Unprotected = "oomScoreAdj: 0\n"
 
-// WriteConfig writes what each kubelet in an instance needs to the folder, which is ConfigFolder, and the settings that this one needs.
+// WriteConfig writes the configuration that every kubelet in an instance needs, plus the given
+// settings, to the folder, which is ConfigFolder.
 func WriteConfig(folder, settings string) error {
 	path := filepath.Join(folder, configName)
 	config := config + settings
 	if is, err := os.ReadFile(path); err == nil && bytes.Equal(is, []byte(config)) {
 		return nil
 	}
-	// No secret is in it, and the folder is one of the operating system's.
+	// It contains no secret, and the folder belongs to the operating system.
 	const folderMode, fileMode = 0o755, 0o644
 	if err := os.MkdirAll(folder, folderMode); err != nil {
 		return fmt.Errorf("configuration of the kubelet: %w", err)

@@ -1,9 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kubelet knows how the kubelet of an instance is called and set up.
+// Package kubelet knows how to configure and call the kubelet of an instance.
 //
-// Its flags are those of kubeadm's drop-in for systemd, from the same files, plus provider ID and host name of the instance
-// where these are not given, and a folder of configuration that changes what kubeadm has written. The package writes the first file there,
-// with what every instance needs.
+// The flags are those of kubeadm's systemd drop-in, read from the same files. The package adds the
+// instance's provider ID and host name unless they are given, and a drop-in folder that overrides
+// the configuration that kubeadm wrote. It writes the first file in that folder, with what every
+// instance needs.
 package kubelet

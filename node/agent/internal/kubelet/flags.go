@@ -16,13 +16,15 @@ import (
 
 // Files that kubeadm and its packages agree on.
 const (
-	// ConfigFile is written by kubeadm; without it the kubelet can not start.
+	// ConfigFile is written by kubeadm. The kubelet cannot start without it.
 	ConfigFile = "/var/lib/kubelet/config.yaml"
-	// ConfigFolder has files that change single fields of ConfigFile, in the order of their names.
+	// ConfigFolder holds files that override single fields of ConfigFile, in the order of their
+	// names.
 	ConfigFolder = "/etc/kubernetes/kubelet.conf.d"
-	// Kubeconfig is the kubelet's own, written by kubeadm init or by the kubelet's TLS bootstrap.
+	// Kubeconfig is the kubelet's kubeconfig, written by kubeadm init or by the kubelet's TLS
+	// bootstrap.
 	Kubeconfig = "/etc/kubernetes/kubelet.conf"
-	// BootstrapKubeconfig is what TLS bootstrap begins with, written by kubeadm join.
+	// BootstrapKubeconfig is what TLS bootstrap starts from, written by kubeadm join.
 	BootstrapKubeconfig = "/etc/kubernetes/bootstrap-kubelet.conf"
 	// FlagsFile holds KUBELET_KUBEADM_ARGS, written by kubeadm.
 	FlagsFile = "/var/lib/kubelet/kubeadm-flags.env"
@@ -36,7 +38,7 @@ const (
 	extraArgs   = "KUBELET_EXTRA_ARGS"
 )
 
-// Configured tells whether kubeadm has left what the kubelet needs.
+// Configured reports whether kubeadm has written what the kubelet needs.
 func Configured() bool {
 	return exists(ConfigFile) && (exists(Kubeconfig) || exists(BootstrapKubeconfig))
 }
@@ -46,7 +48,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// Flags returns the kubelet's flags as kubeadm and users want them now.
+// Flags returns the kubelet's flags, as kubeadm and users currently specify them.
 func Flags(inst *contract.Instance) ([]string, error) {
 	flagsContent, err := readOptional(FlagsFile)
 	if err != nil {
@@ -87,7 +89,8 @@ func hasFlag(args []string, name string) bool {
 	})
 }
 
-// parseEnvironment reads an EnvironmentFile as systemd does: NAME=value lines, comments, values in quotes.
+// parseEnvironment parses an EnvironmentFile as systemd does: NAME=value lines, comments, quoted
+// values.
 func parseEnvironment(content string) map[string]string {
 	values := map[string]string{}
 	for line := range strings.Lines(content) {
@@ -111,10 +114,10 @@ func unquote(value string) string {
 	return value
 }
 
-// word is a run of characters that are not white space; within quotes, white space counts as any other.
+// word is a run of characters that are not white space. Quoted white space is part of the word.
 var word = regexp.MustCompile(`(?:[^\s"']|"[^"]*"|'[^']*')+`)
 
-// splitWords splits at white space outside of quotes and drops the quotes.
+// splitWords splits text at white space outside of quotes, and removes the quotes.
 func splitWords(text string) []string {
 	words := word.FindAllString(text, -1)
 	for i := range words {
@@ -125,7 +128,7 @@ func splitWords(text string) []string {
 
 var quotes = regexp.MustCompile(`"([^"]*)"|'([^']*)'`)
 
-// readOptional returns the content of a file, nothing where there is no such file.
+// readOptional returns the content of a file, or "" if it does not exist.
 func readOptional(path string) (string, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

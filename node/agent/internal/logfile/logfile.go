@@ -1,10 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package logfile writes a log file that can not grow without bound.
+// Package logfile writes a log file of bounded size.
 //
-// When the file reaches its limit it becomes <path>.1, which replaces an older one, and a new file begins. So at most twice
-// the limit is kept. Limits: one writer per path.
+// When the file reaches its limit, it is renamed to <path>.1, which replaces an older one, and a
+// new file is started. So at most twice the limit is kept. Limits: one writer per path.
 package logfile
 
 import (
@@ -16,7 +16,7 @@ import (
 	"sync"
 )
 
-// File is a log file of bounded size. It is an io.WriteCloser, safe for use by several goroutines.
+// File is a log file of bounded size. It is an io.WriteCloser and safe for concurrent use.
 type File struct {
 	path  string
 	limit int64
@@ -26,7 +26,8 @@ type File struct {
 	size int64
 }
 
-// Open opens or makes the file at path for appending; limit is its largest size in bytes. The file is readable by root only.
+// Open opens or creates the file at path for appending; limit is its maximum size in bytes. Only
+// root can read the file.
 func Open(path string, limit int64) (*File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("folder of log file: %w", err)
@@ -52,7 +53,7 @@ func (f *File) open() error {
 	return nil
 }
 
-// Write appends data, in a new file where the old one would grow over its limit.
+// Write appends data. It starts a new file if the current one would exceed its limit.
 func (f *File) Write(data []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -87,11 +88,11 @@ func (f *File) Close() error {
 	return f.file.Close()
 }
 
-// tailSize is how much of a file Tail looks at, in bytes.
+// tailSize is how many bytes at the end of a file Tail reads.
 const tailSize = 2 << 10
 
-// Tail returns the last lines of the file at path, at most count, without line ends. Of lines that are longer than a message should be,
-// the end is returned.
+// Tail returns the last lines of the file at path, at most count, without line ends. It reads at
+// most the last tailSize bytes, so the first line may be cut off at its start.
 func Tail(path string, count int) ([]string, error) {
 	file, err := os.Open(path)
 	if err != nil {

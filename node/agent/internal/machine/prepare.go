@@ -14,7 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ShareMounts lets containers see mounts that are made in the instance later, if they ask for it, and the instance those of containers.
+// ShareMounts propagates later mounts in the instance to containers that ask for it, and mounts of
+// such containers to the instance.
 func ShareMounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_SHARED|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("share mounts with containers: %w", err)
@@ -22,8 +23,8 @@ func ShareMounts() error {
 	return nil
 }
 
-// RaiseFileLimit lets programs that are started from now on open as many files as the instance may. By itself Go gives them the limit that
-// this program was started with.
+// RaiseFileLimit lets programs that are started from now on open as many files as the instance may.
+// By default, Go gives them the limit that this program was started with.
 func RaiseFileLimit() error {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -36,7 +37,8 @@ func RaiseFileLimit() error {
 	return nil
 }
 
-// LinkRun makes the path old, which is /var/run, lead to the folder run, which is /run, where programs look for sockets by both names.
+// LinkRun makes old, which is /var/run, a link to the folder run, which is /run, because programs
+// look for sockets in both places. It returns an error if old leads elsewhere.
 func LinkRun(old, run string) error {
 	want, err := os.Stat(run)
 	if err != nil {
@@ -57,11 +59,12 @@ func LinkRun(old, run string) error {
 // Cgroups is where the cgroups of an instance are.
 const Cgroups = "/sys/fs/cgroup"
 
-// ownGroup is the cgroup of this program and of what it starts, beside those of pods.
+// ownGroup is the cgroup of this program and everything it starts, next to the cgroups of pods.
 const ownGroup = "init"
 
-// DelegateCgroups lets programs make cgroups with all controllers. In version 2 of cgroups a group with processes has no groups with
-// controllers below it, so this program and all that it starts move into one of their own. In version 1 nothing is to be done.
+// DelegateCgroups lets programs create cgroups with all controllers. In cgroups version 2, a group
+// that has processes cannot enable controllers for its children, so this program moves itself, and
+// thereby everything that it starts, into a separate group. In version 1 there is nothing to do.
 func DelegateCgroups(folder string) error {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(folder, &fs); err != nil {
@@ -78,7 +81,7 @@ func delegate(folder string) error {
 	if err := os.Mkdir(own, 0o750); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("own cgroup: %w", err)
 	}
-	// 0 is the process that writes.
+	// 0 stands for the writing process.
 	if err := os.WriteFile(filepath.Join(own, "cgroup.procs"), []byte("0"), 0o600); err != nil {
 		return fmt.Errorf("own cgroup: %w", err)
 	}
@@ -93,7 +96,7 @@ func delegate(folder string) error {
 	defer func() { _ = control.Close() }()
 	var errs []error
 	for _, controller := range strings.Fields(string(controllers)) {
-		// One by one, since one that cannot be enabled would keep all others back.
+		// Enable them one by one, because one that cannot be enabled would block all others.
 		if _, err := control.WriteString("+" + controller + "\n"); err != nil {
 			errs = append(errs, fmt.Errorf("enable cgroup controller %s: %w", controller, err))
 		}

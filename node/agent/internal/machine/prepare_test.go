@@ -17,7 +17,7 @@ func TestDelegateMovesThisProgramAndEnablesAllControllers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 2 { // an instance may be started again
+	for range 2 { // an instance may be restarted
 		if err := delegate(folder); err != nil {
 			t.Fatal(err)
 		}

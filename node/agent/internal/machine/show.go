@@ -14,37 +14,37 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Folder is where an instance has the files that are bound over those of the kernel.
+// Folder is where an instance keeps the files that are bind-mounted over the kernel's.
 const Folder = "/run/foonode/machine"
 
-// Size of a machine.
+// Size is the size of a machine.
 type Size struct {
-	// CPUs of the machine.
+	// CPUs is the number of CPUs.
 	CPUs int
-	// MemoryBytes of the machine.
+	// MemoryBytes is the size of the memory in bytes.
 	MemoryBytes int64
 }
 
-// kernel is what the kernel says of the host.
+// kernel is what the kernel reports about the host.
 type kernel struct {
 	meminfo, cpuinfo string
-	// uuid is another one at each look.
+	// uuid is different on each read.
 	uuid string
-	// allowed are the numbers of the processors that this program may run on, sorted.
+	// allowed lists the numbers of the processors that this program may run on, sorted.
 	allowed []int
 }
 
-// Paths that are bound over, and where below Folder the files for them are.
+// Paths that are mounted over, and the paths below Folder of the files for them.
 const (
 	settingsPath = "/proc/sys"
 	settingsName = "sys"
 	nodesName    = "node"
 )
 
-// view shows what is at a path below Folder at a path of the kernel.
+// view mounts the file or folder name, below Folder, on the kernel's path target.
 type view struct {
 	name, target string
-	// optional paths are not there on every machine.
+	// optional marks a path that does not exist on every machine.
 	optional bool
 }
 
@@ -55,7 +55,7 @@ func views() []view {
 		{name: "swaps", target: "/proc/swaps"},
 		{name: "boot_id", target: settingsPath + "/kernel/random/boot_id"},
 		{name: "cpu", target: "/sys/devices/system/cpu"},
-		// Without memory nodes the kubelet takes the processors from the folder above.
+		// Without memory nodes, the kubelet reads the processors from the folder above.
 		{name: nodesName, target: "/sys/devices/system/node", optional: true},
 	}, len(settings))
 	for name := range settings {
@@ -64,8 +64,8 @@ func views() []view {
 	return all
 }
 
-// Show writes the files of a machine of that size to the folder and lets all programs in this mount namespace see them, and none write to
-// them.
+// Show writes the files of a machine of the given size to the folder, and mounts them read-only for
+// all programs in this mount namespace.
 func Show(folder string, size Size) error {
 	host, err := look()
 	if err != nil {
@@ -112,14 +112,14 @@ func allowedCPUs() ([]int, error) {
 	return numbers, nil
 }
 
-// files returns the content of each file by its path below Folder.
+// files maps the path of each file, below Folder, to its content.
 func files(host kernel, size Size) map[string]string {
 	numbers, online := number(host.allowed, size.CPUs)
 	all := map[string]string{
 		"meminfo": meminfo(host.meminfo, size.MemoryBytes),
 		"cpuinfo": cpuinfo(host.cpuinfo, numbers),
 		"swaps":   swaps,
-		// The kubelet knows by it whether its machine was started again.
+		// The kubelet uses it to find out whether its machine was rebooted.
 		"boot_id":      host.uuid,
 		"cpu/online":   cpuList(online),
 		"cpu/present":  cpuList(numbers),
@@ -137,7 +137,7 @@ func files(host kernel, size Size) map[string]string {
 }
 
 func write(folder string, files map[string]string) error {
-	// As readable as what they stand for.
+	// As readable as the originals.
 	const folderMode, fileMode = 0o755, 0o444
 	if err := os.MkdirAll(filepath.Join(folder, nodesName), folderMode); err != nil {
 		return fmt.Errorf("files of the machine: %w", err)
@@ -162,7 +162,7 @@ func (v view) bind(folder string) error {
 	if err != nil {
 		return fmt.Errorf("show the instance's own %s: %w", v.target, err)
 	}
-	// A bind takes other flags only when it is mounted again.
+	// A bind mount takes other flags only when it is remounted.
 	flags := uintptr(unix.MS_BIND | unix.MS_REMOUNT | unix.MS_RDONLY | unix.MS_NOSUID | unix.MS_NODEV | unix.MS_NOEXEC)
 	if err := unix.Mount("", v.target, "", flags, ""); err != nil {
 		return fmt.Errorf("make the instance's own %s read-only: %w", v.target, err)

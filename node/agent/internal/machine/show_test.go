@@ -17,7 +17,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// helperEnv makes the test program show a machine in a mount namespace of its own, and print what is seen there.
+// helperEnv makes the test binary show a machine in its own mount namespace and print what it sees
+// there.
 const helperEnv = "FOO_TEST_MACHINE"
 
 func TestMain(m *testing.M) {

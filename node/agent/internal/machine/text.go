@@ -14,13 +14,15 @@ import (
 // bytesPerKB is the unit of /proc/meminfo, which calls it kB.
 const bytesPerKB = 1024
 
-// amount is a line of /proc/meminfo that is not the same in the instance: its name, the padded number, and the unit.
+// amount matches a line of /proc/meminfo that differs in the instance: its name, the padded number,
+// and the unit.
 var amount = regexp.MustCompile(`(?m)^(MemTotal|MemFree|MemAvailable|SwapCached|SwapTotal|SwapFree):( *\d+) kB$`)
 
-// meminfo returns the host's /proc/meminfo with the memory of the instance. No more than that is free, and there is no swap, with which the
-// kubelet does not start.
+// meminfo returns the host's /proc/meminfo with the instance's memory size. Free memory is capped
+// at that size, and there is no swap, because the kubelet does not start with swap.
 //
-// What is free is so only at the time of writing. The kubelet takes the size from here and the usage from cgroups.
+// The free memory is only valid at the time of writing. The kubelet takes the size from here and
+// the usage from cgroups.
 func meminfo(host string, memoryBytes int64) string {
 	total := memoryBytes / bytesPerKB
 	return amount.ReplaceAllStringFunc(host, func(line string) string {
@@ -33,7 +35,7 @@ func meminfo(host string, memoryBytes int64) string {
 		case strings.HasPrefix(name, "Mem"):
 			free, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
 			if err != nil {
-				free = total // more than fits into 64 bits
+				free = total // more than fits in 64 bits
 			}
 			value = min(free, total)
 		}
@@ -41,7 +43,7 @@ func meminfo(host string, memoryBytes int64) string {
 	})
 }
 
-// Lines of /proc/cpuinfo that tell where a processor is.
+// Lines of /proc/cpuinfo that describe where a processor is.
 var (
 	processorLine = regexp.MustCompile(`(?m)^processor[ \t]*:`)
 	ownNumber     = regexp.MustCompile(`(?m)^((?:processor|core id|apicid|initial apicid)[ \t]*: *)\d+$`)
@@ -49,9 +51,10 @@ var (
 	packageSize   = regexp.MustCompile(`(?m)^((?:siblings|cpu cores)[ \t]*: *)\d+$`)
 )
 
-// cpuinfo returns the host's /proc/cpuinfo with the numbered processors, all cores of one package, as sysfs shows them. They are the
-// host's first; if the host has fewer, they are repeated. Everything else stays, since the kubelet does not start on amd64 without the
-// clock speed.
+// cpuinfo returns the host's /proc/cpuinfo with the given processor numbers, all as cores of one
+// package, as in sysfs. The entries are those of the host's first processors, repeated if the host
+// has fewer. Everything else stays, because on amd64 the kubelet does not start without the clock
+// speed.
 func cpuinfo(host string, numbers []int) string {
 	var processors, rest []string
 	for block := range strings.SplitSeq(strings.TrimRight(host, "\n"), "\n\n") {
@@ -62,7 +65,7 @@ func cpuinfo(host string, numbers []int) string {
 		}
 	}
 	if len(processors) == 0 {
-		return host // of an architecture that does not number them
+		return host // this architecture does not number them
 	}
 	blocks := make([]string, 0, len(numbers)+len(rest))
 	for i, number := range numbers {
@@ -73,12 +76,12 @@ func cpuinfo(host string, numbers []int) string {
 	return strings.Join(append(blocks, rest...), "\n\n") + "\n\n"
 }
 
-// swaps is /proc/swaps of a machine without swap.
+// swaps is the /proc/swaps of a machine without swap.
 const swaps = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
 
-// number chooses the numbers of as many processors as the instance has: first those that it may run on, in the order of their numbers, and
-// then any that are not taken. The latter are shown as switched off: the kubelet counts them, and does not put pods on them, which the
-// kernel would refuse.
+// number chooses the processor numbers of an instance: first those that it may run on, in ascending
+// order, and then any unused ones. The latter are shown as offline: the kubelet counts them, but
+// does not assign pods to them, which the kernel would refuse.
 func number(allowed []int, cpus int) (all, online []int) {
 	online = allowed[:min(cpus, len(allowed))]
 	all = slices.Clone(online)
@@ -91,7 +94,7 @@ func number(allowed []int, cpus int) (all, online []int) {
 	return all, online
 }
 
-// cpuList writes sorted numbers of processors as the kernel does, for example 0-2,5.
+// cpuList formats sorted processor numbers as the kernel does, for example 0-2,5.
 func cpuList(numbers []int) string {
 	var ranges []string
 	for len(numbers) > 0 {
@@ -109,8 +112,8 @@ func cpuList(numbers []int) string {
 	return strings.Join(ranges, ",") + "\n"
 }
 
-// settings below /proc/sys that the kubelet demands, or else sets. They are the host's, so the instance must not set them and is shown that
-// they have these values already.
+// settings are the settings below /proc/sys that the kubelet requires or else sets. They belong to
+// the host, so the instance must not change them; it sees them as if they already had these values.
 var settings = map[string]string{
 	"vm/overcommit_memory":      "1\n",
 	"vm/panic_on_oom":           "0\n",

@@ -3,12 +3,13 @@
 
 // Package process starts and reaps the processes of an instance.
 //
-// Its Table is the only place of the agent that starts or waits for a process. PID 1 inherits every orphan of the
-// instance, so it waits for any child; whoever waited for one child alone would race with that. os/exec is therefore not
-// used anywhere in the agent.
+// Its Table is the only place in the agent that starts processes or waits for them. PID 1 inherits
+// every orphan of the instance, so it waits for any child. A wait for one particular child would
+// race with that. The agent therefore does not use os/exec to run programs.
 //
-// Among the orphans are the shims of containerd, which outlive it. They take in the processes of their containers themselves and tell
-// containerd how these ended, so nobody misses what is reaped here.
+// The orphans include containerd's shims, which outlive it. The shims reap the processes of their
+// own containers and report their exits to containerd, so nothing is lost by reaping the shims
+// here.
 //
-// Limits: one Table per program, since a program has one set of children.
+// Limits: one Table per program, because a program has one set of children.
 package process

@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signalExitBase is added to the number of a signal to make the exit code that shells give for it.
+// signalExitBase is added to a signal's number to form the exit code that shells report for it.
 const signalExitBase = 128
 
-// Exit says how a process ended.
+// Exit describes how a process ended.
 type Exit struct {
 	// Code is the exit code, or 128 plus the signal's number.
 	Code int
-	// Signal that ended the process, 0 where it exited by itself.
+	// Signal is the signal that ended the process, or 0 if the process exited by itself.
 	Signal syscall.Signal
 }
 
-// String describes the end for a person.
+// String describes the exit for people.
 func (e Exit) String() string {
 	if e.Signal != 0 {
 		return fmt.Sprintf("signal %d (%s)", int(e.Signal), e.Signal)
@@ -51,10 +51,10 @@ type Process struct {
 	exit  Exit
 }
 
-// Done is closed when the process has ended.
+// Done returns a channel that is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit says how the process ended. It is meaningful after Done.
+// Exit returns how the process ended. It is valid once Done is closed.
 func (p *Process) Exit() Exit {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,12 +71,13 @@ func (p *Process) end(exit Exit) {
 	close(p.done)
 }
 
-// Signal sends a signal to the process, and to its group unless it was started as Alone; nothing happens when it has ended.
+// Signal sends a signal to the process and to its group, or only to the process if it was started
+// with Alone. It does nothing if the process has ended.
 func (p *Process) Signal(signal syscall.Signal) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.ended {
-		return // its ID may be another's by now
+		return // its ID may have been reused by now
 	}
 	if p.alone {
 		_ = unix.Kill(p.pid, signal)
@@ -85,8 +86,8 @@ func (p *Process) Signal(signal syscall.Signal) {
 	_ = unix.Kill(-p.pid, signal)
 }
 
-// Stop sends the signal, waits for the process to end, and kills it after grace or when ctx is done. It returns when the
-// process has ended.
+// Stop sends the signal and waits for the process to end. It kills the process after grace or when
+// ctx is done, and returns when the process has ended.
 func (p *Process) Stop(ctx context.Context, signal syscall.Signal, grace time.Duration) {
 	p.Signal(signal)
 	timer := time.NewTimer(grace)

@@ -16,36 +16,39 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Table holds the processes that the agent started and that have not ended yet.
+// Table holds the processes that the agent started and that are still running.
 type Table struct {
 	mu       sync.Mutex
 	children map[int]*Process
 }
 
-// NewTable returns an empty table. Reap must run for its processes to be seen ending.
+// NewTable returns an empty table. Reap must run for the table to notice that processes end.
 func NewTable() *Table {
 	return &Table{children: map[int]*Process{}}
 }
 
-// Spec says how to start a process.
+// Spec describes the process to start.
 type Spec struct {
-	// Path of the program, absolute.
+	// Path is the absolute path of the program.
 	Path string
-	// Args of the program, the name it is called by first.
+	// Args are the arguments of the program, starting with the name that it is called by.
 	Args []string
-	// Env of the program, nothing is added.
+	// Env is the complete environment of the program.
 	Env []string
-	// Dir to start in, "/" where it is empty.
+	// Dir is the working directory; "/" if empty.
 	Dir string
-	// Stdout and Stderr of the program; nil is /dev/null. They stay open in the agent.
+	// Stdout and Stderr are the program's outputs; nil means /dev/null. They stay open in the
+	// agent.
 	Stdout, Stderr *os.File
-	// KillGroup ends what the process left behind in its group when it ends, as it would in a container.
+	// KillGroup kills the rest of the process group when the process ends, as would happen in a
+	// container.
 	KillGroup bool
-	// Alone sends signals to the process and not to its group.
+	// Alone sends signals only to the process, not to its group.
 	Alone bool
 }
 
-// Start starts a process in a session of its own. An error says which program could not be started and why.
+// Start starts a process in its own session. Its error names the program that could not be started
+// and the reason.
 func (t *Table) Start(spec Spec) (*Process, error) {
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
@@ -62,7 +65,8 @@ func (t *Table) Start(spec Spec) (*Process, error) {
 		Files: []uintptr{null.Fd(), descriptor(spec.Stdout, null), descriptor(spec.Stderr, null)},
 		Sys:   &syscall.SysProcAttr{Setsid: true},
 	}
-	// The lock spans fork and registration, so that Reap can not meet a child that is not in the table yet.
+	// The lock spans fork and registration, so that Reap never meets a child that is not in the
+	// table yet.
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	pid, err := syscall.ForkExec(spec.Path, spec.Args, attr)
@@ -81,7 +85,7 @@ func descriptor(file, fallback *os.File) uintptr {
 	return file.Fd()
 }
 
-// Reap waits for children of this program, those of the table and orphans alike, until ctx is done.
+// Reap waits for children of this program, both those in the table and orphans, until ctx is done.
 func (t *Table) Reap(ctx context.Context) {
 	ended := make(chan os.Signal, 1)
 	signal.Notify(ended, syscall.SIGCHLD)
@@ -96,7 +100,8 @@ func (t *Table) Reap(ctx context.Context) {
 	}
 }
 
-// reapEnded collects every child that has ended by now; one signal may stand for many of them.
+// reapEnded reaps every child that has ended by now, because one signal may stand for several of
+// them.
 func (t *Table) reapEnded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,8 +123,9 @@ func (t *Table) reapEnded() {
 	}
 }
 
-// KillAll ends every process that is left in the instance: all but this one. It returns when none is left, and kills after grace
-// what did not heed SIGTERM. It is for the first process of a PID namespace only: anywhere else it would end foreign processes.
+// KillAll ends all other processes in the instance. Processes that do not react to SIGTERM are
+// killed after grace. It returns when none is left. Only the first process of a PID namespace may
+// call it: elsewhere it would end unrelated processes.
 func (t *Table) KillAll(grace time.Duration) error {
 	if os.Getpid() != 1 {
 		return errors.New("only the first process of an instance may end all others")
@@ -134,7 +140,7 @@ func (t *Table) KillAll(grace time.Duration) error {
 		select {
 		case <-ended:
 			t.reapEnded()
-			how = 0 // only look whether any is left
+			how = 0 // only check whether any process is left
 		case <-timer.C:
 			how = unix.SIGKILL
 			timer.Reset(grace)

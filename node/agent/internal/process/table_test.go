@@ -99,11 +99,12 @@ func TestStopKillsWhatDoesNotHeed(t *testing.T) {
 	if exit := proc.Exit(); exit.Signal != syscall.SIGKILL {
 		t.Errorf("ended with %s", exit)
 	}
-	proc.Signal(syscall.SIGTERM) // to a process that has ended: nothing happens
+	proc.Signal(syscall.SIGTERM) // to a process that has ended: no effect
 }
 
 func TestSignalReachesTheGroupUnlessAlone(t *testing.T) {
-	// The shell in the background says its process ID once it is ready, and then which signal came first.
+	// The shell in the background prints its process ID once it is ready, and then the first signal
+	// it gets.
 	const script = `sh -c 'trap "echo told; exit" TERM; trap "echo left; exit" USR1; echo $$; while :; do sleep 0.01; done' & wait`
 	table := newTable(t)
 	for alone, want := range map[bool]string{false: "told", true: "left"} {

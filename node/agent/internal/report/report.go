@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package report tells the cloud how far an instance is.
+// Package report tells the cloud how far an instance has progressed.
 package report
 
 import (
@@ -14,10 +14,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// tempName is the file that takes the place of the report.
+// tempName is the temporary file that replaces the report.
 const tempName = ".status.json.tmp"
 
-// Reporter writes the report, safe for use by several goroutines.
+// Reporter writes the report. It is safe for concurrent use.
 type Reporter struct {
 	folder string
 
@@ -36,7 +36,7 @@ func New(folder string) (*Reporter, error) {
 	return r, r.write()
 }
 
-// SetPhase reports a phase. After PhaseStopping nothing changes it.
+// SetPhase reports a phase. PhaseStopping is final.
 func (r *Reporter) SetPhase(phase contract.Phase) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -47,7 +47,7 @@ func (r *Reporter) SetPhase(phase contract.Phase) error {
 	return r.write()
 }
 
-// SetBootstrap reports the state of the bootstrap data. After BootstrapFailed nothing changes it.
+// SetBootstrap reports the state of the bootstrap data. BootstrapFailed is final.
 func (r *Reporter) SetBootstrap(bootstrap contract.Bootstrap) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

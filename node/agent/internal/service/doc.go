@@ -1,11 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package service keeps a program of an instance running, as a unit of systemd of type notify does.
+// Package service keeps a program of an instance running, like a systemd unit of type notify.
 //
-// A service counts as started when its program says so itself. It is restarted when it ends, at once first and then with growing pauses.
-// While a file that it needs is missing it is not started, since it would only fail: it is then "activating", and starts as soon as the
-// file is there.
+// A service counts as started when its program reports that it is ready. When the program ends, it
+// is restarted, first almost immediately and then with growing pauses. While a file that the
+// program needs is missing, it is not started, because it would only fail. The service is
+// "activating" until the file exists, and then starts immediately.
 //
-// Limits: a program that hangs is not noticed; there is no watchdog.
+// Limits: a program that hangs is not detected, because there is no watchdog.
 package service

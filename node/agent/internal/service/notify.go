@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// notifySocket receives what a program says of itself, in systemd's protocol.
+// notifySocket receives a program's status notifications, in systemd's protocol.
 type notifySocket struct {
 	path string
 	conn *net.UnixConn
@@ -38,14 +38,15 @@ func listenNotify(folder, name string) (*notifySocket, error) {
 	return n, nil
 }
 
-// reset forgets what an earlier program said.
+// reset discards the notification of an earlier program.
 func (n *notifySocket) reset() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.current = make(chan struct{})
 }
 
-// ready is closed when the program that was started after the last reset has said that it has started.
+// ready returns a channel that is closed when the program that was started after the last reset has
+// reported that it is ready.
 func (n *notifySocket) ready() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -83,7 +83,8 @@ func (s *Service) runOnce(ctx context.Context, started func()) {
 	}
 }
 
-// waitDrained waits for the last words of a program that ended, but not for what it left behind.
+// waitDrained waits for the last output of a program that has ended, but not for processes that it
+// left behind.
 func waitDrained(drained <-chan struct{}) {
 	timer := time.NewTimer(drainTime)
 	defer timer.Stop()
@@ -93,7 +94,8 @@ func waitDrained(drained <-chan struct{}) {
 	}
 }
 
-// startProcess starts the program. The channel is closed when all its output is in the log.
+// startProcess starts the program. The returned channel is closed when all its output is in the
+// log.
 func (s *Service) startProcess() (*process.Process, <-chan struct{}, error) {
 	args, err := s.config.Args()
 	if err != nil {
@@ -129,7 +131,7 @@ func (s *Service) startProcess() (*process.Process, <-chan struct{}, error) {
 	return proc, drained, nil
 }
 
-// copyOutput writes what the program says to its log.
+// copyOutput writes the program's output to its log.
 func (s *Service) copyOutput(read *os.File) {
 	defer func() { _ = read.Close() }()
 	if _, err := io.Copy(s.output, read); err != nil {
@@ -139,7 +141,7 @@ func (s *Service) copyOutput(read *os.File) {
 	}
 }
 
-// waitForNeeds returns when the file that the program needs exists.
+// waitForNeeds waits until the file that the program needs exists.
 func (s *Service) waitForNeeds(ctx context.Context) error {
 	path := s.config.Needs
 	if path == "" || exists(path) {
@@ -157,7 +159,7 @@ func (s *Service) waitForNeeds(ctx context.Context) error {
 	if err := watcher.Add(folder); err != nil {
 		return err
 	}
-	for !exists(path) { // it may have come before the watch began
+	for !exists(path) { // it may have been created before the watch began
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

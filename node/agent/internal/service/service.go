@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// maxLogSize of a service's log in bytes; as much again is kept of the one before.
+	// maxLogSize is the size in bytes at which a service's log is rotated. One rotated log is kept.
 	maxLogSize = 10 << 20
 
-	// startTimeout is how long a start waits for the program to say that it has started.
+	// startTimeout is how long Start waits for the program to report that it is ready.
 	startTimeout = 30 * time.Second
 	stopTimeout  = 5 * time.Second
-	// drainTime is how long the output of a program that ended is waited for, when something that it left behind still holds it.
+	// drainTime is how long to wait for the output of a program that has ended, if a process that
+	// it left behind keeps it open.
 	drainTime = 200 * time.Millisecond
-	// firstPause and longestPause bound the time between the program's end and its next start.
+	// firstPause and longestPause limit the pause between the program's end and its next start.
 	firstPause   = 100 * time.Millisecond
 	longestPause = 10 * time.Second
-	// settled is how long a program must have run for the next pause to be the first again.
+	// settled is how long a program must have run for the next pause to be firstPause again.
 	settled = 30 * time.Second
 )
 
-// State of a service, in systemd's words.
+// State is the state of a service, in systemd's terms.
 type State string
 
 // States of a service.
@@ -46,33 +47,35 @@ type Starter interface {
 	Start(spec process.Spec) (*process.Process, error)
 }
 
-// Config says what a service is.
+// Config configures a service.
 type Config struct {
-	// Name of the service, for people and for its socket.
+	// Name is the name of the service, for people and for its socket.
 	Name string
-	// Program that the service runs.
+	// Program is the program that the service runs.
 	Program string
-	// Args returns the program's arguments after its name; it is asked at each start.
+	// Args returns the program's arguments without its name. It is called at each start.
 	Args func() ([]string, error)
-	// Env of the program, besides what tells it how to say that it has started.
+	// Env is the environment of the program. NOTIFY_SOCKET is added to it.
 	Env []string
-	// LogPath is where the program's output is kept.
+	// LogPath is the file that holds the program's output.
 	LogPath string
-	// Needs is a file without which the program is not started; none if it is empty.
+	// Needs is a file without which the program is not started; empty means none.
 	Needs string
-	// Simple has the program count as started as soon as it runs, and not only when it says so, as systemd's services of type simple do.
+	// Simple makes the program count as started as soon as it runs, without a notification, like a
+	// systemd service of type simple.
 	Simple bool
-	// Alone ends only the program when the service is stopped or the program ends, and not what that has started.
+	// Alone stops only the program, not what it has started, when the service is stopped or the
+	// program ends.
 	Alone bool
-	// Folder of the socket at which the program says that it has started.
+	// Folder holds the socket for the program's notifications.
 	Folder string
 	// Starter starts processes.
 	Starter Starter
-	// Log of the agent.
+	// Log is the agent's log.
 	Log *slog.Logger
 }
 
-// Service is one service, safe for use by several goroutines.
+// Service is a service. It is safe for concurrent use.
 type Service struct {
 	config Config
 	log    *slog.Logger
@@ -84,12 +87,12 @@ type Service struct {
 	closed  bool
 	state   State
 	since   time.Time
-	cancel  context.CancelFunc // ends the running program and its restarts
-	done    chan struct{}      // closed when they have ended
-	started chan struct{}      // closed when the first program has said that it has started, or has ended
+	cancel  context.CancelFunc // stops the running program and its restarts
+	done    chan struct{}      // closed when they have stopped
+	started chan struct{}      // closed when the first program is ready or has ended
 }
 
-// New returns a service that is enabled, as packages leave theirs, and inactive.
+// New returns a service that is inactive and, as packages leave theirs, enabled.
 func New(config Config) (*Service, error) {
 	output, err := logfile.Open(config.LogPath, maxLogSize)
 	if err != nil {
@@ -105,21 +108,21 @@ func New(config Config) (*Service, error) {
 	}, nil
 }
 
-// Active returns the service's state and since when it has been so.
+// Active returns the service's state and since when it is in that state.
 func (s *Service) Active() (string, time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return string(s.state), s.since
 }
 
-// Enabled tells whether the service is enabled.
+// Enabled reports whether the service is enabled.
 func (s *Service) Enabled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.enabled
 }
 
-// Enable enables the service. That has no effect but on Enabled: an instance starts its services itself.
+// Enable enables the service. This only affects Enabled: an instance starts its services itself.
 func (s *Service) Enable() { s.setEnabled(true) }
 
 // Disable disables the service.
@@ -139,8 +142,9 @@ func (s *Service) setState(state State) {
 	}
 }
 
-// Start starts the program and returns when it has said that it has started, so that who asked finds it answering. It
-// returns earlier when a file that it needs is missing, when it ended, or after startTimeout; Active tells these apart.
+// Start starts the program and returns when the program has reported that it is ready, so that
+// callers can use it. It returns earlier if a file that the program needs is missing or the program
+// ends, and after startTimeout. Active distinguishes these cases.
 func (s *Service) Start(ctx context.Context) {
 	started := s.begin()
 	if s.config.Needs != "" && !exists(s.config.Needs) {
@@ -155,7 +159,8 @@ func (s *Service) Start(ctx context.Context) {
 	}
 }
 
-// begin makes the program run unless it does, and returns what is closed when it has started.
+// begin starts the program unless it is running, and returns a channel that is closed when the
+// program has started.
 func (s *Service) begin() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +190,7 @@ func (s *Service) Stop() {
 	<-done
 }
 
-// Close stops the program for good: whoever starts the service from now on gets nothing.
+// Close stops the program for good. Start has no effect afterwards.
 func (s *Service) Close() {
 	s.mu.Lock()
 	s.closed = true

@@ -18,7 +18,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/process"
 )
 
-// helperEnv makes the test program a service's program: it says that it is ready, and goes on for ever.
+// helperEnv makes the test binary act as a service's program, which reports that it is ready and
+// then runs forever.
 const helperEnv = "FOO_TEST_SERVICE"
 
 func TestMain(m *testing.M) {
@@ -44,7 +45,7 @@ type fixture struct {
 	started chan *process.Process
 }
 
-// starter starts a process and notes it.
+// starter starts a process and records it.
 func (f *fixture) starter(spec process.Spec) (*process.Process, error) {
 	proc, err := f.table.Start(spec)
 	if err == nil {
@@ -101,7 +102,7 @@ func (f *fixture) expect(t *testing.T, want State) {
 	}
 }
 
-// next is the process that was started next.
+// next returns the process that is started next.
 func (f *fixture) next(t *testing.T) *process.Process {
 	t.Helper()
 	select {
@@ -147,7 +148,7 @@ func TestProgramIsRestarted(t *testing.T) {
 	first.Signal(syscall.SIGKILL)
 	<-first.Done()
 	f.next(t)
-	f.Start(t.Context()) // nothing to do, since it is started
+	f.Start(t.Context()) // nothing to do, because it is started
 	if len(f.started) > 0 {
 		t.Error("a program was started beside the other")
 	}

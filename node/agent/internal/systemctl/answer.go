@@ -21,30 +21,31 @@ const (
 	exitUnsupported = 1
 )
 
-// Unit is what is done with a unit.
+// Unit is a unit that systemctl manages.
 type Unit interface {
-	// Start starts the unit and returns when it has started or is known not to for now.
+	// Start starts the unit. It returns when the unit has started, or when it is clear that it will
+	// not start for now.
 	Start(ctx context.Context)
 	// Stop stops the unit and returns when it has ended.
 	Stop()
 	// Enable marks the unit to be started at boot.
 	Enable()
-	// Disable takes that mark away.
+	// Disable removes the mark that Enable sets.
 	Disable()
-	// Enabled tells whether the mark is there.
+	// Enabled reports whether the unit is marked to be started at boot.
 	Enabled() bool
-	// Active returns inactive, activating or active, and since when it has been so.
+	// Active returns the state (inactive, activating or active), and since when the unit is in it.
 	Active() (state string, since time.Time)
 }
 
-// Known is a unit that there is.
+// Known is an existing unit.
 type Known struct {
 	Unit
-	// Name of the unit, without its kind.
+	// Name is the name of the unit, without its type suffix.
 	Name string
-	// Description of the unit for people.
+	// Description describes the unit for people.
 	Description string
-	// LogPath is where the output of its program is kept.
+	// LogPath is the file that holds the output of the unit's program.
 	LogPath string
 }
 
@@ -54,13 +55,13 @@ type Request struct {
 	Args []string `json:"args"`
 }
 
-// Response is what systemctl prints and returns.
+// Response is what systemctl prints and the code it exits with.
 type Response struct {
-	// Stdout to print.
+	// Stdout is printed to standard output.
 	Stdout string `json:"stdout,omitempty"`
-	// Stderr to print.
+	// Stderr is printed to standard error.
 	Stderr string `json:"stderr,omitempty"`
-	// Exit code to return.
+	// Exit is the exit code.
 	Exit int `json:"exit"`
 }
 
@@ -78,7 +79,7 @@ type answerer struct {
 	units []Known
 }
 
-// verbs maps each verb that takes units onto its answer for one unit.
+// verbs maps each verb that takes units to the function that answers it for one unit.
 var verbs = map[string]func(a answerer, ctx context.Context, unit string, call call) Response{
 	"start":             answerer.change,
 	"stop":              answerer.change,
@@ -98,7 +99,7 @@ var verbs = map[string]func(a answerer, ctx context.Context, unit string, call c
 	"reset-failed":      answerer.nothing,
 }
 
-// global are verbs that need no unit and have nothing to do here.
+// global maps verbs that need no unit and do nothing here to their output.
 var global = map[string]string{
 	"daemon-reload":     "",
 	"daemon-reexec":     "",
@@ -139,7 +140,7 @@ func (a answerer) answer(ctx context.Context, req Request) Response {
 	return resp
 }
 
-// names of the units, for people.
+// names lists the names of the units for people.
 func (a answerer) names() string {
 	names := make([]string, 0, len(a.units))
 	for _, unit := range a.units {
@@ -148,7 +149,7 @@ func (a answerer) names() string {
 	return "the units " + strings.Join(names, " and ")
 }
 
-// find returns the unit of that name, if there is one.
+// find returns the unit with the given full name, and false if there is none.
 func (a answerer) find(name string) (Known, bool) {
 	i := slices.IndexFunc(a.units, func(unit Known) bool { return fullName(unit.Name) == name })
 	if i < 0 {
@@ -218,7 +219,7 @@ func (a answerer) isActive(_ context.Context, name string, _ call) Response {
 
 func (a answerer) isFailed(ctx context.Context, name string, c call) Response {
 	resp := a.isActive(ctx, name, c)
-	resp.Exit = exitFailure // no unit ever is in the state failed
+	resp.Exit = exitFailure // no unit is ever in the failed state
 	return resp
 }
 
@@ -263,10 +264,10 @@ func (a answerer) status(_ context.Context, name string, _ call) Response {
 	return resp
 }
 
-// property of a unit, as show prints it.
+// property is a property of a unit, as show prints it.
 type property struct{ name, value string }
 
-// show prints properties. A unit that is not found has some as well, and is no failure.
+// show prints properties of a unit. An unknown unit has some as well and is not an error.
 func (a answerer) show(_ context.Context, name string, c call) Response {
 	properties := []property{{"Id", name}, {"LoadState", "not-found"}, {"ActiveState", "inactive"}, {"SubState", "dead"}}
 	if unit, ok := a.find(name); ok {

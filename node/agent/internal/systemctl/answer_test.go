@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// unit notes what is asked of it.
+// unit records the calls that it receives.
 type unit struct {
 	calls    []string
 	state    string
@@ -27,7 +27,7 @@ func (u *unit) Disable()                    { u.disabled = true }
 func (u *unit) Enabled() bool               { return !u.disabled }
 func (u *unit) Active() (string, time.Time) { return u.state, time.Time{} }
 
-// known are the units of an instance, in that state.
+// known returns the units of an instance in the given state.
 func known(state string) (units []Known, kubelet, containerd *unit) {
 	kubelet, containerd = &unit{state: state}, &unit{state: state}
 	return []Known{
@@ -41,7 +41,7 @@ func TestAnswer(t *testing.T) {
 		args, state  string
 		exit         int
 		output, call string
-		// runtime is what containerd is asked to do.
+		// runtime lists the expected calls to containerd.
 		runtime string
 	}{
 		{args: "daemon-reload"},

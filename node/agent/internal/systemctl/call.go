@@ -35,10 +35,10 @@ func parse(args []string) call {
 	return c
 }
 
-// isProperty tells whether the next argument belongs to this one.
+// isProperty reports whether the argument takes the next one as its value.
 func isProperty(arg string) bool { return arg == "-p" || arg == "--property" }
 
-// option takes an option that is one argument. Those that are not known change nothing of what is done here.
+// option applies a single-argument option. Unknown options have no effect.
 func (c *call) option(arg string) {
 	switch {
 	case arg == "--now":

@@ -1,11 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package systemctl answers the calls of systemctl that kubeadm, users and bootstrap data make.
+// Package systemctl answers systemctl calls from kubeadm, users and bootstrap data.
 //
-// The client is this same program, called as systemctl; it hands its arguments to the first process of the instance over a unix
-// socket and prints what that answers. Output and exit codes are systemd's where a caller may look at them.
+// The client is this same program, called as systemctl. It passes its arguments to the instance's
+// first process over a Unix socket and prints the answer. Output and exit codes match systemd's
+// where a caller may depend on them.
 //
-// Limits: there are only the units that the instance gives, containerd and kubelet. Every other unit is not found. Of a unit's properties,
-// only those that tell its state are shown.
+// Limits: only the instance's own units, containerd and kubelet, exist. Every other unit is not
+// found. Only the properties that describe a unit's state are shown.
 package systemctl

@@ -16,7 +16,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Socket is where the first process of an instance answers.
+// Socket is where the first process of an instance listens.
 const Socket = contract.RunDir + "/systemctl.sock"
 
 // Server answers calls of systemctl.
@@ -26,7 +26,7 @@ type Server struct {
 	log      *slog.Logger
 }
 
-// Listen opens the socket for calls about the units; calls wait there until Serve runs.
+// Listen opens the socket for calls about the units. Calls wait until Serve runs.
 func Listen(socket string, units []Known, log *slog.Logger) (*Server, error) {
 	if err := os.MkdirAll(filepath.Dir(socket), 0o750); err != nil {
 		return nil, fmt.Errorf("systemctl socket: %w", err)
@@ -46,7 +46,7 @@ func Listen(socket string, units []Known, log *slog.Logger) (*Server, error) {
 	return &Server{listener: listener, answerer: answerer{units: units}, log: log}, nil
 }
 
-// Serve answers until ctx is done.
+// Serve answers calls until ctx is done.
 func (s *Server) Serve(ctx context.Context) {
 	stop := context.AfterFunc(ctx, func() { _ = s.listener.Close() })
 	defer stop()
@@ -76,7 +76,8 @@ func (s *Server) handle(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// Main is systemctl itself: it passes the arguments on, prints the answer and returns the exit code.
+// Main is the systemctl client: it passes on the arguments, prints the answer and returns the exit
+// code.
 func Main(socket string, args []string, stdout, stderr io.Writer) int {
 	resp, err := ask(socket, Request{Args: args})
 	if err != nil {
