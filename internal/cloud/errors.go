@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Reason is the type of an error in one word, as it stands in a condition or in a response of the API.
+// Reason is the type of an error in one word, as used in conditions and API responses.
 type Reason string
 
 const (
@@ -30,29 +30,29 @@ const (
 	ReasonThrottled Reason = "Throttled"
 	// ReasonUnavailable goes with UnavailableError.
 	ReasonUnavailable Reason = "Unavailable"
-	// ReasonUnknown is an error of none of this package's types.
+	// ReasonUnknown goes with any error that has none of this package's types.
 	ReasonUnknown Reason = "CloudError"
 )
 
-// NotFoundError says that what was asked for is not there, or is not there any more.
+// NotFoundError means that the requested object does not exist, or no longer exists.
 type NotFoundError struct {
-	// Kind of what is missing: instance, pool or load balancer.
+	// Kind of the missing object: instance, pool or load balancer.
 	Kind string
-	// Name or ID of it.
+	// Name or ID of the object.
 	Name string
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("%s %q not found", e.Kind, e.Name) }
 
-// InvalidError says that a request can not succeed as it is, however often it is tried.
+// InvalidError means that a request cannot succeed as it is, however often it is retried.
 type InvalidError struct {
 	// Field of the spec that is wrong, in dotted form.
 	Field string
-	// Value it had.
+	// Value of the field.
 	Value string
-	// Problem says what is wrong with it.
+	// Problem describes what is wrong with the value.
 	Problem string
-	// Allowed lists what would be right; empty where that can not be listed.
+	// Allowed lists the valid values; empty if they cannot be listed.
 	Allowed []string
 }
 
@@ -64,11 +64,12 @@ func (e *InvalidError) Error() string {
 	return text
 }
 
-// ConflictError says that something was changed since the caller read it. Read it again and decide again.
+// ConflictError means that an object has changed since the caller read it. Read it again and decide
+// again.
 type ConflictError struct {
-	// Kind of what was changed: pool.
+	// Kind of the changed object: pool.
 	Kind string
-	// Name of it.
+	// Name of the object.
 	Name string
 }
 
@@ -76,7 +77,8 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("%s %q was changed since it was read", e.Kind, e.Name)
 }
 
-// QuotaExceededError says that the tenant's quota has no room; it may have later.
+// QuotaExceededError means that the tenant's quota has no room for the request. A later retry may
+// succeed.
 type QuotaExceededError struct {
 	// Resource that ran out: instances, cpus, memoryBytes or loadBalancers.
 	Resource string
@@ -88,11 +90,11 @@ func (e *QuotaExceededError) Error() string {
 	return fmt.Sprintf("quota for %s exceeded: limit %d, used %d, requested %d", e.Resource, e.Limit, e.Used, e.Requested)
 }
 
-// CapacityError says that the cloud itself has no room for an instance; it may have later.
+// CapacityError means that the cloud itself has no room for an instance. A later retry may succeed.
 type CapacityError struct {
-	// Zone that is full; empty when the whole cloud is.
+	// Zone that is full; empty if the whole cloud is full.
 	Zone string
-	// Message says more, where there is more to say.
+	// Message gives details, if there are any.
 	Message string
 }
 
@@ -107,15 +109,15 @@ func (e *CapacityError) Error() string {
 	return text
 }
 
-// UnauthorizedError says that the cloud does not know the caller.
+// UnauthorizedError means that the cloud does not know the caller or does not permit the call.
 type UnauthorizedError struct {
-	// Message says what to check. It never holds the token.
+	// Message tells the user what to check. It never contains the token.
 	Message string
 }
 
 func (e *UnauthorizedError) Error() string { return "unauthorized: " + e.Message }
 
-// ThrottledError says that the caller asks too often.
+// ThrottledError means that the caller sends requests too often.
 type ThrottledError struct {
 	// RetryAfter is how long to wait before the next call.
 	RetryAfter time.Duration
@@ -125,9 +127,9 @@ func (e *ThrottledError) Error() string {
 	return fmt.Sprintf("throttled: try again in %s", e.RetryAfter)
 }
 
-// UnavailableError says that the cloud can not answer now; it may later.
+// UnavailableError means that the cloud cannot answer now. A later retry may succeed.
 type UnavailableError struct {
-	// Message says what does not work.
+	// Message describes what does not work.
 	Message string
 }
 
@@ -163,7 +165,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// ReasonFor returns the reason that belongs to the type of err.
+// ReasonFor returns the reason that corresponds to the type of err.
 func ReasonFor(err error) Reason {
 	_, throttled := RetryAfter(err)
 	switch {

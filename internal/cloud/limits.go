@@ -3,10 +3,11 @@
 
 package cloud
 
-// What names may have at most. Kubernetes allows longer names of objects, so admission checks those that become host names.
+// Length limits of names. Kubernetes allows longer object names, so admission checks the names that
+// become host names.
 const (
-	// MaxHostname is the length of a label in DNS.
+	// MaxHostname is the maximum length of a DNS label.
 	MaxHostname = 63
-	// MaxHostnamePrefix leaves room for what the cloud appends to a pool's prefix.
+	// MaxHostnamePrefix leaves room for the suffix that the cloud appends to a pool's prefix.
 	MaxHostnamePrefix = 57
 )

@@ -10,8 +10,8 @@ const providerIDScheme = "foo:///"
 // ProviderID returns the provider ID of an instance in a zone: foo:///<zone>/<id>.
 func ProviderID(zone, id string) string { return providerIDScheme + zone + "/" + id }
 
-// PoolProviderID returns the provider ID of an instance pool: foo:///<name>. A pool's name holds no slash, so it never looks
-// like the provider ID of an instance.
+// PoolProviderID returns the provider ID of an instance pool: foo:///<name>. A pool's name contains
+// no slash, so it never looks like the provider ID of an instance.
 func PoolProviderID(name string) string { return providerIDScheme + name }
 
 // InstanceID returns the ID of the instance that a provider ID names, or an InvalidError.

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Tags are free key-value pairs on what a tenant makes. The cloud stores and matches them.
+// Tags are free-form key-value pairs on a tenant's objects. The cloud stores and matches them.
 type Tags map[string]string
 
-// Contains reports whether every pair of want is among the tags.
+// Contains reports whether the tags include every pair of want.
 func (t Tags) Contains(want Tags) bool {
 	for key, value := range want {
 		if got, ok := t[key]; !ok || got != value {
@@ -22,14 +22,14 @@ func (t Tags) Contains(want Tags) bool {
 	return true
 }
 
-// Equal reports whether both hold the same pairs.
+// Equal reports whether both have the same pairs.
 func (t Tags) Equal(other Tags) bool { return maps.Equal(t, other) }
 
 // Zone is a failure domain of the cloud.
 type Zone struct {
 	// Name of the zone, a DNS label.
 	Name string `json:"name"`
-	// ControlPlane says whether the zone is meant to hold control plane instances.
+	// ControlPlane is true if the zone is meant for control plane instances.
 	ControlPlane bool `json:"controlPlane"`
 }
 
@@ -37,13 +37,15 @@ type Zone struct {
 type InstanceType struct {
 	// Name of the type, for example "small".
 	Name string `json:"name"`
-	// CPUs of the instance, which its Node reports and which it may use.
+	// CPUs that the instance may use and that its Node reports.
 	CPUs int `json:"cpus"`
-	// MemoryBytes of the instance, which its Node reports and which it may use.
+	// MemoryBytes that the instance may use and that its Node reports.
 	MemoryBytes int64 `json:"memoryBytes"`
-	// DiskBytes is what the instance may write to its disk; 0 where the cloud does not limit or say it.
+	// DiskBytes that the instance may write to its disk; 0 if the cloud does not limit or report
+	// it.
 	DiskBytes int64 `json:"diskBytes,omitempty"`
-	// Architecture of the CPUs in Go's words, for example "amd64"; empty where the cloud does not say.
+	// Architecture of the CPUs in Go's terms, for example "amd64"; empty if the cloud does not
+	// report it.
 	Architecture string `json:"architecture,omitempty"`
 }
 
@@ -53,19 +55,19 @@ type Image struct {
 	KubernetesVersion string `json:"kubernetesVersion"`
 }
 
-// Resources are amounts of what a quota limits.
+// Resources are amounts of the resources that a quota limits.
 type Resources struct {
-	// Instances, those of pools included.
+	// Instances, including the instances of pools.
 	Instances int `json:"instances"`
-	// CPUs of all instances' types.
+	// CPUs of all instances, according to their types.
 	CPUs int `json:"cpus"`
-	// MemoryBytes of all instances' types.
+	// MemoryBytes of all instances, according to their types.
 	MemoryBytes int64 `json:"memoryBytes"`
 	// LoadBalancers of the tenant.
 	LoadBalancers int `json:"loadBalancers"`
 }
 
-// Quota is what a tenant may use at most, and what it uses now. A limit of zero is no limit.
+// Quota is what a tenant may use at most and what it uses now. A limit of zero means no limit.
 type Quota struct {
 	// Limits of the tenant.
 	Limits Resources `json:"limits"`
@@ -81,20 +83,21 @@ type LoadBalancerSpec struct {
 	Tags Tags `json:"tags,omitempty"`
 	// Port on which it listens and to which it forwards; immutable.
 	Port int32 `json:"port"`
-	// Selector is the tags that an instance must carry, all of them, to be a backend. It must not be empty.
+	// Selector lists the tags that an instance must carry, all of them, to be a backend. It must
+	// not be empty.
 	Selector Tags `json:"selector"`
 }
 
-// LoadBalancer is a load balancer as it is.
+// LoadBalancer is the actual state of a load balancer.
 type LoadBalancer struct {
 	LoadBalancerSpec `json:",inline"`
 	// Address on which it listens: an IP address.
 	Address string `json:"address"`
-	// Ready says whether it accepts connections. While it has no backend yet, it holds them.
+	// Ready is true if it accepts connections. While it has no backend yet, it holds them.
 	Ready bool `json:"ready"`
-	// Backends it knows, sorted by instance ID.
+	// Backends that it knows, sorted by instance ID.
 	Backends []Backend `json:"backends,omitempty"`
-	// Message says why it is not ready.
+	// Message explains why it is not ready.
 	Message string `json:"message,omitempty"`
 }
 
@@ -104,21 +107,22 @@ type Backend struct {
 	InstanceID string `json:"instanceID"`
 	// Address of the instance.
 	Address string `json:"address"`
-	// Draining says that it is used only while no other backend is ready.
+	// Draining is true if the backend is used only while no other backend is ready.
 	Draining bool `json:"draining,omitempty"`
 }
 
-// InstanceTemplate is what an instance is made from.
+// InstanceTemplate is the template that an instance is created from.
 type InstanceTemplate struct {
 	// Type names an InstanceType.
 	Type string `json:"type"`
 	// KubernetesVersion names an Image.
 	KubernetesVersion string `json:"kubernetesVersion"`
-	// UserData is the bootstrap data, in cloud-init format. Never returned by the cloud.
+	// UserData is the bootstrap data, in cloud-init format. The cloud never returns it.
 	UserData []byte `json:"userData,omitempty"`
 	// Tags of the instance.
 	Tags Tags `json:"tags,omitempty"`
-	// Interruptible allows the cloud to take the instance back at any time, after a notice; see Instance.ReclaimAt.
+	// Interruptible allows the cloud to reclaim the instance at any time, after giving notice; see
+	// Instance.ReclaimAt.
 	Interruptible bool `json:"interruptible,omitempty"`
 }
 
@@ -126,20 +130,21 @@ type InstanceTemplate struct {
 type InstanceSpec struct {
 	// Name of the instance, unique in the tenant. A DNS subdomain of at most 253 characters.
 	Name string `json:"name"`
-	// Hostname of the instance, a DNS subdomain of at most 63 characters; need not be unique.
+	// Hostname of the instance, a DNS subdomain of at most 63 characters. It need not be unique.
 	Hostname string `json:"hostname"`
-	// Zone to place it in; with none the cloud takes the zone that has the fewest instances of the same tags.
+	// Zone to place it in. If empty, the cloud picks the zone that has the fewest instances with
+	// the same tags.
 	Zone             string `json:"zone,omitempty"`
 	InstanceTemplate `json:",inline"`
 }
 
-// InstanceFilter chooses instances. A zero filter chooses all.
+// InstanceFilter selects instances. A zero filter selects all.
 type InstanceFilter struct {
 	// Name of the instance.
 	Name string
-	// Pool that made the instance.
+	// Pool that created the instance.
 	Pool string
-	// Tags that the instance carries, all of them.
+	// Tags that the instance must carry, all of them.
 	Tags Tags
 }
 
@@ -148,57 +153,62 @@ func (f InstanceFilter) Matches(i Instance) bool {
 	return (f.Name == "" || f.Name == i.Name) && (f.Pool == "" || f.Pool == i.Pool) && i.Tags.Contains(f.Tags)
 }
 
-// InstanceState is where an instance is in its life.
+// InstanceState is the phase of an instance's life.
 type InstanceState string
 
 const (
-	// InstancePending is an instance that is being made: it has an ID and perhaps an address, but does not run yet.
+	// InstancePending is an instance that is being created. It has an ID and perhaps an address,
+	// but does not run yet.
 	InstancePending InstanceState = "Pending"
-	// InstanceRunning is an instance whose first process runs. Whether it joined a cluster is told by Bootstrap.
+	// InstanceRunning is an instance whose first process runs. Bootstrap reports whether it joined
+	// a cluster.
 	InstanceRunning InstanceState = "Running"
-	// InstanceStopped is an instance whose first process ended, though nobody asked for that. It does not start again, unless the
-	// cloud that stopped it says otherwise.
+	// InstanceStopped is an instance whose first process ended although nobody asked for that. It
+	// does not start again, unless the cloud that stopped it says otherwise.
 	InstanceStopped InstanceState = "Stopped"
-	// InstanceDeleting is an instance on its way out.
+	// InstanceDeleting is an instance that is being deleted.
 	InstanceDeleting InstanceState = "Deleting"
-	// InstanceFailed is an instance that could not be made; Message says why. Delete it and make another.
+	// InstanceFailed is an instance that could not be created; Message explains why. Delete it and
+	// create another.
 	InstanceFailed InstanceState = "Failed"
 )
 
-// Terminal reports whether an instance in this state is not to be waited for.
+// Terminal reports whether it is pointless to wait for an instance in this state.
 func (s InstanceState) Terminal() bool {
 	return slices.Contains([]InstanceState{InstanceStopped, InstanceDeleting, InstanceFailed}, s)
 }
 
-// BootstrapState is how far an instance is with its bootstrap data.
+// BootstrapState is how far an instance has run its bootstrap data.
 type BootstrapState string
 
 const (
-	// BootstrapPending is before the first command of the bootstrap data.
+	// BootstrapPending means that no command of the bootstrap data has started.
 	BootstrapPending BootstrapState = "Pending"
-	// BootstrapRunning is while commands run.
+	// BootstrapRunning means that commands are running.
 	BootstrapRunning BootstrapState = "Running"
-	// BootstrapSucceeded is after all commands ended well.
+	// BootstrapSucceeded means that all commands succeeded.
 	BootstrapSucceeded BootstrapState = "Succeeded"
-	// BootstrapFailed is after a command failed or the data could not be read; it is final.
+	// BootstrapFailed means that a command failed or the data could not be read. It is final.
 	BootstrapFailed BootstrapState = "Failed"
 )
 
-// Bootstrap is what an instance reports of its bootstrap data.
+// Bootstrap is what an instance reports about its bootstrap data.
 type Bootstrap struct {
 	// State of the bootstrap.
 	State BootstrapState `json:"state"`
-	// Message says what failed: the command, its exit code and its last line of output. No secrets.
+	// Message describes what failed: the command, its exit code and its last line of output. It
+	// contains no secrets.
 	Message string `json:"message,omitempty"`
 }
 
-// Instance is an instance as it is. The bootstrap data is never among what is returned.
+// Instance is the actual state of an instance. It never includes the bootstrap data.
 type Instance struct {
-	// ID of the instance: unique in the cloud, short, made of lower-case letters and digits, never used again.
+	// ID of the instance: unique in the cloud, short, made of lower-case letters and digits, never
+	// reused.
 	ID string `json:"id"`
-	// Name as asked for.
+	// Name as requested.
 	Name string `json:"name"`
-	// Hostname as asked for.
+	// Hostname as requested.
 	Hostname string `json:"hostname"`
 	// Zone it runs in.
 	Zone string `json:"zone"`
@@ -210,24 +220,24 @@ type Instance struct {
 	KubernetesVersion string `json:"kubernetesVersion"`
 	// Tags of the instance.
 	Tags Tags `json:"tags,omitempty"`
-	// Pool that made it, if one did.
+	// Pool that created it, if any.
 	Pool string `json:"pool,omitempty"`
-	// Revision of the pool's template that it was made from.
+	// Revision of the pool's template that it was created from.
 	Revision string `json:"revision,omitempty"`
-	// Address is its IP address; empty until it has one.
+	// Address is its IP address; empty while it has none.
 	Address string `json:"address,omitempty"`
 	// State of the instance.
 	State InstanceState `json:"state"`
-	// Message says why it is in that state, where there is something to say.
+	// Message explains the state, if there is anything to explain.
 	Message string `json:"message,omitempty"`
-	// Bootstrap is what it reports of its bootstrap data.
+	// Bootstrap is what the instance reports about its bootstrap data.
 	Bootstrap Bootstrap `json:"bootstrap"`
-	// Draining says that it was taken out of its load balancers.
+	// Draining is true if the instance was taken out of its load balancers.
 	Draining bool `json:"draining,omitempty"`
-	// Interruptible as asked for.
+	// Interruptible as requested.
 	Interruptible bool `json:"interruptible,omitempty"`
-	// ReclaimAt is when the cloud takes an interruptible instance back: it ends then, and is gone soon after. Nil while the
-	// cloud has not given notice; a notice that was given is never taken back.
+	// ReclaimAt is when the cloud reclaims an interruptible instance. The instance stops then and
+	// is gone soon after. Nil while the cloud has not given notice; a notice is never withdrawn.
 	ReclaimAt *time.Time `json:"reclaimAt,omitempty"`
 	// CreatedAt is when it was ordered.
 	CreatedAt time.Time `json:"createdAt"`
@@ -245,51 +255,53 @@ type PoolSpec struct {
 	Tags Tags `json:"tags,omitempty"`
 	// Size is the number of instances wanted. EnsurePool reads it only when it creates the pool.
 	Size int32 `json:"size"`
-	// Zones that instances are spread over evenly; all zones with none named.
+	// Zones to spread the instances over evenly; all zones if empty.
 	Zones []string `json:"zones,omitempty"`
-	// Revision names the template. The cloud writes it on each instance that it makes and never interprets it:
-	// user data may change, as when a token is renewed, without a new revision.
+	// Revision names the template. The cloud records it on each instance that it creates and never
+	// interprets it. User data may change without a new revision, for example when a token is
+	// renewed.
 	Revision string `json:"revision"`
 	// Template of the instances.
 	Template InstanceTemplate `json:"template"`
 }
 
-// SameTemplate reports whether both make the same instances in the same zones; user data does not count, since the cloud never
-// returns it.
+// SameTemplate reports whether both specs create the same instances in the same zones. It ignores
+// user data, since the cloud never returns it.
 func (s PoolSpec) SameTemplate(other PoolSpec) bool {
 	return s.Revision == other.Revision && slices.Equal(s.Zones, other.Zones) && s.Template.Type == other.Template.Type &&
 		s.Template.KubernetesVersion == other.Template.KubernetesVersion &&
 		s.Template.Interruptible == other.Template.Interruptible && s.Template.Tags.Equal(other.Template.Tags)
 }
 
-// Pool is an instance pool as it is. The template's user data is never among what is returned.
+// Pool is the actual state of an instance pool. It never includes the template's user data.
 type Pool struct {
 	PoolSpec `json:",inline"`
-	// Version changes with every change of the template and the size. It is opaque; compare versions for equality only.
+	// Version changes with every change of the template or the size. It is opaque; compare versions
+	// only for equality.
 	Version string `json:"version"`
-	// Instances is the number of instances that the pool has, in whatever state.
+	// Instances is the number of instances in the pool, in any state.
 	Instances int32 `json:"instances"`
-	// Problem says why the pool could not make an instance, and is nil when nothing is wrong.
+	// Problem explains why the pool could not create an instance; nil if nothing is wrong.
 	Problem *Problem `json:"problem,omitempty"`
-	// Deleting says whether the pool is on its way out.
+	// Deleting is true if the pool is being deleted.
 	Deleting bool `json:"deleting,omitempty"`
 }
 
-// Problem is an error that happened after the call that caused it had returned.
+// Problem is an error that occurred after the call that caused it had returned.
 type Problem struct {
 	// Reason is the type of the error, one of the Reason constants.
 	Reason Reason `json:"reason"`
-	// Message says what was wrong and what is allowed.
+	// Message describes what was wrong and what is allowed.
 	Message string `json:"message"`
 }
 
-// EventKind says what an event is about.
+// EventKind is the kind of object that an event is about.
 type EventKind string
 
 const (
-	// EventSynced is the first event of every watch and is about nothing.
+	// EventSynced is the first event of every watch. It is about no object.
 	EventSynced EventKind = "Synced"
-	// EventInstance is about an instance: Name is its name, ID its ID.
+	// EventInstance is about an instance. Name is its name, ID its ID.
 	EventInstance EventKind = "Instance"
 	// EventPool is about a pool.
 	EventPool EventKind = "Pool"
@@ -297,16 +309,17 @@ const (
 	EventLoadBalancer EventKind = "LoadBalancer"
 )
 
-// Event says that something changed, was made or went; get it to know what is true now.
+// Event reports that an object was created, changed or deleted. Get the object to learn its current
+// state.
 type Event struct {
-	// Kind of what changed.
+	// Kind of the object.
 	Kind EventKind `json:"kind"`
-	// Name of what changed.
+	// Name of the object.
 	Name string `json:"name,omitempty"`
-	// ID of the instance that changed.
+	// ID, if the object is an instance.
 	ID string `json:"id,omitempty"`
-	// Pool of the instance that changed.
+	// Pool, if the object is an instance.
 	Pool string `json:"pool,omitempty"`
-	// Tags of what changed.
+	// Tags of the object.
 	Tags Tags `json:"tags,omitempty"`
 }

@@ -14,34 +14,34 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Options say which cloud to test.
+// Options defines which cloud to test.
 type Options struct {
-	// New returns a cloud for one test. Its tenant must have nothing in it, and room for three instances, a pool and a load balancer.
+	// New returns a cloud for one test. Its tenant must be empty and have room for three instances,
+	// a pool and a load balancer.
 	New func(*testing.T) cloud.Cloud
-	// Patience is how long an instance may take to run, or anything to go.
+	// Patience is how long an instance may take to run, and how long any deletion may take.
 	Patience time.Duration
-	// Lose makes an instance, or another of its pool, disappear as a fault of the cloud does; without it, nothing is tested about that.
+	// Lose makes an instance, or another one of its pool, disappear as if the cloud had failed. If
+	// nil, tests of lost instances are skipped.
 	Lose func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
 }
 
-// suite is one test of a cloud.
 type suite struct {
 	*gomega.GomegaWithT
 	t        *testing.T
 	cloud    cloud.Cloud
 	patience time.Duration
 	lose     func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
-	// template is an order that the cloud takes.
+	// template is an order that the cloud accepts.
 	template cloud.InstanceTemplate
 }
 
-// tag marks what the tests make.
+// tag marks the objects that the tests create.
 const tag = "conformance"
 
-// userData does nothing.
 const userData = "#cloud-config\nruncmd: []\n"
 
-// Run tests a cloud. Each rule is a subtest on a cloud of its own.
+// Run tests a cloud. Each rule is a subtest with its own cloud.
 func Run(t *testing.T, options Options) {
 	t.Helper()
 	for name, test := range map[string]func(*suite){
@@ -71,7 +71,7 @@ func Run(t *testing.T, options Options) {
 	}
 }
 
-// chooseTemplate takes the first type and the newest image.
+// chooseTemplate uses the first type and the newest image.
 func (s *suite) chooseTemplate() {
 	types, err := s.cloud.InstanceTypes(s.t.Context())
 	s.Expect(err).NotTo(gomega.HaveOccurred())
@@ -111,7 +111,7 @@ func (s *suite) notFound() {
 	s.Expect(s.cloud.DeleteLoadBalancer(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
 }
 
-// eventuallyGone repeats a deletion until there is nothing left to delete, as every caller does.
+// eventuallyGone repeats a deletion until nothing is left to delete, as every caller does.
 func (s *suite) eventuallyGone(remove func() error) {
 	s.t.Helper()
 	s.Expect(remove()).To(gomega.Or(gomega.Succeed(), gomega.MatchError(cloud.IsNotFound, "a NotFoundError")))

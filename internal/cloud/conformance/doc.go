@@ -1,15 +1,17 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package conformance tests that an implementation of the cloud interface keeps the interface's rules: calls that may be repeated,
-// typed errors, pools that shrink by deletions only, events of all that changes. The clouds of this repository are held to it, and
-// whoever writes another one can hold it to it:
+// Package conformance tests that an implementation of the cloud interface follows the interface's
+// rules: calls may be repeated, errors are typed, pools shrink only by deletions, and every change
+// produces an event. All clouds in this repository must pass it. Use it to test other
+// implementations:
 //
 //	func TestConformance(t *testing.T) {
 //		conformance.Run(t, conformance.Options{New: newTestAccount, Patience: 10 * time.Minute})
 //	}
 //
-// Limits: it orders real instances, at most three at a time, with bootstrap data that does nothing. Quota, capacity, throttling,
-// credentials and reports of bootstrap data cannot be caused through the interface, and are not tested. An instance is lost only where
-// Options.Lose says how.
+// Limits: it orders real instances, at most three at a time, with bootstrap data that does nothing.
+// It does not test quota, capacity, throttling, credentials or bootstrap reports, because the
+// interface offers no way to cause them. It tests the loss of an instance only if Options.Lose is
+// set.
 package conformance

@@ -9,7 +9,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// spec says what instance to make.
 func (s *suite) spec(name string) cloud.InstanceSpec {
 	spec := cloud.InstanceSpec{Name: name, Hostname: name, InstanceTemplate: s.template}
 	spec.Tags = cloud.Tags{tag: "instances", "name": name}

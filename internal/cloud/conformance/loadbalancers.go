@@ -11,7 +11,7 @@ import (
 
 const port = 6443
 
-// balancer returns an order of a load balancer of the instance with a name.
+// balancer returns the spec of a load balancer for the named instance.
 func balancer(instance string) cloud.LoadBalancerSpec {
 	return cloud.LoadBalancerSpec{
 		Name: "balancer", Port: port, Tags: cloud.Tags{tag: "balancers"}, Selector: cloud.Tags{tag: "instances", "name": instance},

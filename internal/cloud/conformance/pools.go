@@ -23,7 +23,7 @@ func (s *suite) pool(size int32, revision string) cloud.PoolSpec {
 	return spec
 }
 
-// createPool makes a pool, and makes it again to no effect.
+// createPool creates a pool and checks that creating it again changes nothing.
 func (s *suite) createPool(spec cloud.PoolSpec) cloud.Pool {
 	s.t.Helper()
 	made, err := s.cloud.EnsurePool(s.t.Context(), spec, "")
@@ -51,7 +51,8 @@ func (s *suite) scalePool(size int32) {
 	s.Expect(scaled.Size).To(gomega.Equal(size))
 }
 
-// eventuallyMembers waits until a pool has a number of instances that are not on their way out.
+// eventuallyMembers waits until the pool has the given number of instances that are not being
+// deleted.
 func (s *suite) eventuallyMembers(count int) []cloud.Instance {
 	s.t.Helper()
 	var members []cloud.Instance
@@ -192,7 +193,7 @@ func (s *suite) scalingRacesDeletion() {
 	s.Expect(s.eventuallyMembers(2)).NotTo(gomega.ContainElement(gomega.HaveField("ID", members[0].ID)))
 }
 
-// lists makes and deletes instances while it lists those that stay.
+// lists checks that lists always include existing instances while others are created and deleted.
 func (s *suite) lists() {
 	ctx := s.t.Context()
 	s.createPool(s.pool(1, "r1"))
@@ -215,7 +216,7 @@ func (s *suite) lists() {
 	}
 }
 
-// churn makes an instance and deletes it, a few times.
+// churn creates and deletes an instance a few times.
 func (s *suite) churn(ctx context.Context) error {
 	for range 3 {
 		made, err := s.cloud.EnsureInstance(ctx, s.spec("passing"))
@@ -249,7 +250,8 @@ func (s *suite) watchDeletions() {
 	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"), "a pool goes after its instances")
 }
 
-// awaitGone reads events about something until one after which it is not found: whoever waits for the end of a deletion is told of it.
+// awaitGone reads events about an object until the object is no longer found right after one of
+// them: anyone waiting for the end of a deletion gets an event.
 func (s *suite) awaitGone(events <-chan cloud.Event, kind cloud.EventKind, name string, get func() error) {
 	s.t.Helper()
 	s.Eventually(func() error {
@@ -264,7 +266,7 @@ func (s *suite) awaitGone(events <-chan cloud.Event, kind cloud.EventKind, name 
 	}, s.patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
 }
 
-// awaitEvent reads events until the one that is wanted.
+// awaitEvent reads events until it receives the wanted one.
 func (s *suite) awaitEvent(events <-chan cloud.Event, want cloud.Event) {
 	s.t.Helper()
 	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(want)))

@@ -40,7 +40,7 @@ func (c *Cloud) Images(ctx context.Context) ([]cloud.Image, error) {
 	return slices.Clone(c.options.Images), nil
 }
 
-// Quota returns the limits and what is in use.
+// Quota returns the limits and the current usage.
 func (c *Cloud) Quota(ctx context.Context) (cloud.Quota, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -12,27 +12,30 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Mode says when things that take time in a real cloud are over in this one.
+// Mode defines when operations finish that take time in a real cloud.
 type Mode string
 
 const (
-	// Instant is the default: an instance runs, a load balancer is ready and a deletion is over when the call returns.
+	// Instant is the default: when the call returns, the instance runs, the load balancer is ready,
+	// or the deletion is finished.
 	Instant Mode = "Instant"
-	// Manual leaves instances Pending, load balancers not ready and deletions open, until the test changes that.
+	// Manual leaves instances Pending, load balancers not ready and deletions unfinished until the
+	// test changes that.
 	Manual Mode = "Manual"
 )
 
-// Options of a fake cloud. Zero values are replaced by the defaults named at each field.
+// Options configures a fake cloud. Zero values are replaced by the defaults named at each field.
 type Options struct {
-	// Mode is Instant by default.
+	// Mode defaults to Instant.
 	Mode Mode
-	// Zones are by default zone-a and zone-b for control planes, and zone-c for workers only.
+	// Zones defaults to zone-a and zone-b, which can hold control planes, and zone-c for workers
+	// only.
 	Zones []cloud.Zone
-	// InstanceTypes are by default small and large.
+	// InstanceTypes defaults to small and large.
 	InstanceTypes []cloud.InstanceType
-	// Images are by default v1.35.4 and v1.36.3.
+	// Images defaults to v1.35.4 and v1.36.3.
 	Images []cloud.Image
-	// Limits are no limits by default.
+	// Limits defaults to no limits.
 	Limits cloud.Resources
 }
 
@@ -54,19 +57,19 @@ type loadBalancer struct {
 	deleting bool
 }
 
-// Cloud is a cloud in memory. It is safe for concurrent use.
+// Cloud is an in-memory cloud. It is safe for concurrent use.
 type Cloud struct {
 	options Options
 
 	lock          sync.Mutex
 	next          int
 	instances     map[string]*instance
-	ids           map[string]string // of instances by their names
+	ids           map[string]string // instance ID by instance name
 	pools         map[string]*pool
 	loadBalancers map[string]*loadBalancer
 	watches       map[*watch]struct{}
 	faults        map[Call][]fault
-	refusal       error // of every new instance; nil for none
+	refusal       error // returned for every new instance; nil for none
 	calls         map[Call]int
 }
 
@@ -107,13 +110,13 @@ func withDefaults(o Options) Options {
 	return o
 }
 
-// nextID returns an ID that was never used. Callers hold the lock.
+// nextID returns an ID that was never used before. Callers must hold the lock.
 func (c *Cloud) nextID() string {
 	c.next++
 	return fmt.Sprintf("i%05d", c.next)
 }
 
-// nextAddress returns the address that belongs to the last ID. Callers hold the lock.
+// nextAddress returns an address that was never used before. Callers must hold the lock.
 func (c *Cloud) nextAddress() string {
 	c.next++
 	return fmt.Sprintf("192.0.%d.%d", c.next/250, c.next%250+1)
@@ -157,7 +160,8 @@ func (c *Cloud) checkZone(zone string) error {
 	return &cloud.InvalidError{Field: "zone", Value: zone, Problem: "no such zone", Allowed: allowed}
 }
 
-// emptiest returns the zone among those named that has the fewest instances with the tags. Callers hold the lock.
+// emptiest returns the named zone that has the fewest instances with these tags. Callers must hold
+// the lock.
 func (c *Cloud) emptiest(zones []string, tags cloud.Tags) string {
 	if len(zones) == 0 {
 		for _, z := range c.options.Zones {
@@ -178,7 +182,7 @@ func (c *Cloud) emptiest(zones []string, tags cloud.Tags) string {
 	})
 }
 
-// used are the resources in use. Callers hold the lock.
+// used returns the resources in use. Callers must hold the lock.
 func (c *Cloud) used() cloud.Resources {
 	used := cloud.Resources{Instances: len(c.instances), LoadBalancers: len(c.loadBalancers)}
 	for _, i := range c.instances {
@@ -190,7 +194,7 @@ func (c *Cloud) used() cloud.Resources {
 	return used
 }
 
-// checkQuota refuses what would exceed a limit. Callers hold the lock.
+// checkQuota refuses a request that would exceed a limit. Callers must hold the lock.
 func (c *Cloud) checkQuota(more cloud.Resources) error {
 	if c.options.Limits == (cloud.Resources{}) {
 		return nil

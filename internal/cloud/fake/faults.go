@@ -40,39 +40,40 @@ type fault struct {
 	times int
 }
 
-// Fail makes every call fail with err, until Heal.
+// Fail makes every call of this method fail with err until Heal.
 func (c *Cloud) Fail(call Call, err error) { c.FailTimes(call, err, -1) }
 
-// FailTimes makes the next calls, that many of them, fail with err; a negative number means all, until Heal.
+// FailTimes makes the next calls of this method, as many as times, fail with err. A negative number
+// means all calls until Heal.
 func (c *Cloud) FailTimes(call Call, err error, times int) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.faults[call] = append(c.faults[call], fault{err: err, times: times})
 }
 
-// Heal ends what Fail and FailTimes began for a call.
+// Heal removes the faults that Fail and FailTimes added for a method.
 func (c *Cloud) Heal(call Call) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	delete(c.faults, call)
 }
 
-// RefuseInstances makes every order of an instance fail with err, also those that pools make by themselves; nil ends that. Pools
-// try again with GrowPools.
+// RefuseInstances makes every order of an instance fail with err, including orders by pools; nil
+// ends that. Call GrowPools to make the pools try again.
 func (c *Cloud) RefuseInstances(err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.refusal = err
 }
 
-// Calls returns how often a method was called, those that failed included.
+// Calls returns how often a method was called, including failed calls.
 func (c *Cloud) Calls(call Call) int {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	return c.calls[call]
 }
 
-// SetMode changes when things are over from now on.
+// SetMode changes the mode for later operations.
 func (c *Cloud) SetMode(mode Mode) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -86,7 +87,7 @@ func (c *Cloud) SetLimits(limits cloud.Resources) {
 	c.options.Limits = limits
 }
 
-// enter counts a call and returns the error that it is to fail with. Callers hold the lock.
+// enter counts a call and returns the error that it must fail with. Callers must hold the lock.
 func (c *Cloud) enter(ctx context.Context, call Call) error {
 	c.calls[call]++
 	if err := ctx.Err(); err != nil {

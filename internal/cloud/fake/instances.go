@@ -34,7 +34,7 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	return seenInstance(i), nil
 }
 
-// create makes an instance, of a pool or alone. Callers hold the lock.
+// create adds an instance, standalone or for a pool. Callers must hold the lock.
 func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 	if err := c.checkTemplate(spec.InstanceTemplate); err != nil {
 		return nil, err
@@ -147,7 +147,8 @@ func (c *Cloud) DeleteInstance(ctx context.Context, id string) error {
 	return nil
 }
 
-// UserData returns the user data that an instance was made with. It reports false if there is no instance of the name.
+// UserData returns the user data that an instance was created with. It reports false if no instance
+// has the name.
 func (c *Cloud) UserData(name string) ([]byte, bool) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -157,7 +158,8 @@ func (c *Cloud) UserData(name string) ([]byte, bool) {
 	return nil, false
 }
 
-// RunInstance gives an instance an address and makes it run. It reports false if there is no instance of the name.
+// RunInstance gives an instance an address and makes it run. It reports false if no instance has
+// the name.
 func (c *Cloud) RunInstance(name string) bool {
 	return c.ChangeInstance(name, func(i *cloud.Instance) {
 		i.State = cloud.InstanceRunning
@@ -167,24 +169,25 @@ func (c *Cloud) RunInstance(name string) bool {
 	})
 }
 
-// SetBootstrap makes an instance report how far its bootstrap is. It reports false if there is no instance of the name.
+// SetBootstrap sets the bootstrap state that an instance reports. It reports false if no instance
+// has the name.
 func (c *Cloud) SetBootstrap(name string, bootstrap cloud.Bootstrap) bool {
 	return c.ChangeInstance(name, func(i *cloud.Instance) { i.Bootstrap = bootstrap })
 }
 
-// StopInstance makes an instance die. It reports false if there is no instance of the name.
+// StopInstance makes an instance stop by itself. It reports false if no instance has the name.
 func (c *Cloud) StopInstance(name, message string) bool {
 	return c.ChangeInstance(name, func(i *cloud.Instance) { i.State, i.Message = cloud.InstanceStopped, message })
 }
 
-// LoseInstance removes an instance without being asked, or ends a deletion that is open. It reports false if there is
-// no instance of the name.
+// LoseInstance removes an instance that nobody asked to delete, or finishes its deletion. It
+// reports false if no instance has the name.
 func (c *Cloud) LoseInstance(name string) bool {
 	return c.ChangeInstance(name, func(i *cloud.Instance) { c.remove(i.ID) })
 }
 
-// ReclaimInstance gives notice that an interruptible instance is taken back; LoseInstance then takes it. It reports false if
-// there is no interruptible instance of the name.
+// ReclaimInstance gives notice that an interruptible instance will be reclaimed; call LoseInstance
+// to reclaim it. It reports false if no interruptible instance has the name.
 func (c *Cloud) ReclaimInstance(name string, at time.Time) bool {
 	interruptible := false
 	found := c.ChangeInstance(name, func(i *cloud.Instance) {
@@ -195,7 +198,7 @@ func (c *Cloud) ReclaimInstance(name string, at time.Time) bool {
 	return found && interruptible
 }
 
-// FinishDeletions ends all deletions of instances and load balancers that are open.
+// FinishDeletions finishes all pending deletions of instances, load balancers and pools.
 func (c *Cloud) FinishDeletions() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -219,8 +222,8 @@ func (c *Cloud) FinishDeletions() {
 	}
 }
 
-// ChangeInstance changes an instance and tells of it. The function must not call the cloud. It reports false if there
-// is no instance of the name.
+// ChangeInstance changes an instance and sends an event. The function must not call the cloud. It
+// reports false if no instance has the name.
 func (c *Cloud) ChangeInstance(name string, change func(i *cloud.Instance)) bool {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -233,7 +236,7 @@ func (c *Cloud) ChangeInstance(name string, change func(i *cloud.Instance)) bool
 	return true
 }
 
-// remove makes an instance gone. Callers hold the lock.
+// remove deletes an instance from the maps. Callers must hold the lock.
 func (c *Cloud) remove(id string) {
 	if i, ok := c.instances[id]; ok && c.ids[i.Name] == id {
 		delete(c.ids, i.Name)

@@ -103,17 +103,20 @@ func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
 	return nil
 }
 
-// SetLoadBalancerReady makes a load balancer ready. It reports false if there is none of the name.
+// SetLoadBalancerReady makes a load balancer ready. It reports false if no load balancer has the
+// name.
 func (c *Cloud) SetLoadBalancerReady(name string) bool {
 	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = true, "" })
 }
 
-// SetLoadBalancerFailed makes a load balancer not ready. It reports false if there is none of the name.
+// SetLoadBalancerFailed makes a load balancer not ready. It reports false if no load balancer has
+// the name.
 func (c *Cloud) SetLoadBalancerFailed(name, message string) bool {
 	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = false, message })
 }
 
-// LoseLoadBalancer removes a load balancer without being asked. It reports false if there is none of the name.
+// LoseLoadBalancer removes a load balancer that nobody asked to delete. It reports false if no load
+// balancer has the name.
 func (c *Cloud) LoseLoadBalancer(name string) bool {
 	return c.changeLoadBalancer(name, func(lb *loadBalancer) { delete(c.loadBalancers, lb.Name) })
 }
@@ -130,7 +133,7 @@ func (c *Cloud) changeLoadBalancer(name string, change func(lb *loadBalancer)) b
 	return true
 }
 
-// seenLoadBalancer is a load balancer as a caller sees it. Callers hold the lock.
+// seenLoadBalancer returns a load balancer as callers see it. Callers must hold the lock.
 func (c *Cloud) seenLoadBalancer(lb *loadBalancer) cloud.LoadBalancer {
 	seen := lb.LoadBalancer
 	seen.Tags, seen.Selector, seen.Backends = maps.Clone(lb.Tags), maps.Clone(lb.Selector), nil

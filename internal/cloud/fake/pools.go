@@ -69,7 +69,8 @@ func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version 
 	return c.seenPool(p), nil
 }
 
-// changed gives a pool its next version and the instances that it misses. Callers hold the lock.
+// changed gives a pool its next version and creates its missing instances. Callers must hold the
+// lock.
 func (c *Cloud) changed(p *pool) {
 	c.next++
 	p.Version = strconv.Itoa(c.next)
@@ -77,7 +78,7 @@ func (c *Cloud) changed(p *pool) {
 	c.emitPool(p)
 }
 
-// checkPool refuses a spec that is wrong. Callers hold the lock.
+// checkPool refuses an invalid spec. Callers must hold the lock.
 func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
 	if err := c.checkTemplate(spec.Template); err != nil {
 		return err
@@ -90,8 +91,8 @@ func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
 	return nil
 }
 
-// grow brings the number of instances up to the size, spread over the zones. It looks at the instances that are there once.
-// Callers hold the lock.
+// grow creates instances until the pool reaches its size, spread over the zones. It counts the
+// existing instances only once. Callers must hold the lock.
 func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
 	zones, have := c.spread(p)
@@ -114,7 +115,7 @@ func (c *Cloud) grow(p *pool) {
 	}
 }
 
-// spread counts the instances of a pool in each of its zones, and all of them. Callers hold the lock.
+// spread counts the instances of a pool per zone and in total. Callers must hold the lock.
 func (c *Cloud) spread(p *pool) (zones map[string]int, all int32) {
 	zones = map[string]int{}
 	for _, zone := range p.Zones {
@@ -137,14 +138,15 @@ func (c *Cloud) spread(p *pool) (zones map[string]int, all int32) {
 	return zones, all
 }
 
-// fewest returns the zone that has the fewest instances, the first by name among equals.
+// fewest returns the zone with the fewest instances; ties are broken by name.
 func fewest(zones map[string]int) string {
 	return slices.MinFunc(slices.Collect(maps.Keys(zones)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(zones[a], zones[b]), strings.Compare(a, b))
 	})
 }
 
-// countOf returns how many instances a pool has; those on their way out have left it. Callers hold the lock.
+// countOf returns the number of instances in a pool, excluding instances being deleted. Callers
+// must hold the lock.
 func (c *Cloud) countOf(name string) int32 {
 	var count int32
 	for _, i := range c.instances {
@@ -214,7 +216,8 @@ func (c *Cloud) DeletePool(ctx context.Context, name string) error {
 	return nil
 }
 
-// PoolUserData returns the user data of a pool's template. It reports false if there is no pool of the name.
+// PoolUserData returns the user data of a pool's template. It reports false if no pool has the
+// name.
 func (c *Cloud) PoolUserData(name string) ([]byte, bool) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -225,7 +228,7 @@ func (c *Cloud) PoolUserData(name string) ([]byte, bool) {
 	return slices.Clone(p.userData), true
 }
 
-// GrowPools makes every pool try again to reach its size, as a real cloud does from time to time.
+// GrowPools makes every pool retry to reach its size, as a real cloud does from time to time.
 func (c *Cloud) GrowPools() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -235,7 +238,7 @@ func (c *Cloud) GrowPools() {
 	}
 }
 
-// seenPool is a pool as a caller sees it. Callers hold the lock.
+// seenPool returns a pool as callers see it. Callers must hold the lock.
 func (c *Cloud) seenPool(p *pool) cloud.Pool {
 	seen := p.Pool
 	seen.Tags, seen.Zones, seen.Template.Tags = maps.Clone(p.Tags), slices.Clone(p.Zones), maps.Clone(p.Template.Tags)

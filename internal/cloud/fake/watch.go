@@ -10,7 +10,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// watch hands events to one watcher in order, and never makes the cloud wait for it.
+// watch delivers events to one watcher in order, without ever making the cloud wait for it.
 type watch struct {
 	lock    sync.Mutex
 	pending []cloud.Event
@@ -77,7 +77,7 @@ func (c *Cloud) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 	return out, nil
 }
 
-// DropWatches closes all watches, as a lost connection does. Events until the next Watch are missed.
+// DropWatches closes all watches, like a lost connection. Events before the next Watch are missed.
 func (c *Cloud) DropWatches() {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -87,7 +87,7 @@ func (c *Cloud) DropWatches() {
 	clear(c.watches)
 }
 
-// Watches returns how many watches there are.
+// Watches returns the number of open watches.
 func (c *Cloud) Watches() int {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -100,7 +100,7 @@ func (c *Cloud) forget(w *watch) {
 	delete(c.watches, w)
 }
 
-// emit tells all watchers. Callers hold the lock.
+// emit sends an event to all watchers. Callers must hold the lock.
 func (c *Cloud) emit(event cloud.Event) {
 	for w := range c.watches {
 		w.add(event)

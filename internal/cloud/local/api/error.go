@@ -12,13 +12,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Error is an error as it is sent. Which fields are set depends on the reason.
+// Error is the wire format of an error. The reason determines which fields are set.
 type Error struct {
-	// Reason is the type of the error; it alone decides about the type that the client returns.
+	// Reason is the type of the error. It alone determines the type that the client returns.
 	Reason cloud.Reason `json:"reason"`
-	// Message is the whole error in words.
+	// Message is the full error text.
 	Message string `json:"message"`
-	// Kind and Name of what is missing, for NotFound, or was changed, for Conflict.
+	// Kind and Name of the missing object, for NotFound, or of the changed object, for Conflict.
 	Kind string `json:"kind,omitempty"`
 	Name string `json:"name,omitempty"`
 	// Field, Value, Problem and Allowed, for Invalid.
@@ -31,13 +31,13 @@ type Error struct {
 	Limit     int64  `json:"limit,omitempty"`
 	Used      int64  `json:"used,omitempty"`
 	Requested int64  `json:"requested,omitempty"`
-	// Zone that is full, for OutOfCapacity; Problem says more.
+	// Zone that is full, for OutOfCapacity; Problem gives details.
 	Zone string `json:"zone,omitempty"`
 	// RetryAfterSeconds, for Throttled.
 	RetryAfterSeconds float64 `json:"retryAfterSeconds,omitempty"`
 }
 
-// NewError returns an error as it is sent.
+// NewError converts an error to its wire format.
 func NewError(err error) Error {
 	e := Error{Reason: cloud.ReasonFor(err), Message: err.Error()}
 	var (
@@ -71,7 +71,7 @@ func NewError(err error) Error {
 	return e
 }
 
-// Typed returns the error of package cloud that was sent.
+// Typed returns the corresponding error of package cloud.
 func (e Error) Typed() error {
 	switch e.Reason {
 	case cloud.ReasonNotFound:
@@ -95,7 +95,7 @@ func (e Error) Typed() error {
 	return errors.New(e.Message)
 }
 
-// Status returns the HTTP status that goes with the reason.
+// Status returns the HTTP status for the reason.
 func (e Error) Status() int {
 	switch e.Reason {
 	case cloud.ReasonNotFound:

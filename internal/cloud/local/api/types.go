@@ -15,7 +15,8 @@ import (
 //go:embed openapi.yaml
 var Document []byte
 
-// Paths of the API. The last part of a path with a name or ID follows the collection's path and a slash.
+// Paths of the API. To address one object, append a slash and its name or ID to the collection's
+// path.
 const (
 	PathHealth        = "/healthz"
 	PathDocument      = "/openapi.yaml"
@@ -27,7 +28,8 @@ const (
 	PathInstances     = "/v1/instances"
 	PathPools         = "/v1/pools"
 	PathFaults        = "/v1/faults"
-	// PathContainerImages is what instances pull; PathImages is what they are made of.
+	// PathContainerImages is for images that instances pull; PathImages is for images that
+	// instances are created from.
 	PathContainerImages = "/v1/container-images"
 	PathWatch           = "/v1/watch"
 	// SuffixLog follows an instance's path.
@@ -42,11 +44,11 @@ const (
 
 // Parameters of queries.
 const (
-	// ParameterTag chooses by a tag, key=value; given more than once, all must match.
+	// ParameterTag filters by a tag, key=value. If it is given more than once, all tags must match.
 	ParameterTag = "tag"
-	// ParameterName chooses instances, or a container image, by name.
+	// ParameterName filters instances, or names a container image.
 	ParameterName = "name"
-	// ParameterPool chooses instances by pool.
+	// ParameterPool filters instances by pool.
 	ParameterPool = "pool"
 	// ParameterVersion is the version of a pool that the caller has seen.
 	ParameterVersion = "version"
@@ -58,7 +60,8 @@ const (
 	ParameterFollow = "follow"
 )
 
-// HeaderTenant names the tenant that a call is for. It is refused if its token is that of another one.
+// HeaderTenant names the tenant that a call is for. The cloud refuses the call if its token belongs
+// to another tenant.
 const HeaderTenant = "Foo-Tenant"
 
 // Media types.
@@ -70,25 +73,25 @@ const (
 	YAML  = "application/yaml"
 )
 
-// List is how a list is sent.
+// List is the wire format of a list.
 type List[T any] struct {
 	// Items of the list, never null.
 	Items []T `json:"items"`
 }
 
-// PoolSize asks for a number of instances.
+// PoolSize requests a number of instances.
 type PoolSize struct {
 	// Size is the number of instances wanted.
 	Size int32 `json:"size"`
 }
 
-// ContainerImage is an image of containers that instances pull from the cloud.
+// ContainerImage is a container image that instances pull from the cloud.
 type ContainerImage struct {
 	// Name of the image with its registry and tag, for example "registry.example/app:v1".
 	Name string `json:"name"`
-	// Digest of its manifest, or of the list of its manifests for several platforms.
+	// Digest of its manifest, or of its manifest list if it supports several platforms.
 	Digest string `json:"digest"`
-	// SizeBytes of all that it is made of.
+	// SizeBytes is the size of everything in the image.
 	SizeBytes int64 `json:"sizeBytes"`
 }
 

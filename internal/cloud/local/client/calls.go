@@ -74,7 +74,8 @@ func (c *Client) DrainInstance(ctx context.Context, id string) error {
 	return c.order(ctx, http.MethodPost, named(api.PathInstances, id)+api.SuffixDrain)
 }
 
-// SwitchInstance does to an instance what the switches of a machine do: stop, start, reboot, freeze or thaw. It goes on after the call.
+// SwitchInstance operates an instance's power switch: stop, start, reboot, freeze or thaw. The
+// action continues after the call.
 func (c *Client) SwitchInstance(ctx context.Context, id, action string) error {
 	return c.order(ctx, http.MethodPost, named(named(api.PathInstances, id)+api.SuffixPower, action))
 }
@@ -111,11 +112,11 @@ func (c *Client) DeletePool(ctx context.Context, name string) error {
 	return c.order(ctx, http.MethodDelete, named(api.PathPools, name))
 }
 
-// LogOptions choose a log of an instance.
+// LogOptions selects a log of an instance.
 type LogOptions struct {
 	// Source is "console" (the default) or "kubelet".
 	Source string
-	// Follow waits for more until the context ends.
+	// Follow waits for more output until the context ends.
 	Follow bool
 }
 

@@ -25,28 +25,29 @@ import (
 )
 
 const (
-	// requestTimeout is how long a call may take; a watch or a followed log may take forever.
+	// requestTimeout is how long a call may take. A watch or a followed log may take forever.
 	requestTimeout = 30 * time.Second
 	dialTimeout    = 5 * time.Second
 	maxIdle        = 32
-	// maxErrorText is how much of an answer that is no JSON becomes part of an error.
+	// maxErrorText is how much of a non-JSON answer becomes part of an error.
 	maxErrorText = 512
 )
 
-// Options say which cloud to talk to, and as whom.
+// Options defines which cloud to talk to, and as which tenant.
 type Options struct {
 	// Endpoint is unix:///path/of/socket or https://host:port.
 	Endpoint string
-	// Token of the tenant. Empty when TokenFile is given.
+	// Token of the tenant. Empty if TokenFile is set.
 	Token string
-	// TokenFile holds the token; it is read at every call, so that it can be replaced.
+	// TokenFile holds the token. It is read on every call, so the token can be replaced.
 	TokenFile string
-	// CAFile holds the certificates that an https endpoint is verified with; the system's when empty.
+	// CAFile holds the certificates that verify an https endpoint; the system's certificates if
+	// empty.
 	CAFile string
-	// CA is what CAFile would hold. Empty when CAFile is given.
+	// CA is the content of CAFile. Empty if CAFile is set.
 	CA []byte
-	// Tenant that the token must be of; any when empty. The cloud refuses all calls with the token of another one, so that
-	// what is there is never taken for missing.
+	// Tenant that the token must belong to; any tenant if empty. The cloud refuses all calls with
+	// another tenant's token, so that existing objects are never mistaken for missing ones.
 	Tenant string
 }
 
@@ -60,7 +61,8 @@ type Client struct {
 
 var _ cloud.Cloud = &Client{}
 
-// NewClient returns a client. It does not connect yet; the error says what is wrong with the options.
+// NewClient returns a client. It does not connect yet. It returns an error if the options are
+// invalid.
 func NewClient(options Options) (*Client, error) {
 	if (options.Token == "") == (options.TokenFile == "") {
 		return nil, errors.New("give either a token or a token file")
@@ -111,7 +113,7 @@ func tlsConfig(options Options) (*tls.Config, error) {
 	return config, nil
 }
 
-// Close closes the connections that are not in use. A call after it makes new ones.
+// Close closes idle connections. Later calls open new ones.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 func (c *Client) token() (string, error) {
@@ -129,7 +131,8 @@ func (c *Client) token() (string, error) {
 	return token, nil
 }
 
-// send sends a request and returns the answer, or the typed error that it holds. The caller closes the body.
+// send sends a request and returns the answer, or the typed error in the answer. The caller closes
+// the body.
 func (c *Client) send(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	if body == nil {
 		return c.sendContent(ctx, method, path, http.NoBody, nil)
@@ -168,7 +171,7 @@ func (c *Client) sendContent(ctx context.Context, method, path string, content i
 	return response, nil
 }
 
-// transportError turns a failure to connect into an UnavailableError that names the endpoint.
+// transportError converts a failure to connect into an UnavailableError that names the endpoint.
 func (c *Client) transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil && !errors.Is(context.Cause(ctx), errTimeout) {
 		return ctx.Err()
@@ -196,7 +199,7 @@ func decodeError(response *http.Response) error {
 	return foreignError(response, fmt.Sprintf("the cloud answered %s: %s", response.Status, bytes.TrimSpace(text)))
 }
 
-// typedError keeps apart what is the server's fault.
+// typedError returns a serverError for untyped errors that are the server's fault.
 func typedError(response *http.Response, sent api.Error) error {
 	if sent.Reason == cloud.ReasonUnknown && response.StatusCode >= http.StatusInternalServerError {
 		return &serverError{message: sent.Message}
@@ -206,7 +209,6 @@ func typedError(response *http.Response, sent api.Error) error {
 
 var errTimeout = errors.New("no answer in time")
 
-// call sends a request and decodes the answer.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
 	var result T
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
@@ -226,7 +228,7 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return result, err
 }
 
-// stream opens an answer that may go on for ever. The caller closes it.
+// stream opens an answer that may never end. The caller closes it.
 func (c *Client) stream(ctx context.Context, path string) (io.ReadCloser, error) {
 	if err := c.pace.admit(time.Now()); err != nil {
 		return nil, err
@@ -244,7 +246,7 @@ func list[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return result.Items, err
 }
 
-// order asks for something that goes on after the answer, which says nothing.
+// order requests work that continues after the answer. The answer has no content.
 func (c *Client) order(ctx context.Context, method, path string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, requestTimeout, errTimeout)
 	defer cancel()

@@ -11,12 +11,12 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// EnsureFault adds a fault rule, or puts it in place of the one of its name.
+// EnsureFault adds a fault rule, or replaces the rule of the same name.
 func (c *Client) EnsureFault(ctx context.Context, spec fault.Spec) (fault.Rule, error) {
 	return call[fault.Rule](ctx, c, http.MethodPut, named(api.PathFaults, spec.Name), spec)
 }
 
-// GetFault returns a fault rule of a tenant, the caller's with none named.
+// GetFault returns a fault rule of a tenant; of the caller if tenant is empty.
 func (c *Client) GetFault(ctx context.Context, tenant, name string) (fault.Rule, error) {
 	return call[fault.Rule](ctx, c, http.MethodGet, faultPath(tenant, name), nil)
 }
@@ -26,7 +26,7 @@ func (c *Client) ListFaults(ctx context.Context) ([]fault.Rule, error) {
 	return list[fault.Rule](ctx, c, api.PathFaults)
 }
 
-// RemoveFault removes a fault rule of a tenant, the caller's with none named.
+// RemoveFault removes a fault rule of a tenant; of the caller if tenant is empty.
 func (c *Client) RemoveFault(ctx context.Context, tenant, name string) error {
 	return c.order(ctx, http.MethodDelete, faultPath(tenant, name))
 }

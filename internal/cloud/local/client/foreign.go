@@ -12,8 +12,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// foreignError returns the typed error of an answer that is not the cloud's own, as a proxy before it gives. It is never a
-// NotFoundError: only the cloud itself can say that something of it is gone, and what is gone gets deleted.
+// foreignError returns the typed error for an answer that did not come from the cloud itself, for
+// example from a proxy. It never returns a NotFoundError: only the cloud itself can report that an
+// object is gone, and objects that are gone get deleted.
 func foreignError(response *http.Response, message string) error {
 	switch {
 	case response.StatusCode == http.StatusTooManyRequests:
@@ -27,8 +28,8 @@ func foreignError(response *http.Response, message string) error {
 	}
 }
 
-// retryAfter reads a Retry-After header in either of its forms, whole seconds or a date. It is zero, which leaves the
-// pace to the caller, where there is none, where it is not valid and where it lies in the past.
+// retryAfter reads a Retry-After header in either form, whole seconds or a date. It returns zero,
+// which leaves the pace to the caller, if the header is missing, invalid or in the past.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {

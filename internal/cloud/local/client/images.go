@@ -14,19 +14,19 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
 )
 
-// ListContainerImages returns the images of containers that were loaded into the cloud's registry.
+// ListContainerImages returns the container images that were loaded into the cloud's registry.
 func (c *Client) ListContainerImages(ctx context.Context) ([]api.ContainerImage, error) {
 	return list[api.ContainerImage](ctx, c, api.PathContainerImages)
 }
 
-// LoadContainerImages loads the images of an archive, and returns them. The name is for an image that the archive does not name. The
-// archive is sent once, and may take as long as ctx lasts.
+// LoadContainerImages loads the images of an archive and returns them. The name is for an image
+// that has none in the archive. The archive is sent only once and may take as long as ctx lasts.
 func (c *Client) LoadContainerImages(ctx context.Context, archive io.Reader, name string) ([]api.ContainerImage, error) {
 	if err := c.pace.admit(time.Now()); err != nil {
 		return nil, err
 	}
 	path := query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name})
-	// What is refused before the archive is read is not sent.
+	// With Expect, the archive is not sent if the cloud refuses the request before reading it.
 	headers := map[string]string{"Content-Type": api.Tar, "Expect": "100-continue"}
 	response, err := c.sendContent(ctx, http.MethodPost, path, io.NopCloser(archive), headers)
 	c.pace.note(err, time.Now())
@@ -41,7 +41,7 @@ func (c *Client) LoadContainerImages(ctx context.Context, archive io.Reader, nam
 	return loaded.Items, nil
 }
 
-// DeleteContainerImage deletes an image of containers from the cloud's registry.
+// DeleteContainerImage deletes a container image from the cloud's registry.
 func (c *Client) DeleteContainerImage(ctx context.Context, name string) error {
 	return c.order(ctx, http.MethodDelete, query(api.PathContainerImages, nil, map[string]string{api.ParameterName: name}))
 }

@@ -14,27 +14,30 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// How a call is tried again after an answer of 500 or more, or none: up to four times within about a second in all. Every call of
-// the API is idempotent, so it does no harm if the one before was carried out.
+// A call that gets an answer of 500 or more, or none, is attempted up to four times within about a
+// second. Every call of the API is idempotent, so a retry does no harm if the previous attempt was
+// carried out.
 const (
 	attempts    = 4
 	firstDelay  = 100 * time.Millisecond
 	delayFactor = 2
-	// delayJitter spreads the delays, by up to this part of each, so that many clients do not come at once.
+	// delayJitter lengthens each delay by up to this fraction, so that many clients do not retry
+	// simultaneously.
 	delayJitter = 0.5
 )
 
-// pace keeps a client from asking too often. It is safe for concurrent use.
+// pace keeps a client from sending requests too often. It is safe for concurrent use.
 type pace struct {
 	mu sync.Mutex
-	// until is when the cloud lets itself be asked again.
+	// until is when the cloud accepts requests again.
 	until time.Time
-	// troubled says that the last call has failed after all attempts. Until one succeeds, each call is made once: the cloud is
-	// down for longer than a moment, and whoever waits for it should wait elsewhere.
+	// troubled means that the last call failed after all attempts. Until one succeeds, each call is
+	// attempted only once: the cloud is down for longer than a moment, and callers should wait
+	// elsewhere.
 	troubled bool
 }
 
-// serverError is an error of the server that has no type. It may not happen again.
+// serverError is an untyped server error. A retry may succeed.
 type serverError struct {
 	message string
 }
@@ -47,7 +50,8 @@ func isPassing(err error) bool {
 	return cloud.IsUnavailable(err) || errors.As(err, &server)
 }
 
-// admit returns a ThrottledError while the cloud has asked not to be asked, without asking it.
+// admit returns a ThrottledError, without calling the cloud, until the wait that the cloud asked
+// for has passed.
 func (p *pace) admit(now time.Time) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +61,7 @@ func (p *pace) admit(now time.Time) error {
 	return nil
 }
 
-// note remembers how a call ended.
+// note records how a call ended.
 func (p *pace) note(err error, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +71,7 @@ func (p *pace) note(err error, now time.Time) {
 	}
 }
 
-// patience returns how the next call may be tried again.
+// patience returns the backoff for retrying the next call.
 func (p *pace) patience() wait.Backoff {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,7 +82,7 @@ func (p *pace) patience() wait.Backoff {
 	return backoff
 }
 
-// persist makes a call, and makes it again where that may help. It waits no longer than ctx lasts.
+// persist makes a call and retries it while that may help. It waits no longer than ctx lasts.
 func (p *pace) persist(ctx context.Context, call func() error) error {
 	if err := p.admit(time.Now()); err != nil {
 		return err
@@ -93,7 +97,7 @@ func (p *pace) persist(ctx context.Context, call func() error) error {
 	}
 }
 
-// pause reports whether the whole delay has passed.
+// pause waits for the delay and reports whether all of it has passed.
 func pause(ctx context.Context, delay time.Duration) bool {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

@@ -20,7 +20,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
 )
 
-// moody is a server that answers with each of the statuses once, and well from then on.
+// moody is a client whose server gives each of the answers once and succeeds from then on.
 type moody struct {
 	*Client
 	calls atomic.Int32
@@ -60,7 +60,7 @@ func sent(code int, body string) http.HandlerFunc {
 	}
 }
 
-// hangUp ends the connection without an answer.
+// hangUp closes the connection without an answer.
 func hangUp(w http.ResponseWriter, _ *http.Request) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {
@@ -80,7 +80,8 @@ func TestPassingTroubleIsOvercome(t *testing.T) {
 			m := newMoody(t, answers...)
 			_, err := m.Zones(t.Context())
 			g.Expect(err).NotTo(HaveOccurred())
-			// The transport of Go itself repeats a call on a connection that was closed before it was used.
+			// Go's transport itself retries a call on a connection that was closed before it was
+			// used.
 			g.Expect(int(m.calls.Load())).To(BeNumerically(">", len(answers)))
 		})
 	}
@@ -124,7 +125,7 @@ func TestLongTroubleIsLeftToTheCaller(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 }
 
-// While the cloud wants to be left alone, not even other calls reach it.
+// While the cloud throttles the client, other calls do not reach it either.
 func TestAThrottledClientLeavesTheCloudAlone(t *testing.T) {
 	g := NewWithT(t)
 	m := newMoody(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// silence is how long a watch may say nothing, not even that it is alive, before it counts as lost.
+	// silence is how long a watch may send nothing, not even a keepalive, before it counts as lost.
 	silence = 45 * time.Second
-	// maxEvent is the length of the longest event that is read.
+	// maxEvent is the maximum length of an event in bytes.
 	maxEvent = 1 << 20
 )
 
@@ -43,7 +43,7 @@ func (c *Client) Watch(ctx context.Context) (<-chan cloud.Event, error) {
 	return events, nil
 }
 
-// read passes events on until the stream ends, or is silent for too long.
+// read passes on events until the stream ends or stays silent for too long.
 func read(ctx context.Context, cancel context.CancelFunc, stream io.Reader, events chan<- cloud.Event) {
 	watchdog := time.AfterFunc(silence, cancel)
 	defer watchdog.Stop()
@@ -57,7 +57,8 @@ func read(ctx context.Context, cancel context.CancelFunc, stream io.Reader, even
 	}
 }
 
-// deliver passes one line on; empty lines only say that the connection is alive. It returns false to end the watch.
+// deliver passes on the event in a line; empty lines are keepalives. It returns false to end the
+// watch.
 func deliver(ctx context.Context, line []byte, events chan<- cloud.Event) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return true
@@ -74,7 +75,7 @@ func deliver(ctx context.Context, line []byte, events chan<- cloud.Event) bool {
 	}
 }
 
-// Healthy returns nil when the daemon answers.
+// Healthy returns nil if the daemon answers.
 func (c *Client) Healthy(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, dialTimeout, errTimeout)
 	defer cancel()

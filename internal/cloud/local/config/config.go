@@ -18,16 +18,16 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// DefaultTenant is the tenant that exists when none is configured. Its token is made by the daemon.
+// DefaultTenant is the tenant that exists if none is configured. The daemon generates its token.
 const DefaultTenant = "default"
 
-// Config is the content of the configuration file. Each list that is left out has a default.
+// Config is the content of the configuration file. Every list has a default if it is omitted.
 type Config struct {
 	// Zones on offer; zone-a, zone-b and zone-c by default.
 	Zones []Zone `json:"zones,omitempty"`
 	// InstanceTypes on offer; small, medium and large by default.
 	InstanceTypes []InstanceType `json:"instanceTypes,omitempty"`
-	// Tenants who may call; one named "default", without quota, by default.
+	// Tenants that may call the API; by default one named "default", without quota.
 	Tenants []Tenant `json:"tenants,omitempty"`
 }
 
@@ -35,7 +35,7 @@ type Config struct {
 type Zone struct {
 	// Name of the zone, a DNS label.
 	Name string `json:"name"`
-	// ControlPlane says whether the zone is meant to hold control planes; true by default.
+	// ControlPlane is true if the zone is meant for control planes; true by default.
 	ControlPlane *bool `json:"controlPlane,omitempty"`
 }
 
@@ -47,38 +47,40 @@ type InstanceType struct {
 	CPUs int `json:"cpus"`
 	// Memory of an instance, for example 4Gi.
 	Memory resource.Quantity `json:"memory"`
-	// Disk is what an instance may write to its disk, for example 20Gi; no limit when left out.
+	// Disk is how much an instance may write to its disk, for example 20Gi; no limit if omitted.
 	Disk resource.Quantity `json:"disk,omitempty"`
 }
 
-// minDisk is the smallest disk that makes sense: less holds no file system and no node.
+// minDisk is the smallest useful disk: a smaller one cannot hold a file system and a node.
 const minDisk = 64 << 20
 
-// Tenant is who may call.
+// Tenant is a tenant that may call the API.
 type Tenant struct {
 	// Name of the tenant, a DNS label.
 	Name string `json:"name"`
-	// TokenFile holds the tenant's token. Without one the daemon makes a token in its state folder.
+	// TokenFile holds the tenant's token. If empty, the daemon generates a token in its state
+	// folder.
 	TokenFile string `json:"tokenFile,omitempty"`
-	// RequestsPerSecond that the tenant may make; 0, the default, is no limit.
+	// RequestsPerSecond that the tenant may make; 0, the default, means no limit.
 	RequestsPerSecond int `json:"requestsPerSecond,omitempty"`
 	// Quota of the tenant; none by default.
 	Quota Quota `json:"quota,omitempty"`
 }
 
-// Quota limits what a tenant may have. Zero, or left out, is no limit.
+// Quota limits what a tenant may have. A field that is zero or omitted means no limit.
 type Quota struct {
-	// Instances, those of pools included.
+	// Instances, including the instances of pools.
 	Instances int `json:"instances,omitempty"`
-	// CPUs of all instances' types.
+	// CPUs of all instances, according to their types.
 	CPUs int `json:"cpus,omitempty"`
-	// Memory of all instances' types, for example 16Gi.
+	// Memory of all instances, according to their types, for example 16Gi.
 	Memory resource.Quantity `json:"memory,omitempty"`
 	// LoadBalancers of the tenant.
 	LoadBalancers int `json:"loadBalancers,omitempty"`
 }
 
-// Load reads a configuration file; the defaults with no path. Fields that it does not know are errors.
+// Load reads a configuration file, or returns the defaults if path is empty. Unknown fields are
+// errors.
 func Load(path string) (*Config, error) {
 	var c Config
 	if path != "" {
@@ -97,7 +99,7 @@ func Load(path string) (*Config, error) {
 	return &c, nil
 }
 
-// decode names unknown fields by their whole path, which the decoder of YAML alone does not.
+// decode reports unknown fields by their full path, which the YAML decoder alone does not.
 func decode(text []byte, into *Config) error {
 	converted, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {

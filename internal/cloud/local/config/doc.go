@@ -1,7 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config reads the local cloud's configuration file: what is on offer, and to whom.
+// Package config reads the local cloud's configuration file: what the cloud offers, and to which
+// tenants.
 //
-// Limits: what differs from run to run (folders, addresses) comes as flags, not from here.
+// Limits: settings that differ from run to run (folders, addresses) are flags and are not read
+// here.
 package config

@@ -27,8 +27,9 @@ const (
 	serialBits   = 127
 )
 
-// certificate returns the one that was given, or one for the address that the cloud's own authority signs. The authority is kept
-// in the state folder, so that clients which trust it verify every listener, also after a restart.
+// certificate returns the certificate from the options, or one for the address, signed by the
+// cloud's own authority. The authority is kept in the state folder, so clients that trust it can
+// verify every listener, also after a restart.
 func (c *checked) certificate(address string) (tls.Certificate, error) {
 	if c.TLSCert != "" {
 		cert, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
@@ -48,7 +49,7 @@ func (c *checked) certificate(address string) (tls.Certificate, error) {
 	return sign(signer, host)
 }
 
-// authority returns the cloud's own authority, and makes it if need be.
+// authority returns the cloud's own authority and creates it if necessary.
 func authority(stateDir string) (tls.Certificate, error) {
 	kept, err := tls.LoadX509KeyPair(filepath.Join(stateDir, certFile), filepath.Join(stateDir, keyFile))
 	if err != nil || time.Now().After(kept.Leaf.NotAfter) {
@@ -57,7 +58,7 @@ func authority(stateDir string) (tls.Certificate, error) {
 	return kept, nil
 }
 
-// makeAuthority makes an authority and keeps it in the state folder.
+// makeAuthority creates an authority and saves it in the state folder.
 func makeAuthority(stateDir string) (tls.Certificate, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "foocloud"}, NotAfter: time.Now().Add(certLifetime),
@@ -85,7 +86,7 @@ func makeAuthority(stateDir string) (tls.Certificate, error) {
 	return made, nil
 }
 
-// sign returns a certificate for a host, and for this machine, that is never written to disk.
+// sign returns a certificate for a host and for this machine. It is never written to disk.
 func sign(authority tls.Certificate, host string) (tls.Certificate, error) {
 	template := &x509.Certificate{
 		Subject: pkix.Name{CommonName: "foocloud API"}, NotAfter: authority.Leaf.NotAfter,
@@ -100,7 +101,8 @@ func sign(authority tls.Certificate, host string) (tls.Certificate, error) {
 	return makeCertificate(template, &authority)
 }
 
-// makeCertificate makes a key, and a certificate for it that an authority signs, or the key itself if there is none.
+// makeCertificate creates a key and its certificate. The authority signs it; without one, it is
+// self-signed.
 func makeCertificate(template *x509.Certificate, authority *tls.Certificate) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -22,8 +22,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// Destroy removes everything that a state folder has on this host, and the state folder itself. The daemon must not
-// run. A folder that is not there is no error, and one of a daemon that ended before it had a state is removed too.
+// Destroy removes everything that a state folder owns on this host, and then the folder itself. The
+// daemon must not be running. A missing folder is not an error. The folder of a daemon that ended
+// before it had a state is removed too.
 func Destroy(ctx context.Context, path, runtime string) error {
 	if err := requireRoot(); err != nil {
 		return err
@@ -52,8 +53,8 @@ func Destroy(ctx context.Context, path, runtime string) error {
 	return errors.Join(removeState(folder), instance.RemoveLimits())
 }
 
-// neverStarted reports whether a folder holds nothing but what a daemon leaves that ended before it had a state, as one
-// that could not have its copy-on-write root.
+// neverStarted reports whether a folder holds only what a daemon leaves behind if it ends before it
+// has a state, for example because it could not get its copy-on-write root.
 func neverStarted(folder string) bool {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -67,7 +68,8 @@ func neverStarted(folder string) bool {
 	return true
 }
 
-// removeState leaves the folder itself, empty, where a file system is mounted on it: whoever mounted that takes it away.
+// removeState leaves the empty folder itself if a file system is mounted on it: whoever mounted
+// that unmounts it.
 func removeState(folder string) error {
 	err := os.RemoveAll(folder)
 	if errors.Is(err, unix.EBUSY) {
@@ -93,7 +95,7 @@ func destroyAll(ctx context.Context, folder, runtime string) error {
 		record, err = tx.Network()
 		return err
 	})
-	// Without a network nothing was ever made.
+	// Without a network, nothing was ever created.
 	if err != nil || record == nil {
 		return err
 	}
@@ -113,7 +115,8 @@ func destroyMachines(ctx context.Context, folder, runtime string, state *store.S
 	if err != nil {
 		return fmt.Errorf("read the network: %w", err)
 	}
-	// The bridge may be gone, as after a restart of the host; made again, it lets everything be removed the same way.
+	// The bridge may be gone, for example after a host restart. Recreate it, so that everything can
+	// be removed the usual way.
 	bridge, err := network.Ensure(network.Options{Name: record.Bridge, Network: prefix, Alias: record.Alias})
 	if err != nil {
 		return err

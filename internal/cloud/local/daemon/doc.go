@@ -1,8 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package daemon puts the local cloud together and runs it on this host: it checks what the host must have, locks the
-// state folder, makes the network, serves the API to callers and names and images to instances, and removes everything again when asked to.
+// Package daemon assembles the local cloud and runs it on this host. It checks the host's
+// prerequisites, locks the state folder, creates the network, serves the API to callers, serves DNS
+// and container images to instances, and removes everything again on request.
 //
-// Limits: it is composition. What the cloud does is in package engine, how in packages instance and loadbalancer.
+// Limits: it only wires other packages together. Package engine defines what the cloud does;
+// packages instance and loadbalancer define how.
 package daemon

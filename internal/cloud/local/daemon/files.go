@@ -30,20 +30,20 @@ const (
 
 	hashLength = 16
 
-	// nodeProgram is the program that an image must hold.
+	// nodeProgram is the program that an image must contain.
 	nodeProgram = "kubernetes"
 )
 
 // Modes of files.
 const (
 	secretMode os.FileMode = 0o600
-	// publicMode is that of what clients of any user read.
+	// publicMode is for files that clients of any user read.
 	publicMode os.FileMode = 0o644
-	// programMode is that of what instances execute.
+	// programMode is for files that instances execute.
 	programMode os.FileMode = 0o755
 )
 
-// lock takes the state folder for this process, until the file is closed.
+// lock locks the state folder for this process until the returned file is closed.
 func lock(stateDir string) (*os.File, error) {
 	path := filepath.Join(stateDir, lockFile)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, secretMode)
@@ -69,7 +69,7 @@ func lock(stateDir string) (*os.File, error) {
 	return file, nil
 }
 
-// images returns what lies in the folder of images, oldest version first.
+// images returns the images in the images folder, oldest version first.
 func images(folder string) ([]cloud.Image, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -90,8 +90,9 @@ func images(folder string) ([]cloud.Image, error) {
 	return list, nil
 }
 
-// installAgent copies the node agent into a folder of the state folder, in the folders in which an instance has it, under a name that
-// changes with its content: instances that run keep the one that they were made with.
+// installAgent copies the node agent into a subfolder of the state folder, laid out as in an
+// instance. The subfolder's name depends on the agent's content, so running instances keep the
+// agent that they were created with.
 func installAgent(stateDir, agent string) (string, error) {
 	partial := filepath.Join(stateDir, "agent", "new")
 	programs := filepath.Join(partial, contract.AgentDir)
@@ -104,7 +105,7 @@ func installAgent(stateDir, agent string) (string, error) {
 		return "", fmt.Errorf("install the node agent: %w", err)
 	}
 	folder := filepath.Join(stateDir, "agent", sum[:hashLength])
-	// A folder that is there is whole, since it gets its name last.
+	// An existing folder is complete, since it is renamed last.
 	if _, err := os.Stat(folder); err == nil {
 		return folder, os.RemoveAll(partial)
 	}
@@ -117,7 +118,7 @@ func installAgent(stateDir, agent string) (string, error) {
 	return folder, nil
 }
 
-// copyProgram copies a program and returns the hash of what it copied.
+// copyProgram copies a program and returns the hash of its content.
 func copyProgram(to, from string) (string, error) {
 	source, err := os.Open(from)
 	if err != nil {
@@ -133,10 +134,11 @@ func copyProgram(to, from string) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, target.Close())
 }
 
-// TokenFile returns where the daemon keeps the token of the default tenant, when no other is configured.
+// TokenFile returns where the daemon keeps the default tenant's token if no token file is
+// configured.
 func TokenFile(stateDir string) string { return filepath.Join(stateDir, tokenFile) }
 
-// token returns a tenant's token; one that the daemon makes itself is made once.
+// token returns a tenant's token. It generates a token at most once.
 func token(stateDir string, tenant config.Tenant) (string, error) {
 	path := tenant.TokenFile
 	if path == "" {

@@ -87,7 +87,8 @@ func TestLockNamesItsOwner(t *testing.T) {
 	g.Expect(again.Close()).To(Succeed())
 }
 
-// Clients that trust the certificate in the state folder verify each listener, whichever others there are and were.
+// Clients that trust the certificate in the state folder can verify each listener, whatever other
+// listeners exist or existed.
 func TestTheAuthorityIsKept(t *testing.T) {
 	g := NewWithT(t)
 	c := &checked{Options: Options{StateDir: t.TempDir()}}

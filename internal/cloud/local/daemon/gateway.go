@@ -32,15 +32,16 @@ import (
 )
 
 const (
-	// imagesFolder of the state folder holds the images of containers.
+	// imagesFolder is the folder in the state folder that holds container images.
 	imagesFolder = "images"
-	// maxPulls is how many connections may pull images at once.
+	// maxPulls is the maximum number of connections that pull images at the same time.
 	maxPulls = 256
-	// pullIdleTimeout is how long a connection may pull nothing.
+	// pullIdleTimeout is how long a connection that pulls images may stay idle.
 	pullIdleTimeout = time.Minute
 )
 
-// gateway is what instances find at the first address of the network: names and images, or one of them, or nothing.
+// gateway is what instances find at the first address of the network: DNS, a registry, both or
+// neither.
 type gateway struct {
 	address  netip.Addr
 	names    *dns.Server
@@ -49,7 +50,7 @@ type gateway struct {
 	mirror   *instance.Mirror
 }
 
-// openGateway opens what the options ask for. It serves nothing yet.
+// openGateway opens what the options ask for, but serves nothing yet.
 func (c *checked) openGateway(ctx context.Context, state *store.Store) (*gateway, error) {
 	g := &gateway{address: store.Gateway(c.network)}
 	if c.DNS {
@@ -122,7 +123,7 @@ func (g *gateway) serve(parent context.Context) error {
 	if g.listener != nil {
 		web := &http.Server{
 			Handler: g.images, ReadHeaderTimeout: readHeaderTimeout, IdleTimeout: pullIdleTimeout,
-			// What instances do wrong is not for the log of the host.
+			// Errors caused by instances do not belong in the host's log.
 			ErrorLog:    log.New(io.Discard, "", 0),
 			BaseContext: func(net.Listener) context.Context { return ctx },
 		}
@@ -139,7 +140,7 @@ func (g *gateway) serve(parent context.Context) error {
 	return nil
 }
 
-// tableOf keeps the table of the names that a state has, until the state changes.
+// tableOf caches the table of the names in a state until the state changes.
 type tableOf struct {
 	state *store.Store
 
@@ -169,7 +170,8 @@ func (t *tableOf) now() (*dns.Table, error) {
 	return t.table, err
 }
 
-// records are the names of what is there and has an address. What is on its way out leaves its name to what comes in its place.
+// records returns the names of the objects that have an address. Objects that failed or are being
+// deleted leave their names to their replacements.
 func records(instances []store.Instance, balancers []store.LoadBalancer) []dns.Record {
 	list := make([]dns.Record, 0, len(instances)+len(balancers))
 	for i := range instances {

@@ -56,7 +56,7 @@ func TestRecords(t *testing.T) {
 	}))
 }
 
-// The first address of a part of 127.0.0.0/8 stands for the bridge's.
+// The first address of a subnet of 127.0.0.0/8 stands in for the bridge's address.
 func TestRegistryIsVerifiedByItsMirror(t *testing.T) {
 	g := NewWithT(t)
 	c := &checked{Options: Options{StateDir: t.TempDir(), RegistryPort: 45731}, network: netip.MustParsePrefix("127.77.0.0/24")}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxSocketPath is the kernel's limit for the path of a unix socket.
+	// maxSocketPath is the kernel's limit for the path of a unix socket, in bytes.
 	maxSocketPath = 107
 	probeTimeout  = time.Second
 )
@@ -62,7 +62,7 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	// The socket is made closed to others: a change of its mode afterwards would leave a moment in between.
+	// Create the socket inaccessible to others: changing its mode afterwards would leave a gap.
 	before := unix.Umask(0o177)
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	unix.Umask(before)
@@ -72,7 +72,8 @@ func listenUnix(ctx context.Context, path string) (net.Listener, error) {
 	return listener, nil
 }
 
-// removeStale removes the socket of a daemon that was killed. One that answers is another daemon's.
+// removeStale removes the socket of a daemon that was killed. If the socket answers, another daemon
+// is using it.
 func removeStale(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, os.ErrNotExist) {

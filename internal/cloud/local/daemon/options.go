@@ -19,13 +19,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/network"
 )
 
-// minAddresses is the smallest network, as the number of bits that tell its addresses apart, that makes sense.
+// minAddressBits is the number of address bits of the smallest useful network.
 const minAddressBits = 4
 
-// DefaultRuntime is the OCI runtime that makes the containers of instances, unless the user names another.
+// DefaultRuntime is the OCI runtime that creates the containers of instances if the user names no
+// other.
 const DefaultRuntime = "runc"
 
-// Whether new instances have user namespaces: never, where the host can give them, or always.
+// Values of Options.UserNamespaces: new instances get user namespaces never, if the host supports
+// them, or always.
 const (
 	UserNamespacesOff  = "off"
 	UserNamespacesAuto = "auto"
@@ -34,9 +36,10 @@ const (
 
 // Options are the flags of `foocloud serve`.
 type Options struct {
-	// StateDir holds all state; it is made when missing.
+	// StateDir holds all state. It is created if missing.
 	StateDir string
-	// Listen holds unix:///path and https://address:port, any number of each; a socket in the state folder by default.
+	// Listen holds any number of unix:///path and https://address:port endpoints; by default a
+	// socket in the state folder.
 	Listen []string
 	// Bridge is the name of the bridge.
 	Bridge string
@@ -44,34 +47,36 @@ type Options struct {
 	Network string
 	// SystemDir holds the operating system of instances.
 	SystemDir string
-	// ImagesDir holds one folder of node programs per Kubernetes version.
+	// ImagesDir holds one folder of node binaries per Kubernetes version.
 	ImagesDir string
-	// Runtime is the OCI runtime, a path or the name of a program; DefaultRuntime when empty.
+	// Runtime is the OCI runtime, a path or the name of a program; DefaultRuntime if empty.
 	Runtime string
-	// Agent is the node agent's program.
+	// Agent is the node agent binary.
 	Agent string
-	// Config is the configuration file; the defaults when empty.
+	// Config is the configuration file; the defaults apply if empty.
 	Config string
-	// UserNamespaces is one of UserNamespacesOff, UserNamespacesAuto and UserNamespacesOn; off when empty.
+	// UserNamespaces is one of UserNamespacesOff, UserNamespacesAuto and UserNamespacesOn; off if
+	// empty.
 	UserNamespaces string
-	// TLSCert and TLSKey serve https; made in the state folder when empty.
+	// TLSCert and TLSKey are for https; generated in the state folder if empty.
 	TLSCert, TLSKey string
-	// DNS says whether to answer instances that look up names.
+	// DNS enables name resolution for instances.
 	DNS bool
-	// RegistryPort is where instances pull images from, at the first address of the network; 0 for no registry.
+	// RegistryPort is the port that instances pull images from, on the first address of the
+	// network; 0 for no registry.
 	RegistryPort uint16
 }
 
-// checked are options that were found to be usable.
+// checked are validated options.
 type checked struct {
 	Options
 	network netip.Prefix
-	// userNamespaces and limitDisks say what new instances get.
+	// userNamespaces and limitDisks apply to new instances.
 	userNamespaces, limitDisks bool
 }
 
-// check returns the options with all paths absolute, or says which is wrong and what would be right. It makes the state
-// folder last, so that wrong options leave nothing.
+// check returns the options with all paths absolute, or an error that names the wrong option and
+// valid values. It creates the state folder last, so that invalid options leave nothing behind.
 func (o Options) check() (*checked, error) {
 	c := &checked{Options: o}
 	var err error
@@ -99,7 +104,7 @@ func (o Options) check() (*checked, error) {
 	return c, nil
 }
 
-// checkNode checks what instances are made of.
+// checkNode checks the files that instances are made of.
 func (c *checked) checkNode() error {
 	for _, part := range []struct {
 		path  *string
@@ -119,13 +124,14 @@ func (c *checked) checkNode() error {
 	return requireImages(c.ImagesDir)
 }
 
-// DefaultEndpoint returns where the daemon of a state folder listens unless it is told otherwise.
+// DefaultEndpoint returns where the daemon of a state folder listens by default.
 func DefaultEndpoint(stateDir string) string {
 	return "unix://" + filepath.Join(stateDir, "foocloud.sock")
 }
 
-// CheckHost returns an error that says what this machine lacks to hold instances with these options, and what to do; see
-// instance.CheckRoot. The state folder is made when missing. What the node agent needs, its program says itself.
+// CheckHost returns an error that lists what this machine lacks to run instances with these
+// options, and how to fix it; see instance.CheckRoot. It creates the state folder if missing. The
+// node agent's program checks its own requirements.
 func CheckHost(ctx context.Context, options Options) error {
 	if err := requireRoot(); err != nil {
 		return err
@@ -148,7 +154,6 @@ func CheckHost(ctx context.Context, options Options) error {
 	return errors.Join(missing, used, err, checkAgent(ctx, options.Agent))
 }
 
-// runtimeProgram returns the path of the OCI runtime.
 func runtimeProgram(name string) (string, error) {
 	name = cmp.Or(name, DefaultRuntime)
 	path, err := exec.LookPath(name)
@@ -161,7 +166,7 @@ func runtimeProgram(name string) (string, error) {
 	return path, nil
 }
 
-// systemDir returns the folder of the operating system without links.
+// systemDir returns the operating system's folder with symlinks resolved.
 func systemDir(path string) (string, error) {
 	folder, err := existing("--system-dir", path)
 	if err != nil {
@@ -173,8 +178,8 @@ func systemDir(path string) (string, error) {
 	return folder, mountable("--system-dir", folder)
 }
 
-// mountable refuses paths with which the kernel's options of an overlay cannot be written: it separates them by these characters,
-// and takes no quotes.
+// mountable refuses paths that cannot appear in the kernel's mount options for an overlay: the
+// kernel uses these characters as separators and supports no quoting.
 func mountable(flag, path string) error {
 	if strings.ContainsAny(path, ",:\\") {
 		return fmt.Errorf("%s %q: the path must not hold commas, colons or backslashes", flag, path)
@@ -182,7 +187,7 @@ func mountable(flag, path string) error {
 	return nil
 }
 
-// checkAgent lets the node agent's program look at the machine.
+// checkAgent runs the node agent's own check of the machine.
 func checkAgent(ctx context.Context, agent string) error {
 	program, err := existing("--agent", agent)
 	if err != nil {
@@ -202,7 +207,7 @@ func requireRoot() error {
 	return nil
 }
 
-// stateDir makes the folder and returns its path without links.
+// stateDir creates the folder and returns its path with symlinks resolved.
 func stateDir(path string) (string, error) {
 	if path == "" {
 		return "", fmt.Errorf("--state-dir must be given")

@@ -31,16 +31,17 @@ import (
 const (
 	shutdownTimeout   = 2 * time.Second
 	readHeaderTimeout = 10 * time.Second
-	// readTimeout is how long a call may take to arrive, but for those that the server lets take longer.
+	// readTimeout is how long a call may take to arrive, unless the server allows it more time.
 	readTimeout = 30 * time.Second
-	// idleTimeout is how long a connection may carry no call.
+	// idleTimeout is how long a connection may stay idle.
 	idleTimeout = 2 * time.Minute
-	// maxClients is how many connections a listener has at once that is open to more than the machine's root.
+	// maxClients is the maximum number of connections of a listener that not only the machine's
+	// root can reach.
 	maxClients = 1024
 )
 
-// Serve runs the cloud until ctx ends. Instances and load balancers run on then, and are found again by the next Serve
-// of the same state folder.
+// Serve runs the cloud until ctx ends. Instances and load balancers keep running; the next Serve of
+// the same state folder finds them again.
 func Serve(ctx context.Context, options Options) error {
 	if err := requireRoot(); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (c *checked) checkRoot() error {
 	return nil
 }
 
-// checkUsers decides whether new instances have user namespaces.
+// checkUsers decides whether new instances get user namespaces.
 func (c *checked) checkUsers() error {
 	if c.UserNamespaces != UserNamespacesAuto && c.UserNamespaces != UserNamespacesOn {
 		return nil
@@ -108,7 +109,7 @@ func (c *checked) checkUsers() error {
 	return nil
 }
 
-// checkDisks decides whether the disks of new instances are limited to what their types say.
+// checkDisks decides whether the disks of new instances are limited to their types' size.
 func (c *checked) checkDisks(ctx context.Context, settings *config.Config) {
 	if !slices.ContainsFunc(settings.InstanceTypes, func(kind config.InstanceType) bool { return !kind.Disk.IsZero() }) {
 		return
@@ -187,7 +188,7 @@ func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (
 	return server.New(tenants)
 }
 
-// answer serves on all listeners, and at the gateway, until ctx ends or one of them fails.
+// answer serves on all listeners and at the gateway until ctx ends or one of them fails.
 func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener, gateway *gateway) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var atGateway sync.WaitGroup
@@ -195,7 +196,7 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []
 	defer cancel()
 	web := &http.Server{
 		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		// Streams end with this context; they would hold up the shutdown for ever.
+		// Streams end with this context. Otherwise they would block the shutdown forever.
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	failed := make(chan error, len(listeners)+1)
@@ -222,8 +223,9 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []
 	return nil
 }
 
-// ensureNetwork makes the bridge and the settings of the host. What it changes is noted before, so that it can be undone
-// whenever the daemon is killed; what belongs to others is noticed before that, so that it is never undone.
+// ensureNetwork creates the bridge and applies the host settings. It records its changes before it
+// makes them, so they can be undone if the daemon is killed. Before that, it checks for what
+// belongs to others, so that is never undone.
 func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	record, err := c.networkRecord(state)
 	if err != nil {
@@ -243,7 +245,7 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	return bridge, network.HostSettings().Claim(filepath.Join(c.StateDir, stateFile))
 }
 
-// networkRecord returns what an earlier run noted, or what is to be noted by this one, the first.
+// networkRecord returns the record of an earlier run, or a new record if this is the first run.
 func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 	var record *store.Network
 	err := state.View(func(tx *store.Tx) (err error) {
@@ -262,7 +264,7 @@ func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
 	return record, nil
 }
 
-// machines returns the driver of instances.
+// machines returns the instance driver.
 func (c *checked) machines(
 	ctx context.Context, state *store.Store, bridge *network.Bridge, mirror *instance.Mirror,
 ) (*instance.Driver, error) {

@@ -1,11 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dns is the name server of the instances. It knows the host names of instances and the names of load balancers, each for the
-// instances of their own tenant, and asks the resolvers of the host for all other names.
+// Package dns is the name server for instances. It resolves the host names of instances and the
+// names of load balancers, each only for instances of the same tenant. It forwards all other names
+// to the host's resolvers.
 //
-// A name that nobody answers for does not exist. Where the host has no resolver, that is said at once; where none of them answers, after
-// two seconds at first, and soon for a while then. Nothing in an instance waits for a network that is not there.
+// A name that nobody answers for does not exist. If the host has no resolver, the server replies
+// immediately. If no resolver answers, it replies after two seconds at first, and then sooner for a
+// while. So instances never wait for an unreachable network.
 //
-// Limits: IPv4 addresses; it keeps no answers, and asks no more than a number of questions at once.
+// Limits: it supports IPv4 addresses only, caches no answers, and limits how many questions it
+// forwards at the same time.
 package dns

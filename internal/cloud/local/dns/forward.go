@@ -18,19 +18,19 @@ import (
 
 const (
 	resolvConf = "/etc/resolv.conf"
-	// maxResolvers is how many of the file count, as in the C library.
+	// maxResolvers is how many resolvers of the file are used, as in the C library.
 	maxResolvers = 3
-	// maxQuestions is how many the resolvers of the host are asked at once.
+	// maxQuestions is how many questions may be forwarded to the host's resolvers at the same time.
 	maxQuestions = 128
 
-	// patience is how long all resolvers together may take. After none of them has said anything, it is brief for a while, unless one
-	// answers.
+	// patience is how long all resolvers together may take. If none of them answers, briefPatience
+	// applies for briefFor, or until one answers.
 	patience      = 2 * time.Second
 	briefPatience = 200 * time.Millisecond
 	briefFor      = 10 * time.Second
 )
 
-// forwarder asks the resolvers of the host.
+// forwarder forwards questions to the host's resolvers.
 type forwarder struct {
 	path  string
 	own   netip.Addr
@@ -40,7 +40,7 @@ type forwarder struct {
 	mu        sync.Mutex
 	read      os.FileInfo
 	resolvers []string
-	// heard is when a resolver has last answered, and silent when all were last found to say nothing.
+	// heard is when a resolver last answered. silent is when all resolvers were last found silent.
 	heard, silent time.Time
 }
 
@@ -48,7 +48,8 @@ func newForwarder(path string, own netip.Addr) *forwarder {
 	return &forwarder{path: cmp.Or(path, resolvConf), own: own, port: Port, slots: make(chan struct{}, maxQuestions)}
 }
 
-// ask returns what the first resolver says that has an answer. Where none says anything, the name does not exist.
+// ask returns the reply of the first resolver that has an answer. If none replies, the name does
+// not exist.
 func (f *forwarder) ask(network string, query *dns.Msg) *dns.Msg {
 	select {
 	case f.slots <- struct{}{}:
@@ -76,7 +77,8 @@ func (f *forwarder) ask(network string, query *dns.Msg) *dns.Msg {
 	}
 	if !answered {
 		f.note(func() {
-			// One that has answered others meanwhile is there; it just does not know this name.
+			// A resolver that answered other questions meanwhile is alive. It just did not answer
+			// this one.
 			if f.heard.Before(began) {
 				f.silent = time.Now()
 			}
@@ -100,7 +102,7 @@ func (f *forwarder) note(change func()) {
 	change()
 }
 
-// now returns the resolvers that the host has now, this server not among them, and how long they may take.
+// now returns the host's current resolvers, without this server, and how long they may take.
 func (f *forwarder) now() ([]string, time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +122,7 @@ func (f *forwarder) now() ([]string, time.Duration) {
 	return f.resolvers, limit
 }
 
-// listed returns the resolvers that the file names, without this server.
+// listed returns the resolvers in the file, without this server.
 func (f *forwarder) listed() []string {
 	config, err := dns.ClientConfigFromFile(f.path)
 	if err != nil {

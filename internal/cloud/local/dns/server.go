@@ -16,27 +16,28 @@ import (
 )
 
 const (
-	// Port is where name servers are asked.
+	// Port is the standard port of name servers.
 	Port = 53
-	// maxConnections is how many may ask by TCP at once.
+	// maxConnections is the maximum number of concurrent TCP connections.
 	maxConnections = 64
-	// lifetime of an answer in seconds: instances come and go, and asking again costs little.
+	// lifetime is the TTL of an answer in seconds. It is short, since instances come and go and
+	// asking again is cheap.
 	lifetime = 5
 )
 
-// Options are what a server needs.
+// Options configures a server.
 type Options struct {
-	// Address that is asked.
+	// Address to listen on.
 	Address netip.AddrPort
-	// Network of those who may ask.
+	// Network of the clients that may ask.
 	Network netip.Prefix
-	// Table returns the names of the cloud as they are now.
+	// Table returns the current names of the cloud.
 	Table func() (*Table, error)
-	// ResolvConf is the file that names the resolvers of the host; /etc/resolv.conf when empty.
+	// ResolvConf is the file that names the host's resolvers; /etc/resolv.conf if empty.
 	ResolvConf string
 }
 
-// Server answers questions for names.
+// Server answers DNS questions.
 type Server struct {
 	options  Options
 	packets  net.PacketConn
@@ -44,7 +45,7 @@ type Server struct {
 	forward  *forwarder
 }
 
-// Listen opens the address. The error is EADDRINUSE where another program has it.
+// Listen opens the address. The error is EADDRINUSE if another program uses it.
 func Listen(ctx context.Context, options Options) (*Server, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", options.Address.String())
 	if err != nil {
@@ -63,7 +64,7 @@ func Listen(ctx context.Context, options Options) (*Server, error) {
 // Close stops listening.
 func (s *Server) Close() error { return errors.Join(s.packets.Close(), s.listener.Close()) }
 
-// Serve answers until ctx ends, and stops listening then.
+// Serve answers until ctx ends, then stops listening.
 func (s *Server) Serve(ctx context.Context) error {
 	servers := []*dns.Server{{PacketConn: s.packets, Handler: s}, {Listener: s.listener, Handler: s}}
 	ended := make(chan error, len(servers))
@@ -80,7 +81,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	for _, server := range servers {
-		// It does not wait, and one that has not started yet ends because its socket is closed.
+		// This does not wait. A server that has not started yet ends because its socket is closed.
 		_ = server.ShutdownContext(over)
 	}
 	_ = s.Close()
@@ -128,7 +129,7 @@ func (s *Server) reply(from net.Addr, query *dns.Msg) *dns.Msg {
 	return s.forward.ask(from.Network(), query)
 }
 
-// own answers for names of the cloud, and returns nil for all others.
+// own answers questions for names of the cloud. It returns nil for all other names.
 func (s *Server) own(table *Table, source netip.Addr, query *dns.Msg) *dns.Msg {
 	question := query.Question[0]
 	addresses, names := table.find(source, question.Name)
@@ -141,7 +142,7 @@ func (s *Server) own(table *Table, source netip.Addr, query *dns.Msg) *dns.Msg {
 		}
 		return nil
 	}
-	// A name that is there, but has no data of the type, is answered with nothing.
+	// A name that exists but has no data of the requested type gets an empty answer.
 	for _, address := range addresses {
 		if question.Qtype == dns.TypeA {
 			reply.Answer = append(reply.Answer, &dns.A{Hdr: header, A: address.AsSlice()})

@@ -24,7 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The source of each question is an address of 127.0.0.0/8, which stands for the network of the cloud.
+// Each question comes from an address of 127.0.0.0/8, which stands in for the cloud's network.
 const (
 	one     = "127.0.1.1"
 	two     = "127.0.1.2"
@@ -32,7 +32,7 @@ const (
 	unknown = "127.0.1.77"
 )
 
-// soon is how long a thing that takes a moment may take on a busy machine.
+// soon is how long something quick may take on a busy machine.
 const soon = time.Minute
 
 func addr(text string) netip.Addr { return netip.MustParseAddr(text) }
@@ -49,7 +49,7 @@ func table() (*Table, error) {
 	}), nil
 }
 
-// resolver is a name server of the host. What it is asked, its handler answers, or not.
+// resolver starts a name server of the host. Its handler decides whether and how to answer.
 func resolver(t *testing.T, address string, handler dns.HandlerFunc) int {
 	t.Helper()
 	g := NewWithT(t)
@@ -78,7 +78,7 @@ func says(code int) dns.HandlerFunc {
 
 func silent(dns.ResponseWriter, *dns.Msg) {}
 
-// start starts a server whose host has the resolvers, all on one port.
+// start starts a server on a host with these resolvers, all on one port.
 func start(t *testing.T, port int, resolvers ...string) *Server {
 	t.Helper()
 	g := NewWithT(t)
@@ -99,7 +99,7 @@ func start(t *testing.T, port int, resolvers ...string) *Server {
 	return s
 }
 
-// ask asks from an address and returns the code and the data of the answer.
+// ask sends a question from the source address and returns the code and the data of the answer.
 func (s *Server) ask(g *WithT, network, source, name string, kind uint16) string {
 	client := &dns.Client{Net: network, Timeout: soon, Dialer: &net.Dialer{LocalAddr: &net.UDPAddr{IP: net.ParseIP(source)}}}
 	if network == "tcp" {
@@ -195,7 +195,8 @@ func TestResolversOfTheHost(t *testing.T) {
 	}
 }
 
-// Nobody waits two seconds again and again for resolvers that are not there, and nobody is cut off from those that are.
+// Questions must not wait two seconds over and over for unreachable resolvers, and must reach
+// resolvers that answer again.
 func TestPatienceWithSilentResolvers(t *testing.T) {
 	g := NewWithT(t)
 	answer := make(chan bool, 1)

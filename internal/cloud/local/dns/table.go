@@ -10,29 +10,30 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Record is a name of the cloud.
+// Record is a name in the cloud.
 type Record struct {
 	// Tenant whose instances know the name.
 	Tenant string
-	// Name, as its owner has it.
+	// Name as its owner has it.
 	Name string
-	// Address that has the name.
+	// Address that the name resolves to.
 	Address netip.Addr
-	// Instance says that the address is an instance's. It may ask for names then, and has its name without the domain, too.
+	// Instance is true if the address belongs to an instance. An instance may look up names,
+	// and also has a short name without its domain.
 	Instance bool
 }
 
-// Table is all names of the cloud at one moment. It never changes.
+// Table holds all names of the cloud at one moment. It is immutable.
 type Table struct {
 	tenants   map[netip.Addr]string
 	addresses map[entry][]netip.Addr
 	names     map[entry][]string
 }
 
-// entry is a name as one tenant knows it.
+// entry is a name as seen by one tenant.
 type entry struct{ tenant, name string }
 
-// NewTable returns the table of the names.
+// NewTable returns the table of the records.
 func NewTable(records []Record) *Table {
 	t := &Table{tenants: map[netip.Addr]string{}, addresses: map[entry][]netip.Addr{}, names: map[entry][]string{}}
 	short := map[entry][]netip.Addr{}
@@ -52,7 +53,7 @@ func NewTable(records []Record) *Table {
 		}
 	}
 	for key, addresses := range short {
-		// Whoever is called just so comes first.
+		// A full name takes precedence over a short one.
 		if _, taken := t.addresses[key]; !taken {
 			t.addresses[key] = addresses
 		}
@@ -60,7 +61,8 @@ func NewTable(records []Record) *Table {
 	return t
 }
 
-// find returns what a name is to the instance that has the source address: its addresses, or the names of the address that it stands for.
+// find resolves a name for the instance that has the source address. It returns the name's
+// addresses or, for a reverse name, the names of its address.
 func (t *Table) find(source netip.Addr, name string) ([]netip.Addr, []string) {
 	tenant, known := t.tenants[source]
 	if !known {
@@ -70,7 +72,7 @@ func (t *Table) find(source netip.Addr, name string) ([]netip.Addr, []string) {
 	return t.addresses[key], t.names[key]
 }
 
-// reversed returns the IPv4 address whose reverse name it is.
+// reversed returns the IPv4 address that a reverse name stands for.
 func reversed(name string) (netip.Addr, bool) {
 	digits, found := strings.CutSuffix(dns.CanonicalName(name), ".in-addr.arpa.")
 	parts := strings.Split(digits, ".")

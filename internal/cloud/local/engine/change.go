@@ -8,18 +8,19 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// change is one transaction and what is to happen once it is on disk.
+// change is one transaction and the actions to take once it is committed to disk.
 type change struct {
 	*store.Tx
 	events []tenantEvent
 	actors []actorOf
-	// retry says that an instance was refused for no reason that an event would tell the end of.
+	// retry is set if an instance was refused for a reason whose end no event announces.
 	retry bool
-	// refill are pools that are filled again after a while.
+	// refill lists the pools to fill again after a while.
 	refill []*store.Pool
-	// used is what tenants have, of those that were asked for: it is added up once, and not for each instance of a pool.
+	// used caches the resources of tenants, so that they are added up once and not for each
+	// instance of a pool.
 	used map[string]*cloud.Resources
-	// changedPools are those of which an event tells already.
+	// changedPools are the pools that already have an event in this change.
 	changedPools map[poolKey]bool
 }
 
@@ -30,7 +31,7 @@ type tenantEvent struct {
 	event  cloud.Event
 }
 
-// update runs fn as one transaction, then tells who watches and wakes who has to act.
+// update runs fn as one transaction, then sends the events to watchers and wakes the actors.
 func (e *Engine) update(fn func(*change) error) error {
 	var c *change
 	err := e.options.Store.Update(func(tx *store.Tx) error {
@@ -54,7 +55,7 @@ func (e *Engine) update(fn func(*change) error) error {
 
 func (e *Engine) view(fn func(*store.Tx) error) error { return e.options.Store.View(fn) }
 
-// resources returns what a tenant has. Who adds to it adds to the result.
+// resources returns a tenant's resources. Callers that add resources must add them to the result.
 func (c *change) resources(tenant string) (*cloud.Resources, error) {
 	if known, ok := c.used[tenant]; ok {
 		return known, nil
@@ -86,7 +87,7 @@ func (c *change) instanceChanged(record *store.Instance) error {
 	return c.backendChanged(record)
 }
 
-// backendChanged wakes the load balancers that the instance may be a backend of.
+// backendChanged wakes the load balancers whose selector matches the instance.
 func (c *change) backendChanged(record *store.Instance) error {
 	balancers, err := c.LoadBalancers(record.Tenant)
 	for i := range balancers {

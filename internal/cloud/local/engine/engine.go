@@ -15,7 +15,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// Options are what an engine needs.
+// Options configures an engine.
 type Options struct {
 	// Store of the state.
 	Store *store.Store
@@ -27,11 +27,12 @@ type Options struct {
 	// Zones and InstanceTypes on offer.
 	Zones         []cloud.Zone
 	InstanceTypes []cloud.InstanceType
-	// Images returns the Kubernetes versions on offer now, oldest first.
+	// Images returns the Kubernetes versions that are currently on offer, oldest first.
 	Images func() ([]cloud.Image, error)
-	// Limits of each tenant; a tenant that is not here has none, and only its own fault rules can name it.
+	// Limits per tenant. A tenant that is missing here has none, and only its own fault rules can
+	// name it.
 	Limits map[string]cloud.Resources
-	// Now is the clock; time.Now when nil.
+	// Now is the clock; time.Now if nil.
 	Now func() time.Time
 }
 
@@ -44,7 +45,7 @@ type Engine struct {
 	ctx       context.Context
 	actors    map[string]*actor
 	actorsEnd sync.WaitGroup
-	// retrying are the pools that are filled again after a while, by tenant and name.
+	// retrying are the pools that wait for a retry, by tenant and name.
 	retrying map[string]bool
 }
 
@@ -56,7 +57,8 @@ func New(options Options) *Engine {
 	return &Engine{options: options, hub: newHub(), actors: map[string]*actor{}, retrying: map[string]bool{}}
 }
 
-// Start finds again what ran before, finishes what was half done, and supervises everything until ctx ends.
+// Start finds what ran before, finishes what was half done, and supervises everything until ctx
+// ends.
 func (e *Engine) Start(ctx context.Context) error {
 	e.mu.Lock()
 	e.ctx = ctx
@@ -80,7 +82,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	})
 }
 
-// Wait returns when all supervisors have ended, after the context of Start has.
+// Wait returns when all supervisors have ended. They end after the context of Start.
 func (e *Engine) Wait() { e.actorsEnd.Wait() }
 
 // Remove stops and removes all machines and load balancers of all tenants. The engine must not have been started.
@@ -135,13 +137,13 @@ func (e *Engine) markBalancers(c *change) error {
 
 // actor supervises one instance or load balancer.
 type actor struct {
-	// id is never used for two things.
+	// id is never reused.
 	id   string
 	run  func(ctx context.Context, woken <-chan struct{})
 	woke chan struct{}
 }
 
-// actorOf says how to make the actor of an ID, should there be none.
+// actorOf describes how to create the actor of an ID if there is none.
 type actorOf struct {
 	id  string
 	new func(e *Engine) func(ctx context.Context, woken <-chan struct{})

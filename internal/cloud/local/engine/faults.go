@@ -17,8 +17,9 @@ import (
 
 const kindFault = "fault rule"
 
-// EnsureFault adds a fault rule, or puts it in place of the one of its name, as if that had been removed. A spec that has not
-// changed changes nothing. Faults of instances that run strike those that there are at once, and each later one when it runs.
+// EnsureFault adds a fault rule, or replaces the rule of the same name as if that had been removed.
+// An unchanged spec changes nothing. Faults of running instances strike existing instances
+// immediately, and later instances once they run.
 func (t *Tenant) EnsureFault(_ context.Context, reach fault.Reach, spec fault.Spec) (fault.Rule, error) {
 	if spec.Tenant == "" {
 		spec.Tenant = t.name
@@ -58,7 +59,7 @@ func (t *Tenant) EnsureFault(_ context.Context, reach fault.Reach, spec fault.Sp
 	return *rule, nil
 }
 
-// tenants are those that a rule may name.
+// tenants returns the tenants that a rule may name.
 func (t *Tenant) tenants() []string {
 	names := slices.Sorted(maps.Keys(t.engine.options.Limits))
 	if !slices.Contains(names, t.name) {
@@ -67,7 +68,7 @@ func (t *Tenant) tenants() []string {
 	return names
 }
 
-// sameFault reports whether a rule is as asked for; which seed it has is no matter to who asks for none.
+// sameFault reports whether a rule is as requested. If no seed is requested, any seed is fine.
 func sameFault(have, want fault.Spec) bool {
 	if want.Seed == 0 {
 		want.Seed = have.Seed
@@ -77,7 +78,7 @@ func sameFault(have, want fault.Spec) bool {
 
 func (e *Engine) newRule(spec fault.Spec) *fault.Rule {
 	if spec.Seed == 0 {
-		// Short, so that it can be typed and survives JSON of any client.
+		// Keep the seed short, so that it can be typed and survives any client's JSON.
 		spec.Seed = utilrand.Int63nRange(1, 1<<31)
 	}
 	return &fault.Rule{Spec: spec, CreatedAt: e.options.Now().UTC()}
@@ -106,7 +107,7 @@ func (e *Engine) strikeExisting(c *change, rule *fault.Rule, record *store.Insta
 	if record.State == cloud.InstanceRunning {
 		record.Strikes = fault.Begun(record.Strikes, e.options.Now())
 	}
-	// Nobody sees what is to happen, so nobody but the supervisor is told.
+	// The API does not show pending strikes, so only the supervisor needs to know.
 	c.wake(instanceActor(record))
 	return c.PutInstance(record)
 }
@@ -119,7 +120,7 @@ func concerns(rule *fault.Rule, record *store.Instance) bool {
 	return rule.Kind != fault.SpotReclaim || (record.Interruptible && record.ReclaimAt == nil)
 }
 
-// draws reports whether the rule strikes now. A zone is out or is not, which is nothing to be drawn.
+// draws reports whether the rule strikes now. A zone outage always strikes, so it needs no draw.
 func draws(rule *fault.Rule) bool {
 	if rule.Kind != fault.ZoneOutage {
 		return rule.Draw()
@@ -128,8 +129,8 @@ func draws(rule *fault.Rule) bool {
 	return true
 }
 
-// RemoveFault removes a fault rule. What it has in store does not happen any more; what has happened stays as it is, and so
-// does a notice that was given.
+// RemoveFault removes a fault rule and cancels its pending strikes. The effects of earlier strikes
+// remain, including notices that were given.
 func (t *Tenant) RemoveFault(_ context.Context, reach fault.Reach, tenant, name string) error {
 	return t.engine.update(func(c *change) error {
 		rule, err := t.fault(c.Tx, reach, tenant, name)
@@ -154,11 +155,12 @@ func (e *Engine) endFault(c *change, rule *fault.Rule) error {
 			return err
 		}
 	}
-	// A zone or its capacity may be there again.
+	// A zone or its capacity may be available again.
 	return e.fillWaiting(c)
 }
 
-// release takes away what a rule that is removed has in store for an instance, and starts the instance that waits for its end.
+// release removes a deleted rule's pending strikes from an instance, and starts the instance if it
+// waits for the end of the rule.
 func release(c *change, rule *fault.Rule, record *store.Instance) error {
 	left := fault.Without(record.Strikes, rule.Key())
 	waits := record.StoppedBy == rule.Key()
@@ -174,7 +176,7 @@ func release(c *change, rule *fault.Rule, record *store.Instance) error {
 	return c.putInstance(record)
 }
 
-// GetFault returns a fault rule of a tenant, the caller's with none named.
+// GetFault returns a fault rule of a tenant; of the caller if tenant is empty.
 func (t *Tenant) GetFault(_ context.Context, reach fault.Reach, tenant, name string) (fault.Rule, error) {
 	var rule fault.Rule
 	err := t.engine.view(func(tx *store.Tx) error {
@@ -202,7 +204,7 @@ func (t *Tenant) fault(tx *store.Tx, reach fault.Reach, tenant, name string) (*f
 	return rule, err
 }
 
-// ListFaults returns the fault rules that are in reach, sorted by tenant and name.
+// ListFaults returns the fault rules within reach, sorted by tenant and name.
 func (t *Tenant) ListFaults(_ context.Context, reach fault.Reach) ([]fault.Rule, error) {
 	tenant := t.name
 	if reach == fault.ReachAll {
@@ -217,7 +219,7 @@ func (t *Tenant) ListFaults(_ context.Context, reach fault.Reach) ([]fault.Rule,
 	return list, err
 }
 
-// Disturbance draws what becomes of a call of the tenant.
+// Disturbance draws what happens to a call of the tenant.
 func (t *Tenant) Disturbance(context.Context) (fault.Disturbance, error) {
 	var rules []fault.Rule
 	var found fault.Disturbance
@@ -225,7 +227,7 @@ func (t *Tenant) Disturbance(context.Context) (fault.Disturbance, error) {
 		rules, err = t.callFaults(tx)
 		return err
 	}); err != nil || len(rules) == 0 {
-		// Without a rule, nothing is written.
+		// Without a rule, avoid the write transaction.
 		return found, err
 	}
 	err := t.engine.update(func(c *change) error {
@@ -243,7 +245,7 @@ func (t *Tenant) Disturbance(context.Context) (fault.Disturbance, error) {
 	return found, err
 }
 
-// callFaults are the rules that may strike calls of the tenant.
+// callFaults returns the rules that may strike calls of the tenant.
 func (t *Tenant) callFaults(tx *store.Tx) ([]fault.Rule, error) {
 	rules, err := tx.Faults("")
 	return slices.DeleteFunc(rules, func(r fault.Rule) bool {

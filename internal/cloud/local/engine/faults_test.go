@@ -53,7 +53,7 @@ func (h *host) members() []cloud.Instance {
 	return list
 }
 
-// eventually returns the pool's instances once they are as many as wanted and all in a state.
+// eventually waits until the pool has count instances, all in the given state, and returns them.
 func (h *host) eventually(count int, state cloud.InstanceState) []cloud.Instance {
 	var list []cloud.Instance
 	h.Eventually(func(g Gomega) {
@@ -171,7 +171,7 @@ func TestInstancesStartAgainAfterAnOutage(t *testing.T) {
 	h.becomes(deleted.ID, cloud.InstanceStopped)
 	h.Expect(h.tenant.DeleteInstance(ctx, deleted.ID)).To(Succeed())
 	h.goes(deleted.ID)
-	h.start() // what waits for the end of the outage does so after a restart, too
+	h.start() // instances still wait for the end of the outage after a restart
 	h.heal("zone-a")
 	h.heal("zone-b")
 	again := h.becomes(started.ID, cloud.InstanceRunning)
@@ -219,10 +219,11 @@ func TestStockoutIsUsedUp(t *testing.T) {
 	h.Expect(h.rule("rule").Strikes).To(Equal(2), "the pool tried again by itself")
 }
 
-// notice is how long before it is taken back an instance is told: long enough for a test to look meanwhile.
+// notice is how long in advance a test announces a reclaim. It leaves the test enough time to
+// observe the instance.
 const notice = 5 * time.Second
 
-// noticed waits until an instance is told that it is taken back.
+// noticed waits until an instance gets notice that it will be reclaimed.
 func (h *host) noticed(id string) cloud.Instance {
 	var told cloud.Instance
 	h.Eventually(func() (*time.Time, error) {
@@ -272,7 +273,7 @@ func TestWhatIsTakenBackGoesAlsoWhenItHasStopped(t *testing.T) {
 	h.goes(made.ID)
 }
 
-// A restarted daemon does what was in store, at the time that was told, and draws nothing again.
+// A restarted daemon carries out pending faults at the announced time, and draws nothing again.
 func TestRestartKeepsFaults(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -324,7 +325,7 @@ func TestRulesAreKeptApart(t *testing.T) {
 	h.Expect(h.tenant.RemoveFault(ctx, fault.ReachAll, fault.EveryTenant, "all")).To(Succeed())
 }
 
-// anyRule is a rule about instances of the pool that does at once what it does.
+// anyRule returns a random rule about instances of the pool that takes effect immediately.
 func anyRule(t *rapid.T, name string) fault.Spec {
 	spec := fault.Spec{
 		Name: name, Kind: rapid.SampledFrom([]fault.Kind{
@@ -340,7 +341,7 @@ func anyRule(t *rapid.T, name string) fault.Spec {
 	}
 	spec.Pool, spec.Seed = "pool", rapid.Int64Range(1, 1000).Draw(t, "seed")
 	spec.Probability = rapid.SampledFrom([]float64{0.3, 1}).Draw(t, "probability")
-	// Without an end, instances that are lost are made again without an end.
+	// Without a limit, lost instances would be replaced and lost again forever.
 	spec.Count = rapid.IntRange(1, 3).Draw(t, "count")
 	switch spec.Kind {
 	case fault.SlowBoot:
@@ -352,7 +353,8 @@ func anyRule(t *rapid.T, name string) fault.Spec {
 	return spec
 }
 
-// Whatever faults a pool has had, once their rules are gone it has as many instances as it should, and none waits for anything.
+// Whatever faults a pool has had, once their rules are removed it has as many instances as it
+// should, and no instance waits for anything.
 func TestPoolsRecoverFromAnyFault(t *testing.T) {
 	h := newHost(t)
 	h.start()

@@ -17,15 +17,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// What a pool costs grows with its size, and not with the square of it. What is allocated stands for what is done: it does not depend on
-// how busy the machine is.
+// The cost of a pool must grow linearly with its size, not quadratically. The test measures cost by
+// counting allocations, which do not depend on how busy the machine is.
 func TestTheCostOfAPoolGrowsWithItsSize(t *testing.T) {
 	g := NewWithT(t)
 	cost := func(size int32) map[string]uint64 {
 		state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
 		g.Expect(err).NotTo(HaveOccurred())
 		defer func() { _ = state.Close() }()
-		// Not started, so that nothing but the calls is counted.
+		// The engine is not started, so only the calls themselves are measured.
 		tenant := engine.New(engine.Options{
 			Store: state, Machines: fake.NewMachines(), Balancers: fake.NewBalancers(), Network: netip.MustParsePrefix("10.64.0.0/12"),
 			Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},

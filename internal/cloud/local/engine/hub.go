@@ -10,8 +10,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// hub hands events to who watches. A slow watcher gets fewer events, never old ones: those about the same thing that
-// it has not taken yet become one.
+// hub delivers events to watchers. A slow watcher gets fewer events, but never old ones:
+// undelivered events about the same object are merged into one.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
@@ -43,7 +43,7 @@ func (h *hub) publish(tenant string, event cloud.Event) {
 	}
 }
 
-// watch returns a channel of what happens to a tenant from now on. It is closed when ctx ends.
+// watch returns a channel of a tenant's events from now on. It is closed when ctx ends.
 func (h *hub) watch(ctx context.Context, tenant string) <-chan cloud.Event {
 	s := &subscriber{tenant: tenant, woke: make(chan struct{}, 1), pending: map[eventKey]cloud.Event{}}
 	s.add(cloud.Event{Kind: cloud.EventSynced})

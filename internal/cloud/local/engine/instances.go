@@ -20,7 +20,8 @@ const (
 	kindLoadBalancer = "load balancer"
 )
 
-// EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and tags can not change.
+// EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and
+// tags are immutable.
 func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
 	var result cloud.Instance
 	var refused error
@@ -38,7 +39,7 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 		}
 		record, err = t.engine.createInstance(c, t.name, spec, poolMember{})
 		if cloud.IsOutOfCapacity(err) {
-			// The rule that refused has counted, which is to be kept.
+			// Return nil, so that the count of the rule that refused is kept.
 			refused = err
 			return nil
 		}
@@ -72,15 +73,16 @@ func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
 	)
 }
 
-// poolMember says which pool an instance belongs to, if any.
+// poolMember identifies the pool that an instance belongs to, if any.
 type poolMember struct {
 	pool, revision string
-	// zones of the pool, and how many of its instances each has.
+	// zones of the pool, and how many of its instances are in each.
 	zones []string
 	taken map[string]int
 }
 
-// createInstance stores a new instance, which its supervisor then starts. The spec was validated before.
+// createInstance stores a new instance, which its supervisor then starts. The spec must already be
+// validated.
 func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (*store.Instance, error) {
 	kind, err := e.instanceType("type", spec.Type)
 	if err != nil {
@@ -126,8 +128,8 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	return record, c.putInstance(record)
 }
 
-// placeInstance returns the zone for a new instance: that which it names, or the emptiest of its pool's, or that which has the
-// fewest instances like it.
+// placeInstance returns the zone for a new instance: the zone in the spec, or the emptiest zone of
+// its pool, or the zone with the fewest instances that have the same tags.
 func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (string, error) {
 	target := fault.Target{Tenant: tenant, Pool: member.pool}
 	if spec.Zone != "" {
@@ -173,7 +175,7 @@ func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
 	return record, nil
 }
 
-// ListInstances returns the instances that match; see cloud.Instances.
+// ListInstances returns the instances that match the filter; see cloud.Instances.
 func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
 	list := []cloud.Instance{}
 	err := t.engine.view(func(tx *store.Tx) error {
@@ -211,7 +213,7 @@ func (t *Tenant) DeleteInstance(_ context.Context, id string) error {
 	})
 }
 
-// leaving reports whether an instance is on its way out, and so no longer part of its pool.
+// leaving reports whether an instance is being deleted and so no longer belongs to its pool.
 func leaving(record *store.Instance) bool { return record.State == cloud.InstanceDeleting }
 
 func (e *Engine) deleteInstance(c *change, record *store.Instance) error {

@@ -143,7 +143,7 @@ func (e *Engine) deleteBalancer(c *change, record *store.LoadBalancer) error {
 	return c.putBalancer(record)
 }
 
-// backends returns the running instances of the tenant that carry the selector, sorted by ID.
+// backends returns the tenant's running instances that match the selector, sorted by ID.
 func backends(tx *store.Tx, record *store.LoadBalancer) ([]cloud.Backend, error) {
 	instances, err := tx.Instances(record.Tenant)
 	if err != nil {

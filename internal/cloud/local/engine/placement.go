@@ -5,7 +5,8 @@ package engine
 
 import "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 
-// byZone counts the instances of each zone. Instances on their way out do not count, so that what replaces one can take its place.
+// byZone counts the instances per zone. Instances being deleted do not count, so that a replacement
+// can go to the same zone.
 func byZone(instances []store.Instance) map[string]int {
 	counts := map[string]int{}
 	for i := range instances {
@@ -16,7 +17,7 @@ func byZone(instances []store.Instance) map[string]int {
 	return counts
 }
 
-// nextZone returns the zone of which the fewest are taken, the first in the order given among equals.
+// nextZone returns the zone with the lowest count. Ties go to the zone that is listed first.
 func nextZone(zones []string, taken map[string]int) string {
 	best := ""
 	for _, zone := range zones {

@@ -56,8 +56,8 @@ func (t *Tenant) ScalePool(_ context.Context, name string, size int32, version s
 	})
 }
 
-// changePool changes a pool that has the version, and fills it. What is applied gets a new record and the one that was found, which is
-// nil for a new pool. A change that changes nothing needs no version.
+// changePool changes a pool that has the given version, and fills it. The apply function gets a new
+// record and the found one, which is nil for a new pool. A change without effect needs no version.
 func (t *Tenant) changePool(name, version string, apply func(c *change, record, found *store.Pool) error) (cloud.Pool, error) {
 	var result cloud.Pool
 	err := t.engine.update(func(c *change) error {
@@ -78,7 +78,7 @@ func (t *Tenant) changePool(name, version string, apply func(c *change, record, 
 			if err := checkVersion(found, name, version); err != nil {
 				return err
 			}
-			// A pool of the name that was deleted before had other versions.
+			// A deleted pool of the same name must have had other versions.
 			record.Version = max(record.Version+1, t.engine.options.Now().UnixNano())
 			if err := c.putPool(record); err != nil {
 				return err
@@ -96,7 +96,7 @@ func (t *Tenant) changePool(name, version string, apply func(c *change, record, 
 	return result, nil
 }
 
-// checkVersion refuses a change by a caller that has seen another version of the pool, or none.
+// checkVersion refuses a change if the caller has seen another version of the pool, or none.
 func checkVersion(found *store.Pool, name, version string) error {
 	switch {
 	case found == nil && version != "":
@@ -115,7 +115,7 @@ func equalSpecs(a, b cloud.PoolSpec) bool {
 		a.SameTemplate(b) && bytes.Equal(a.Template.UserData, b.Template.UserData)
 }
 
-// members returns the instances of a pool; those on their way out have left it.
+// members returns the instances of a pool, excluding instances being deleted.
 func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
 	records, err := tx.Instances(tenant)
 	if err != nil {
@@ -124,8 +124,9 @@ func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
 	return slices.DeleteFunc(records, func(i store.Instance) bool { return i.Pool != pool || leaving(&i) }), nil
 }
 
-// fill makes the instances that a pool misses, in the same transaction that found them missing. Whatever may change
-// the outcome (an instance that is gone, a new limit) calls it again, so nothing needs to be tried later but what chance decides.
+// fill creates the missing instances of a pool in the transaction that found them missing.
+// Everything that may change the outcome (a deleted instance, a new limit) calls fill again, so
+// only failures by chance need a later retry.
 func (e *Engine) fill(c *change, record *store.Pool) error {
 	if record.Deleting {
 		return nil
@@ -173,7 +174,7 @@ func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]in
 	spec := cloud.InstanceSpec{
 		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
 	}
-	// Zones, types and images may have changed since the pool was made.
+	// Zones, types and images may have changed since the pool was created.
 	for _, zone := range zones {
 		if err := e.validateZone("zones", zone); err != nil {
 			return nil, err
@@ -196,7 +197,8 @@ func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
 	}
 }
 
-// fillWaiting fills the pools, of all tenants, that could not be filled before. Something that they need became free.
+// fillWaiting fills the pools of all tenants that could not be filled before. Call it when a
+// resource becomes free.
 func (e *Engine) fillWaiting(c *change) error {
 	pools, err := c.Pools("")
 	for i := range pools {
@@ -304,8 +306,9 @@ func (e *Engine) deletePool(c *change, record *store.Pool) error {
 	return c.DeletePool(record)
 }
 
-// finishPool does what follows for a pool when an instance of it is gone. One that is on its way out is deleted once its last instance
-// is gone. One that stays makes another instance in place of one that went by itself; it shrank when one was deleted.
+// finishPool updates a pool after one of its instances is gone. A pool that is being deleted is
+// removed after its last instance. Any other pool replaces an instance that was lost, but not one
+// that was deleted, since that deletion already shrank the pool.
 func (e *Engine) finishPool(c *change, gone *store.Instance) error {
 	record, err := c.Pool(gone.Tenant, gone.Pool)
 	if err != nil || record == nil {

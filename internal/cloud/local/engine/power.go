@@ -11,23 +11,25 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// Power is what may be done to an instance as with the switches of a machine.
+// Power is an action of an instance's power switch.
 type Power string
 
 const (
-	// PowerStop ends its processes gently, and those at once that have not ended after a while. It stays Stopped, with its disk.
+	// PowerStop stops the processes gracefully and kills those that are still running after a
+	// while. The instance stays Stopped and keeps its disk.
 	PowerStop Power = "stop"
-	// PowerStart starts one that is Stopped, with what it had written. Its bootstrap data does not run again once it has ended.
+	// PowerStart starts a Stopped instance with its old disk. Bootstrap data that has finished does
+	// not run again.
 	PowerStart Power = "start"
-	// PowerReboot stops and starts it.
+	// PowerReboot stops the instance and starts it again.
 	PowerReboot Power = "reboot"
-	// PowerFreeze has its processes stand still.
+	// PowerFreeze suspends the instance's processes.
 	PowerFreeze Power = "freeze"
-	// PowerThaw has them go on.
+	// PowerThaw resumes the instance's processes.
 	PowerThaw Power = "thaw"
 )
 
-// from says in which state each needs an instance to be.
+// from maps each action to the state that the instance must be in.
 var from = map[Power]cloud.InstanceState{
 	PowerStop: cloud.InstanceRunning, PowerStart: cloud.InstanceStopped, PowerReboot: cloud.InstanceRunning,
 	PowerFreeze: cloud.InstanceRunning, PowerThaw: cloud.InstanceRunning,
@@ -38,7 +40,8 @@ const (
 	frozenByUser  = "frozen by a user"
 )
 
-// SwitchInstance does to an instance what action says; it goes on after the call. What has been done already is no error.
+// SwitchInstance starts a power action on an instance; the action continues after the call. An
+// action that is already done is not an error.
 func (t *Tenant) SwitchInstance(_ context.Context, id string, action Power) error {
 	return t.engine.update(func(c *change) error {
 		record, err := t.instance(c.Tx, id)
@@ -77,13 +80,13 @@ func powers() []string {
 	return names
 }
 
-// startAgain has an instance start with what it has written.
+// startAgain makes an instance start again with its old disk.
 func startAgain(record *store.Instance) {
 	record.State, record.Message, record.StoppedBy, record.KeepsDisk = cloud.InstancePending, "", "", true
 	record.Process = nil
 }
 
-// obey does what a user has ordered.
+// obey carries out the action that a user requested.
 func (s *instanceSupervisor) obey(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	action := Power(record.Switch)
 	err := s.do(ctx, record, action)
@@ -113,12 +116,12 @@ func (s *instanceSupervisor) do(ctx context.Context, record *store.Instance, act
 		return machines.Freeze(s.id)
 	case PowerThaw:
 		return machines.Thaw(s.id)
-	case PowerStart: // needs nothing to be done before
+	case PowerStart: // needs no preparation
 	}
 	return nil
 }
 
-// done notes what was done to an instance that ran.
+// done records the result of an action on a running instance.
 func done(record *store.Instance, action Power) {
 	switch action {
 	case PowerStop:

@@ -8,7 +8,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// Names of what a quota limits, as they stand in a QuotaExceededError.
+// Names of the limited resources, as used in a QuotaExceededError.
 const (
 	resourceInstances     = "instances"
 	resourceCPUs          = "cpus"
@@ -16,7 +16,7 @@ const (
 	resourceLoadBalancers = "loadBalancers"
 )
 
-// used adds up what a tenant has. What is on its way out counts until it is gone.
+// used adds up a tenant's resources. Objects being deleted count until they are gone.
 func used(tx *store.Tx, tenant string) (cloud.Resources, error) {
 	instances, err := tx.Instances(tenant)
 	if err != nil {
@@ -35,7 +35,8 @@ func used(tx *store.Tx, tenant string) (cloud.Resources, error) {
 	return sum, nil
 }
 
-// checkQuota returns a QuotaExceededError for the first limit that the request goes over. A limit of zero is none.
+// checkQuota returns a QuotaExceededError for the first limit that the request exceeds. A limit of
+// zero means no limit.
 func checkQuota(quota cloud.Quota, want cloud.Resources) error {
 	for _, line := range []struct {
 		resource           string

@@ -20,12 +20,12 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// soon is how long a thing that is only a few goroutines away may take on a busy machine.
+// soon is a generous timeout for the work of a few goroutines on a busy machine.
 const soon = time.Minute
 
 var ctx = context.Background()
 
-// host is a machine on which an engine can be killed and started again.
+// host is a machine on which an engine can be killed and restarted.
 type host struct {
 	*GomegaWithT
 	store     *store.Store
@@ -59,7 +59,7 @@ func (h *host) newEngine() *engine.Engine {
 	})
 }
 
-// start starts an engine, or one in place of the one that runs.
+// start starts an engine. It replaces the running one, if any.
 func (h *host) start() {
 	h.stop()
 	e := h.newEngine()
@@ -181,7 +181,8 @@ func TestRestartFinishesHalfMadeInstance(t *testing.T) {
 	made := h.instance("one")
 	h.becomes(made.ID, cloud.InstanceRunning)
 	h.stop()
-	// As if the daemon had been killed after it stored the process and before it knew that the start went well.
+	// Simulate a daemon that was killed after it stored the process, but before it learned that the
+	// start had succeeded.
 	h.Expect(h.store.Update(func(tx *store.Tx) error {
 		record, err := tx.Instance(made.ID)
 		if err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// stockoutRetry is how long a pool waits that was refused an instance by a rule that lets others through: no event says when the
-// next draw is a better one.
+// stockoutRetry is how long a pool waits after it was refused an instance by a stockout rule that
+// will let later instances through. No event announces when the next draw succeeds.
 const stockoutRetry = 2 * time.Second
 
-// foretell draws which faults are in store for an instance that was ordered.
+// foretell draws the faults that will strike a newly ordered instance.
 func (e *Engine) foretell(c *change, record *store.Instance) error {
 	rules, err := c.Faults("")
 	if err != nil {
@@ -39,7 +39,8 @@ func (e *Engine) foretell(c *change, record *store.Instance) error {
 	return nil
 }
 
-// chooseZone returns the best of the zones in which an instance can be made now, or why it can be made in none.
+// chooseZone returns the best zone in which an instance can be created now, or the reason why there
+// is none.
 func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, taken map[string]int) (string, error) {
 	if err := e.refusal(c, target); err != nil {
 		return "", err
@@ -60,7 +61,8 @@ func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, take
 	return "", refused
 }
 
-// refusal says why no instance can be made in the target's zone or, where it has none, in any.
+// refusal returns the reason why no instance can be created in the target's zone or, if it has
+// none, in any zone.
 func (e *Engine) refusal(c *change, target fault.Target) error {
 	rules, err := c.Faults("")
 	if err != nil {
@@ -99,7 +101,7 @@ func (e *Engine) stockout(c *change, rule *fault.Rule, zone string) error {
 	return &cloud.CapacityError{Zone: zone, Message: rule.Strike().Cause()}
 }
 
-// fillLater fills a pool again after a while. One time for each pool is enough.
+// fillLater fills a pool again after a while, with at most one pending retry per pool.
 func (e *Engine) fillLater(tenant, name string) {
 	key := tenant + "/" + name
 	e.mu.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// balancerSupervisor keeps the process of one load balancer running and tells it its backends.
+// balancerSupervisor keeps the process of one load balancer running and updates its backends.
 type balancerSupervisor struct {
 	engine  *Engine
 	tenant  string
@@ -23,7 +23,7 @@ type balancerSupervisor struct {
 	id      string
 	log     klog.Logger
 	process Process
-	// pushed are the backends that the process was told; it was told none before the first push.
+	// pushed are the backends last sent to the process. Before the first push, synced is false.
 	pushed []cloud.Backend
 	synced bool
 }
@@ -72,7 +72,7 @@ func (s *balancerSupervisor) load() (record *store.LoadBalancer, list []cloud.Ba
 		if err != nil || record == nil {
 			return err
 		}
-		// One that has the name but another ID was made after this one had gone.
+		// A load balancer with this name but another ID was created after this one was deleted.
 		if record.ID != s.id {
 			record = nil
 			return nil
@@ -101,7 +101,7 @@ func (s *balancerSupervisor) step(ctx context.Context, record *store.LoadBalance
 	return s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = true, "" })
 }
 
-// push tells the process its backends, unless it was told the same before.
+// push sends the backends to the process, unless they are unchanged.
 func (s *balancerSupervisor) push(record *store.LoadBalancer, backends []cloud.Backend) error {
 	if s.synced && slices.Equal(s.pushed, backends) {
 		return nil
@@ -115,8 +115,8 @@ func (s *balancerSupervisor) push(record *store.LoadBalancer, backends []cloud.B
 	return nil
 }
 
-// ensureProcess takes the process that runs, or starts one. It asks nothing else of one that runs: starting it again would end
-// the connections of all clients.
+// ensureProcess adopts the running process or starts one. It never restarts a running process,
+// since that would drop the connections of all clients.
 func (s *balancerSupervisor) ensureProcess(ctx context.Context, record *store.LoadBalancer, backends []cloud.Backend) error {
 	if record.Process != nil {
 		found, err := s.engine.options.Balancers.Find(s.id, *record.Process)
@@ -162,7 +162,7 @@ func (s *balancerSupervisor) store(fn func(*store.LoadBalancer)) error {
 	})
 }
 
-// note shows why the load balancer is not as it should be.
+// note stores why the load balancer is not in its desired state.
 func (s *balancerSupervisor) note(problem error) {
 	err := s.store(func(now *store.LoadBalancer) { now.Ready, now.Message = false, problem.Error() })
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// holdsBoot waits while an instance boots slowly on purpose, and reports whether what is stored has to be looked at again.
+// holdsBoot waits while a fault delays the boot, and reports whether the stored state must be read
+// again.
 func (s *instanceSupervisor) holdsBoot(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
 	left := record.CreatedAt.Add(fault.BootDelay(record.Strikes)).Sub(s.engine.options.Now())
 	if left <= 0 {
@@ -22,7 +23,8 @@ func (s *instanceSupervisor) holdsBoot(ctx context.Context, record *store.Instan
 	return true
 }
 
-// idle waits while there is nothing to supervise. What the cloud wants to take back goes also when it has stopped meanwhile.
+// idle waits while there is nothing to supervise. An instance that is due to be reclaimed is
+// removed even if it has stopped.
 func (s *instanceSupervisor) idle(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	due, end := s.due(record)
 	defer end()
@@ -34,7 +36,8 @@ func (s *instanceSupervisor) idle(ctx context.Context, record *store.Instance, w
 	}
 }
 
-// due returns a channel that tells when the next fault of an instance happens, and a function that ends the wait.
+// due returns a channel that fires when the next fault of an instance is due, and a function that
+// ends the wait.
 func (s *instanceSupervisor) due(record *store.Instance) (<-chan time.Time, func()) {
 	next := record.ReclaimAt
 	if strike := fault.Next(record.Strikes); strike != nil && (next == nil || strike.At.Before(*next)) {
@@ -47,7 +50,8 @@ func (s *instanceSupervisor) due(record *store.Instance) (<-chan time.Time, func
 	return timer.C, func() { timer.Stop() }
 }
 
-// strike lets happen what is due to an instance. An instance that was deleted meanwhile is left alone.
+// strike carries out the fault that is due for an instance. It leaves an instance alone that was
+// deleted meanwhile.
 func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	now := s.engine.options.Now()
 	strike := fault.Next(record.Strikes)
@@ -70,7 +74,7 @@ func (s *instanceSupervisor) strike(ctx context.Context, record *store.Instance,
 	}
 }
 
-// cut ends a machine as a power failure does, and keeps the instance.
+// cut ends a machine like a power failure, but keeps the instance.
 func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, strike *fault.Strike) error {
 	message := "the instance was stopped (" + strike.Cause() + ")"
 	if strike.Kind == fault.ZoneOutage {
@@ -92,7 +96,7 @@ func (s *instanceSupervisor) cut(ctx context.Context, record *store.Instance, st
 	})
 }
 
-// undo removes what an earlier start has left, but for a disk that is kept.
+// undo removes what an earlier start left behind, except for a disk that must be kept.
 func (s *instanceSupervisor) undo(ctx context.Context, record *store.Instance) error {
 	switch {
 	case record.Process == nil:
@@ -104,7 +108,7 @@ func (s *instanceSupervisor) undo(ctx context.Context, record *store.Instance) e
 	}
 }
 
-// take removes an instance though nobody asked for that. Its pool misses it, and makes another.
+// take removes an instance that nobody asked to delete. Its pool creates a replacement.
 func (s *instanceSupervisor) take(ctx context.Context, record *store.Instance, cause string) error {
 	if err := s.engine.options.Machines.Kill(ctx, s.id, record.Process); err != nil {
 		return err
@@ -113,7 +117,7 @@ func (s *instanceSupervisor) take(ctx context.Context, record *store.Instance, c
 	return s.remove(ctx, record)
 }
 
-// giveNotice tells when the cloud takes the instance back.
+// giveNotice announces when the cloud will reclaim the instance.
 func (s *instanceSupervisor) giveNotice(strike fault.Strike) error {
 	return s.change(func(now *store.Instance) bool {
 		if now.State != cloud.InstanceRunning {
@@ -128,7 +132,7 @@ func (s *instanceSupervisor) giveNotice(strike fault.Strike) error {
 	})
 }
 
-// rest waits for a while, or until it is woken.
+// rest waits for the delay, or until it is woken.
 func rest(ctx context.Context, woken <-chan struct{}, delay time.Duration) {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

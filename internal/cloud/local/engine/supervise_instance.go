@@ -17,13 +17,16 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// doneUserData is the bootstrap data of a machine that starts again after its bootstrap ended: there is nothing left to do.
+// doneUserData is the bootstrap data of a machine that restarts after its bootstrap has ended: it
+// has nothing left to do.
 const doneUserData = "#cloud-config\n"
 
-// retryDelay is how long a supervisor waits after the host refused to do something that must be done.
+// retryDelay is how long a supervisor waits before it retries something that the host refused but
+// that must be done.
 const retryDelay = 2 * time.Second
 
-// instanceSupervisor brings one instance to what is stored of it, and stores what happens to it.
+// instanceSupervisor makes one instance match its stored record, and stores what happens to the
+// instance.
 type instanceSupervisor struct {
 	engine  *Engine
 	id      string
@@ -81,7 +84,7 @@ func (s *instanceSupervisor) load() (record *store.Instance, err error) {
 	return record, err
 }
 
-// change applies fn to the instance as it is stored now, and stores the result when fn says that it changed.
+// change applies fn to the currently stored instance, and stores the result if fn reports a change.
 func (s *instanceSupervisor) change(fn func(*store.Instance) bool) error {
 	return s.engine.update(func(c *change) error {
 		record, err := c.Instance(s.id)
@@ -92,7 +95,8 @@ func (s *instanceSupervisor) change(fn func(*store.Instance) bool) error {
 	})
 }
 
-// launch starts the machine. A start that a killed daemon left half done is undone first: nothing of it was promised.
+// launch starts the machine. It first undoes a start that a killed daemon left half done, since
+// nothing about that start was promised.
 func (s *instanceSupervisor) launch(ctx context.Context, record *store.Instance) {
 	machine, err := s.start(ctx, record)
 	if err == nil {
@@ -155,13 +159,13 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 				return fmt.Errorf("instance %s was deleted while it was started", s.id)
 			}
 			now.Process = &identity
-			// Nobody sees the process in what the API returns, so nobody needs to be told.
+			// The API does not show the process, so no event is needed.
 			return c.PutInstance(now)
 		})
 	})
 }
 
-// watch waits for the end of the machine, for what it reports, and for a change of what is stored.
+// watch waits for the end of the machine, a report, or a change of the stored state.
 func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, woken <-chan struct{}) {
 	if s.machine == nil && !s.find(ctx, record, woken) {
 		return
@@ -184,7 +188,8 @@ func (s *instanceSupervisor) watch(ctx context.Context, record *store.Instance, 
 	}
 }
 
-// find finds a machine again, and reports whether it runs. While nobody can tell, the instance stays as it is.
+// find finds a machine again and reports whether it runs. As long as that is unknown, the instance
+// stays as it is.
 func (s *instanceSupervisor) find(ctx context.Context, record *store.Instance, woken <-chan struct{}) bool {
 	if record.Process == nil {
 		s.stopped("no process is known")
@@ -224,7 +229,7 @@ func (s *instanceSupervisor) stopped(how string) {
 	s.log.Info("Instance stopped by itself", "exit", how)
 }
 
-// again has an instance start again that did not end by itself, with what it has written.
+// again restarts an instance that did not stop by itself, with its old disk.
 func (s *instanceSupervisor) again(cause string) {
 	err := s.change(func(now *store.Instance) bool {
 		if now.State != cloud.InstanceRunning {
@@ -247,7 +252,7 @@ func (s *instanceSupervisor) report(report cloud.Bootstrap) {
 			return err
 		}
 		now.Bootstrap = report
-		// The bootstrap data has no use any more once it ended one way or the other.
+		// The bootstrap data is useless once the bootstrap has succeeded or failed.
 		if report.State == cloud.BootstrapSucceeded || report.State == cloud.BootstrapFailed {
 			if err := c.DeleteUserData(s.id); err != nil {
 				return err
@@ -282,12 +287,12 @@ func (s *instanceSupervisor) remove(ctx context.Context, record *store.Instance)
 				return err
 			}
 		}
-		// Quota and an address became free.
+		// Quota and an address are free again.
 		return s.engine.fillWaiting(c)
 	})
 }
 
-// note shows why a deletion does not end.
+// note stores why a deletion does not finish.
 func (s *instanceSupervisor) note(problem error) {
 	err := s.change(func(now *store.Instance) bool {
 		changed := now.Message != problem.Error()
@@ -299,7 +304,8 @@ func (s *instanceSupervisor) note(problem error) {
 	}
 }
 
-// pause waits before something is tried again. A wake that came meanwhile is for what is tried then anyway.
+// pause waits before a retry. It drops a wake-up that came meanwhile, since the retry covers it
+// anyway.
 func pause(ctx context.Context, woken <-chan struct{}) {
 	timer := time.NewTimer(retryDelay)
 	defer timer.Stop()

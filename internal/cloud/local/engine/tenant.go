@@ -14,7 +14,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/store"
 )
 
-// Tenant is the cloud as one tenant sees it.
+// Tenant is the cloud as seen by one tenant.
 type Tenant struct {
 	engine *Engine
 	name   string
@@ -22,7 +22,7 @@ type Tenant struct {
 
 var _ cloud.Cloud = &Tenant{}
 
-// Tenant returns the cloud as the named tenant sees it.
+// Tenant returns the cloud as seen by the named tenant.
 func (e *Engine) Tenant(name string) *Tenant { return &Tenant{engine: e, name: name} }
 
 // Watch streams the tenant's events; see cloud.Cloud.
@@ -56,7 +56,7 @@ func (t *Tenant) Images(context.Context) ([]cloud.Image, error) {
 	return images, nil
 }
 
-// Quota returns the tenant's limits and use.
+// Quota returns the tenant's limits and current usage.
 func (t *Tenant) Quota(context.Context) (cloud.Quota, error) {
 	var quota cloud.Quota
 	err := t.engine.view(func(tx *store.Tx) (err error) {

@@ -139,7 +139,8 @@ func (e *Engine) validateImage(field, version string) error {
 	}
 }
 
-// buildable returns the version as the build wants it, or a placeholder for what is no version at all.
+// buildable returns the version in the form that the build expects, or a placeholder if it is not a
+// version at all.
 func buildable(version string) string {
 	if strings.HasPrefix(version, "v") {
 		return version
@@ -156,7 +157,7 @@ func (e *Engine) zoneNames() []string {
 	return names
 }
 
-// immutable returns an InvalidError when a field that can not change was asked to.
+// immutable returns an InvalidError if a request would change an immutable field.
 func immutable(field, have, want string) error {
 	if have == want {
 		return nil

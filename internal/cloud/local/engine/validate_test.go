@@ -11,7 +11,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// A pool may be as large as a FooMachinePool may be: 10,000.
+// A pool may be as large as a FooMachinePool: 10,000 instances.
 func TestPoolsMayBeAsLargeAsFooMachinePools(t *testing.T) {
 	g := NewWithT(t)
 	e := New(Options{

@@ -12,15 +12,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 )
 
-// Target is what a rule may strike.
+// Target is something that a rule may strike.
 type Target struct {
 	// Tenant that owns the instance or makes the call.
 	Tenant string
-	// Pool and Zone of the instance; empty where there is none.
+	// Pool and Zone of the instance; empty if there is none.
 	Pool, Zone string
 }
 
-// Matches reports whether the rule is about the target.
+// Matches reports whether the rule applies to the target.
 func (r *Rule) Matches(t Target) bool {
 	return (r.Tenant == EveryTenant || r.Tenant == t.Tenant) && (r.Pool == "" || r.Pool == t.Pool) && (r.Zone == "" || r.Zone == t.Zone)
 }
@@ -28,10 +28,11 @@ func (r *Rule) Matches(t Target) bool {
 // UsedUp reports whether the rule has struck as often as it should.
 func (r *Rule) UsedUp() bool { return r.Count > 0 && r.Strikes >= r.Count }
 
-// Ends reports whether the rule lets some through by itself, sooner or later.
+// Ends reports whether the rule will eventually let some requests through on its own.
 func (r *Rule) Ends() bool { return r.Count > 0 || r.Probability < 1 }
 
-// Draw reports whether the rule strikes now, and counts. The caller stores the rule.
+// Draw reports whether the rule strikes now, and updates the counters. The caller must store the
+// rule.
 func (r *Rule) Draw() bool {
 	if r.UsedUp() {
 		return false
@@ -45,23 +46,24 @@ func (r *Rule) Draw() bool {
 	return true
 }
 
-// chance is a number of at least 0 and less than 1, which follows from the seed and the number of draws before, and from nothing
-// else that another release may do differently.
+// chance returns a number in [0, 1) that depends only on the seed and the number of earlier draws.
+// Nothing that another release may do differently affects it.
 func (r *Rule) chance() float64 {
 	var text [16]byte
 	binary.BigEndian.PutUint64(text[:8], uint64(r.Seed))
 	binary.BigEndian.PutUint64(text[8:], uint64(r.Draws))
 	sum := sha256.Sum256(text[:])
-	// As many bits as a float64 can tell apart.
+	// Use as many bits as the mantissa of a float64 has.
 	return float64(binary.BigEndian.Uint64(sum[:])>>11) / (1 << 53)
 }
 
-// Strike returns what the rule has in store for an instance that it strikes.
+// Strike returns the rule's strike for an instance.
 func (r *Rule) Strike() Strike {
 	return Strike{Rule: r.Key(), Kind: r.Kind, DelaySeconds: r.DelaySeconds, NoticeSeconds: r.NoticeSeconds, AfterOutage: r.AfterOutage}
 }
 
-// Disturb adds what the rule does to a call that it strikes. The first refusal counts, and delays add up.
+// Disturb adds the effect of the rule to a disturbed call. Only the first refusal counts; delays
+// add up.
 func (r *Rule) Disturb(d *Disturbance) {
 	switch {
 	case r.Kind == APILatency:
@@ -74,7 +76,7 @@ func (r *Rule) Disturb(d *Disturbance) {
 	}
 }
 
-// Begun returns the strikes of an instance that runs from now on, each with its time.
+// Begun returns the strikes of an instance that starts running now, with their times set.
 func Begun(strikes []Strike, now time.Time) []Strike {
 	var timed []Strike
 	for _, s := range strikes {
@@ -90,7 +92,7 @@ func Begun(strikes []Strike, now time.Time) []Strike {
 	return timed
 }
 
-// Next returns the strike that happens first, and nil without any that has a time.
+// Next returns the earliest strike that has a time, or nil if there is none.
 func Next(strikes []Strike) *Strike {
 	var next *Strike
 	for i := range strikes {
@@ -101,7 +103,7 @@ func Next(strikes []Strike) *Strike {
 	return next
 }
 
-// Of returns the first strike of a kind, and nil without one.
+// Of returns the first strike of a kind, or nil if there is none.
 func Of(strikes []Strike, kind Kind) *Strike {
 	for i := range strikes {
 		if strikes[i].Kind == kind {
@@ -111,7 +113,7 @@ func Of(strikes []Strike, kind Kind) *Strike {
 	return nil
 }
 
-// BootDelay is how much longer a boot takes for all of them together.
+// BootDelay returns the total boot delay of all strikes.
 func BootDelay(strikes []Strike) time.Duration {
 	var delay time.Duration
 	for _, s := range strikes {
@@ -122,7 +124,7 @@ func BootDelay(strikes []Strike) time.Duration {
 	return delay
 }
 
-// Without returns the strikes that are not of the rule with the key.
+// Without returns the strikes that do not belong to the rule with the key.
 func Without(strikes []Strike, rule string) []Strike {
 	return slices.DeleteFunc(slices.Clone(strikes), func(s Strike) bool { return s.Rule == rule })
 }

@@ -111,7 +111,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// The same seed gives the same draws, whatever restart lies between two of them, and no rule strikes more often than it should.
+// The same seed gives the same draws, even across restarts, and no rule strikes more often than it
+// should.
 func TestDrawsAreRepeated(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := Spec{

@@ -24,19 +24,20 @@ const (
 	defaultStatus     = 503
 	internalError     = 500
 
-	// maxInstanceSeconds is the longest time of a fault of an instance, maxCallSeconds that of a fault of calls: longer than
-	// any client waits.
+	// maxInstanceSeconds limits the times of instance faults. maxCallSeconds limits the times of
+	// call faults; it is longer than any client waits.
 	maxInstanceSeconds = 3600
 	maxCallSeconds     = 120
 )
 
 var statuses = []int{internalError, 502, defaultStatus, 504}
 
-// strikes says what faults of a kind strike.
+// strikes is what faults of a kind strike.
 type strikes string
 
 const (
-	// strikesBoot is an instance that was ordered, strikesRunning one that runs, strikesOrder the order of one.
+	// strikesBoot is a newly ordered instance, strikesRunning a running one, strikesOrder the order
+	// itself.
 	strikesBoot    strikes = "Boot"
 	strikesRunning strikes = "Running"
 	strikesOrder   strikes = "Order"
@@ -44,14 +45,15 @@ const (
 	strikesCalls   strikes = "Calls"
 )
 
-// definition is what a kind of fault is, and what a Spec of it may set besides its name, kind and tenant.
+// definition defines a kind of fault, and which fields its Spec may set besides name, kind and
+// tenant.
 type definition struct {
 	strikes strikes
 	fields  []string
 	delay   limit
 }
 
-// limit says what DelaySeconds may be; none is allowed with a zero limit.
+// limit is the allowed range of DelaySeconds. The zero limit allows no delay.
 type limit struct {
 	least, most float64
 }
@@ -61,7 +63,7 @@ var (
 	callFields     = []string{fieldProbability, fieldSeed, fieldCount}
 )
 
-// Names of the fields that not every kind has.
+// Names of the fields that only some kinds have.
 const (
 	fieldPool        = "pool"
 	fieldZone        = "zone"
@@ -75,7 +77,7 @@ const (
 	fieldAfterOutage = "afterOutage"
 )
 
-// leastDelay is the shortest time of a fault that is nothing but a delay.
+// leastDelay is the shortest time of a fault that only delays.
 const leastDelay = 0.001
 
 var definitions = map[Kind]definition{
@@ -93,13 +95,13 @@ var definitions = map[Kind]definition{
 
 func with(fields []string, more ...string) []string { return append(slices.Clone(fields), more...) }
 
-// Kinds are all kinds, sorted by name.
+// Kinds returns all kinds, sorted by name.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(definitions)) }
 
 // Boots reports whether faults of the kind strike an instance before it runs.
 func (k Kind) Boots() bool { return definitions[k].strikes == strikesBoot }
 
-// Running reports whether faults of the kind strike an instance that runs. An outage does so too.
+// Running reports whether faults of the kind strike a running instance. Zone outages do so too.
 func (k Kind) Running() bool {
 	return definitions[k].strikes == strikesRunning || k == ZoneOutage
 }
@@ -107,8 +109,8 @@ func (k Kind) Running() bool {
 // Calls reports whether faults of the kind strike calls.
 func (k Kind) Calls() bool { return definitions[k].strikes == strikesCalls }
 
-// Complete returns the spec with its defaults, or an InvalidError that names what is allowed. The tenant must be set. Zones and
-// tenants are those that the cloud has.
+// Complete returns the spec with its defaults, or an InvalidError that lists what is allowed. The
+// tenant must be set. Zones and tenants are the ones that exist in the cloud.
 func (s Spec) Complete(zones, tenants []string) (Spec, error) {
 	for _, check := range []func(*Spec) error{
 		(*Spec).checkName, (*Spec).checkKind,
@@ -152,7 +154,8 @@ func (s *Spec) checkZone(zones []string) error {
 	return oneOf(fieldZone, s.Zone, zones)
 }
 
-// checkFields refuses what the kind has no use for: a rule that does less than it says would mislead.
+// checkFields refuses fields that the kind does not use: a rule that does less than it says would
+// be misleading.
 func (s *Spec) checkFields() error {
 	allowed := definitions[s.Kind].fields
 	for _, field := range []struct{ name, value string }{
@@ -177,7 +180,7 @@ func (s *Spec) checkFields() error {
 	return nil
 }
 
-// number returns a number as text, and nothing for one that was left out.
+// number formats a number; zero, which means omitted, becomes an empty string.
 func number(value float64) string {
 	if value == 0 {
 		return ""
@@ -210,7 +213,7 @@ func (s *Spec) checkDelay() error {
 }
 
 func inRange(field string, value float64, l limit) error {
-	// Written so that what is not a number is out of range.
+	// NaN is out of range, too.
 	if value >= l.least && value <= l.most && !math.IsNaN(value) {
 		return nil
 	}

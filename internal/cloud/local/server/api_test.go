@@ -22,7 +22,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 )
 
-// soon is how long a thing that is only a few goroutines away may take on a busy machine.
+// soon is a generous timeout for the work of a few goroutines on a busy machine.
 const soon = time.Minute
 
 var ctx = context.Background()

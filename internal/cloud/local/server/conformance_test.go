@@ -12,7 +12,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// The tenant has no limits. All but the machines is the local cloud.
+// The tenant has no limits. Only the machines and load balancers are fake; everything else is the
+// local cloud.
 func TestConformance(t *testing.T) {
 	conformance.Run(t, conformance.Options{
 		New: func(t *testing.T) cloud.Cloud { return newWorld(t).other }, Patience: soon,

@@ -14,8 +14,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// reachOf says whose fault rules a caller may see and change. Only the owner of the unix socket can connect to it, and can read
-// every token and the state anyway.
+// reachOf returns whose fault rules a caller may see and change. Only the owner of the unix socket
+// can connect to it, and the owner can read every token and the state anyway.
 func reachOf(r *http.Request) fault.Reach {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if ok && local.Network() == "unix" {
@@ -24,7 +24,8 @@ func reachOf(r *http.Request) fault.Reach {
 	return fault.ReachOwn
 }
 
-// disturb does to a call what the fault rules want: it holds it up, or returns the error to refuse it with.
+// disturb applies the fault rules to a call: it delays the call, or returns the error to refuse it
+// with.
 func disturb(ctx context.Context, b Faults) error {
 	d, err := b.Disturbance(ctx)
 	if err != nil {

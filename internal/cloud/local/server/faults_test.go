@@ -19,7 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// overSocket serves the same cloud on a unix socket, and returns a client of tenant a there.
+// overSocket serves the same cloud on a unix socket and returns a client of tenant a for it.
 func (w *world) overSocket(t *testing.T) *client.Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cloud.sock")
@@ -55,7 +55,8 @@ func TestFaultRuleLife(t *testing.T) {
 	w.Expect(err.Error()).To(ContainSubstring("allowed: APILatency, BootFailure"))
 }
 
-// Over https a token is good for its own tenant. Who may connect to the socket owns the cloud.
+// Over https, a token is valid only for its own tenant. Anyone who may connect to the socket owns
+// the cloud.
 func TestOnlyTheOwnerOfTheSocketReachesOtherTenants(t *testing.T) {
 	w := newWorld(t)
 	administrator := w.overSocket(t)

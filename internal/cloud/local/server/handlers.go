@@ -90,7 +90,7 @@ func getOne[T any](part string, get func(Backend, context.Context, string) (T, e
 	}
 }
 
-// order asks for something that goes on after the answer.
+// order requests work that continues after the answer.
 func order(part string, order func(Backend, context.Context, string) error) handle {
 	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
 		err := order(b, r.Context(), r.PathValue(part))

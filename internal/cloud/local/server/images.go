@@ -11,8 +11,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// serveImages answers a call about the images of containers. They are for the instances of all tenants, so where there are several, none
-// of them alone may change what the others run.
+// serveImages answers a call about container images. All tenants share the images, so if there are
+// several tenants, no tenant alone may change what the others run.
 func (s *Server) serveImages(route Route, w http.ResponseWriter, r *http.Request) error {
 	if s.Images == nil {
 		return &cloud.UnavailableError{Message: "the cloud runs no registry: it was started with --registry-port=0"}

@@ -25,7 +25,7 @@ import (
 
 const appName = "example.test/app:1"
 
-// archive is one of `docker save`, larger than any other request.
+// archive returns a `docker save` archive that is larger than any other request.
 func (w *world) archive() *bytes.Buffer {
 	image, err := random.Image(5<<20, 1)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -60,7 +60,7 @@ func TestContainerImageLife(t *testing.T) {
 	w.Expect(administrator.ListContainerImages(ctx)).To(BeEmpty())
 }
 
-// unread fails the test when it is read.
+// unread fails the test if it is read.
 type unread struct{ *world }
 
 func (u unread) Read([]byte) (int, error) {
@@ -68,12 +68,13 @@ func (u unread) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Images are for the instances of all tenants. Over https, a tenant changes them only if there is no other.
+// All tenants share the images. Over https, a tenant may change them only if there is no other
+// tenant.
 func TestWhoMayLoadContainerImages(t *testing.T) {
 	w := newWorld(t)
 	err := w.client.DeleteContainerImage(ctx, appName)
 	w.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "%v", err)
-	// What compares requests with the document reads them whole.
+	// The handler that checks requests against the document reads them completely, so bypass it.
 	plain := httptest.NewTLSServer(w.handler)
 	t.Cleanup(plain.Close)
 	for token, words := range map[string]string{tokenA: "over the unix socket", "token-of-nobody": "token"} {

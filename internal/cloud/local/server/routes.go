@@ -12,21 +12,22 @@ import (
 
 // Route is one call of the API.
 type Route struct {
-	// Method and Path, with the names of what varies in braces, as in the OpenAPI document.
+	// Method and Path, with the names of path parameters in braces, as in the OpenAPI document.
 	Method, Path string
 
 	handle func(b Backend, w http.ResponseWriter, r *http.Request) error
 	images func(i Images, w http.ResponseWriter, r *http.Request) error
 	public http.HandlerFunc
-	// operator says that the call changes what all tenants share.
+	// operator is set if the call changes what all tenants share.
 	operator bool
-	// long says that the call may take any time and carry any amount, since none of it is held in memory.
+	// long is set if the call may take any time and carry any amount of data, since none of it is
+	// held in memory.
 	long bool
-	// calm says that no fault rule strikes the call, so that rules can always be removed.
+	// calm is set if no fault rule strikes the call, so that rules can always be removed.
 	calm bool
 }
 
-// Routes are all calls of the API.
+// Routes returns all calls of the API.
 func Routes() []Route {
 	const name, id = "/{name}", "/{id}"
 	return []Route{

@@ -25,46 +25,47 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// maxBody is the size of a request that is still read: the largest user data, in base64, and some more.
+// maxBody is the maximum size of a request: the largest user data in base64, with some room to
+// spare.
 const maxBody = 4 << 20
 
-// Backend is the cloud as one tenant sees it, and its logs.
+// Backend is the cloud as seen by one tenant, with its logs and power switches.
 type Backend interface {
 	cloud.Cloud
 	// Log opens a log of an instance.
 	Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error)
-	// SwitchInstance does to an instance what the action says.
+	// SwitchInstance starts a power action on an instance.
 	SwitchInstance(ctx context.Context, id string, action engine.Power) error
 	Faults
 }
 
-// Faults are the fault rules as one tenant sees them; see the methods of engine.Tenant.
+// Faults manages the fault rules as seen by one tenant; see the methods of engine.Tenant.
 type Faults interface {
 	// EnsureFault adds or changes a rule.
 	EnsureFault(ctx context.Context, reach fault.Reach, spec fault.Spec) (fault.Rule, error)
-	// GetFault returns a rule of a tenant, the caller's with none named.
+	// GetFault returns a rule of a tenant; of the caller if tenant is empty.
 	GetFault(ctx context.Context, reach fault.Reach, tenant, name string) (fault.Rule, error)
-	// ListFaults returns the rules in reach.
+	// ListFaults returns the rules within reach.
 	ListFaults(ctx context.Context, reach fault.Reach) ([]fault.Rule, error)
 	// RemoveFault removes a rule.
 	RemoveFault(ctx context.Context, reach fault.Reach, tenant, name string) error
-	// Disturbance draws what becomes of a call.
+	// Disturbance draws what happens to a call.
 	Disturbance(ctx context.Context) (fault.Disturbance, error)
 }
 
-// Tenant is who may call.
+// Tenant is a tenant that may call the API.
 type Tenant struct {
 	// Name of the tenant.
 	Name string
 	// Token that the tenant's calls carry.
 	Token string
-	// Backend that answers them.
+	// Backend that answers the calls.
 	Backend Backend
-	// RequestsPerSecond that the tenant may make, with as many at once; no limit when 0.
+	// RequestsPerSecond that the tenant may make, also the maximum burst; 0 means no limit.
 	RequestsPerSecond int
 }
 
-// Images are the images of containers that instances pull; see the methods of registry.Registry.
+// Images manages the container images that instances pull; see the methods of registry.Registry.
 type Images interface {
 	// List returns the images.
 	List() ([]api.ContainerImage, error)
@@ -76,7 +77,7 @@ type Images interface {
 
 // Server answers the calls of tenants.
 type Server struct {
-	// Images of the cloud's registry; nil if it has none. They are set before the first call.
+	// Images of the cloud's registry; nil if it has none. Set it before the first call.
 	Images  Images
 	mux     *http.ServeMux
 	tenants map[[sha256.Size]byte]*caller
@@ -87,11 +88,11 @@ type caller struct {
 	limit *rate.Limiter
 }
 
-// New returns a server for the tenants. Two tenants must not have the same token.
+// New returns a server for the tenants. No two tenants may have the same token.
 func New(tenants []Tenant) (*Server, error) {
 	s := &Server{mux: http.NewServeMux(), tenants: map[[sha256.Size]byte]*caller{}}
 	for _, tenant := range tenants {
-		// The hash makes the time that a look-up takes say nothing about the token.
+		// Look up tokens by hash, so that the time of a lookup reveals nothing about the token.
 		key := sha256.Sum256([]byte(tenant.Token))
 		if other, ok := s.tenants[key]; ok {
 			return nil, fmt.Errorf("tenants %q and %q have the same token", other.Name, tenant.Name)
@@ -132,7 +133,7 @@ func (s *Server) handler(route Route) http.HandlerFunc {
 
 func (s *Server) answer(route Route, c *caller, w http.ResponseWriter, r *http.Request) error {
 	if route.long {
-		// Whoever serves this may limit how long a call takes that is not long.
+		// The server may limit how long other calls take.
 		if err := http.NewResponseController(w).SetReadDeadline(time.Time{}); err != nil {
 			return err
 		}
@@ -177,7 +178,8 @@ func (c *caller) throttle() error {
 	return &cloud.ThrottledError{RetryAfter: delay.Round(time.Millisecond) + time.Millisecond}
 }
 
-// fail sends an error. One that has no type is the server's fault and is logged here, since it is only told there.
+// fail sends an error. An untyped error is the server's fault. It is logged here, since nothing
+// else on the server reports it.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	sent := api.NewError(err)
 	status := sent.Status()
@@ -188,7 +190,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		klog.Background().Error(err, "Request failed", "method", r.Method, "path", r.URL.Path)
 	}
 	if after := math.Ceil(sent.RetryAfterSeconds); after > 0 {
-		// The body says it more exactly; the header is for clients and proxies that know only HTTP.
+		// The body is more precise. The header is for clients and proxies that only know HTTP.
 		w.Header().Set("Retry-After", strconv.Itoa(int(after)))
 	}
 	send(w, status, sent)

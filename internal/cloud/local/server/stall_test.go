@@ -19,7 +19,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/server"
 )
 
-// A server that limits how long calls take to arrive cuts off those that stall, and leaves watches and archives alone.
+// A server that limits how long calls take to arrive cuts off stalled calls, but not watches and
+// archives.
 func TestCallsThatStallAreCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,7 +28,7 @@ func TestCallsThatStallAreCutOff(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	alone.Images = w.handler.(*server.Server).Images
 	web := httptest.NewUnstartedServer(alone)
-	web.Config.ReadTimeout = 5 * time.Second // those that do not stall must make it on a busy machine
+	web.Config.ReadTimeout = 5 * time.Second // enough for other calls on a busy machine
 	web.StartTLS()
 	t.Cleanup(web.Close)
 	t.Cleanup(web.CloseClientConnections)

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// heartbeat is the time between two signs of life on a watch where nothing happens.
+	// heartbeat is the time between two keepalives on a watch.
 	heartbeat = 15 * time.Second
 	chunk     = 32 << 10
 )
 
-// stream sends what it reads as it comes.
+// stream sends content as it arrives.
 func stream(w http.ResponseWriter, content io.Reader) {
 	flusher := http.NewResponseController(w)
 	buffer := make([]byte, chunk)
-	// The header goes at once, so that who follows an empty log knows that it is there.
+	// Send the header immediately, so that a client that follows an empty log knows that it exists.
 	err := flusher.Flush()
 	for err == nil {
 		var count int
@@ -37,7 +37,7 @@ func stream(w http.ResponseWriter, content io.Reader) {
 	}
 }
 
-// watch sends events, one JSON object per line, until the caller goes or the server stops.
+// watch sends events, one JSON object per line, until the caller disconnects or the server stops.
 func watch(b Backend, w http.ResponseWriter, r *http.Request) error {
 	events, err := b.Watch(r.Context())
 	if err != nil {

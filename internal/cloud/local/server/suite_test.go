@@ -40,8 +40,8 @@ const (
 	tokenSlow = "token-of-slow"
 )
 
-// world is a cloud of which only the machines are not real, behind a server whose every request and response is
-// checked against the OpenAPI document.
+// world is a local cloud with fake machines and load balancers, behind a server whose requests and
+// responses are all checked against the OpenAPI document.
 type world struct {
 	*GomegaWithT
 	t         *testing.T
@@ -116,7 +116,8 @@ func loadDocument(t *testing.T) (*openapi3.T, routers.Router) {
 	return document, router
 }
 
-// validated fails the test when a request that the server takes, or a response of it, is not as the document says.
+// validated fails the test if a request that the server accepts, or a response that it sends,
+// violates the document.
 func validated(t *testing.T, handler http.Handler) http.Handler {
 	t.Helper()
 	openapi3filter.RegisterBodyDecoder(api.Lines, openapi3filter.FileBodyDecoder)
@@ -167,12 +168,13 @@ func checkResponse(t *testing.T, input *openapi3filter.RequestValidationInput, r
 	}
 }
 
-// checkEvents checks each line of a stream; the document can only describe the stream as text.
+// checkEvents checks each line of a stream, since the document can only describe the stream as
+// text.
 func checkEvents(t *testing.T, document *openapi3.T, stream []byte) {
 	t.Helper()
 	for line := range bytes.Lines(stream) {
 		if len(bytes.TrimSpace(line)) == 0 {
-			continue // says only that the server is there
+			continue // only a keepalive
 		}
 		var event any
 		err := json.Unmarshal(line, &event)

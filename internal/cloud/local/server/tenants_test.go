@@ -26,7 +26,7 @@ const (
 	crossTenantSeed  = 20260101
 )
 
-// property is all that one tenant has, each with a name that the other tenant does not use.
+// property is everything that one tenant owns. The other tenant uses none of the names.
 type property struct {
 	instances []cloud.Instance
 	pool      string
@@ -46,7 +46,7 @@ func (w *world) acquire(c *client.Client, owner string) property {
 	w.Expect(err).NotTo(HaveOccurred())
 	_, err = c.EnsureLoadBalancer(ctx, balancer)
 	w.Expect(err).NotTo(HaveOccurred())
-	// One that strikes nothing of what the test does.
+	// This rule strikes nothing in the test.
 	rule, err := c.EnsureFault(ctx, fault.Spec{Name: owner + "-rule", Kind: fault.Stockout, Pool: "none"})
 	w.Expect(err).NotTo(HaveOccurred())
 	return property{
@@ -54,7 +54,7 @@ func (w *world) acquire(c *client.Client, owner string) property {
 	}
 }
 
-// settled returns a tenant's two instances once both run, so that they compare equal afterwards.
+// settled returns a tenant's two instances once both run, so that later comparisons are stable.
 func (w *world) settled(c *client.Client) []cloud.Instance {
 	var instances []cloud.Instance
 	w.Eventually(func(g Gomega) {
@@ -67,7 +67,7 @@ func (w *world) settled(c *client.Client) []cloud.Instance {
 	return instances
 }
 
-// errSeen says that a list showed something of another tenant.
+// errSeen means that a list showed another tenant's objects.
 var errSeen = errors.New("a list shows what belongs to another tenant")
 
 func unseen[T any](items []T, err error) error {
@@ -83,7 +83,8 @@ func unseenRule(c *client.Client, name string) error {
 	return unseen(rules, err)
 }
 
-// intrusions are calls of a tenant that name something of another. Each returns a NotFoundError, or nothing at all.
+// intrusions are calls by a tenant that name another tenant's objects. Each must return a
+// NotFoundError or an empty list.
 var intrusions = map[string]func(c *client.Client, p property, id string) error{
 	"get instance":    func(c *client.Client, _ property, id string) error { _, err := c.GetInstance(ctx, id); return err },
 	"delete instance": func(c *client.Client, _ property, id string) error { return c.DeleteInstance(ctx, id) },
@@ -123,7 +124,7 @@ var intrusions = map[string]func(c *client.Client, p property, id string) error{
 	"list load balancers": func(c *client.Client, p property, _ string) error { return unseen(c.ListLoadBalancers(ctx, p.tags)) },
 }
 
-// mustFail are the calls that name one thing, and so have no empty answer.
+// mustFail reports whether a call names a single object and so has no empty answer.
 func mustFail(call string) bool { return call[:4] != "list" }
 
 func TestTenantsCanNotReachEachOther(t *testing.T) {
@@ -167,7 +168,7 @@ func TestStrangersReachNothing(t *testing.T) {
 	w.Expect(w.settled(w.client)).To(Equal(owned.instances))
 }
 
-// ask asks as a client that is not this project's.
+// ask sends a request without this project's client.
 func (w *world) ask(token, path string) *http.Response {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.endpoint+path, http.NoBody)
 	w.Expect(err).NotTo(HaveOccurred())
@@ -196,7 +197,7 @@ func TestThrottledAnswersHaveTheHeader(t *testing.T) {
 	}, soon).Should(Succeed(), "one request a second is allowed")
 }
 
-// A call that is for another tenant than its token is refused before it does anything.
+// A call for another tenant than its token's is refused before it does anything.
 func TestCallsForAnotherTenant(t *testing.T) {
 	w := newWorld(t)
 	wrong, err := client.NewClient(client.Options{Endpoint: w.endpoint, Token: tokenB, CAFile: w.caFile, Tenant: "a"})

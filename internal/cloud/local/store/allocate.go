@@ -19,8 +19,9 @@ const (
 	randomWidth   = 4
 )
 
-// NewID returns an ID that was never given out before: lower-case letters and digits, nine characters for the first
-// 1.6 million. The sequence makes it unique, the random part keeps it apart from those of other state files.
+// NewID returns an ID that was never handed out before: lower-case letters and digits, nine
+// characters for the first 1.6 million. The sequence makes it unique; the random part distinguishes
+// it from IDs of other state files.
 func (t *Tx) NewID() (string, error) {
 	sequence, err := t.tx.Bucket(instances).NextSequence()
 	if err != nil {
@@ -33,8 +34,9 @@ func (t *Tx) NewID() (string, error) {
 	return "i" + text + utilrand.String(randomWidth), nil
 }
 
-// NewAddress takes a free address of the network for the owner. The first address is the bridge's, and the last one is
-// the broadcast address. Addresses are given out in turn, so that one is not used again soon after it became free.
+// NewAddress assigns a free address of the network to the owner. The first address belongs to the
+// bridge, and the last one is the broadcast address. Addresses are assigned in turn, so an address
+// is not reused soon after it was freed.
 func (t *Tx) NewAddress(network netip.Prefix, owner string) (string, error) {
 	taken := t.tx.Bucket(addresses)
 	gateway := Gateway(network)
@@ -66,10 +68,10 @@ func (t *Tx) takeAddress(address netip.Addr, owner string) (string, error) {
 	return text, nil
 }
 
-// Gateway returns the first address of a network, which is the bridge's.
+// Gateway returns the first address of a network, which belongs to the bridge.
 func Gateway(network netip.Prefix) netip.Addr { return network.Masked().Addr().Next() }
 
 func usable(network netip.Prefix, address netip.Addr) bool {
-	// The last address of the network is the one whose successor is outside.
+	// The last address of the network is the one whose successor is outside the network.
 	return network.Contains(address) && network.Contains(address.Next())
 }

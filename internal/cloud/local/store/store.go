@@ -36,7 +36,7 @@ type Store struct {
 	db *bolt.DB
 }
 
-// Open opens the state in a file, or makes it.
+// Open opens the state file and creates it if missing.
 func Open(path string) (*Store, error) {
 	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: openTimeout, FreelistType: bolt.FreelistMapType})
 	if errors.Is(err, bolterrors.ErrTimeout) {
@@ -63,12 +63,12 @@ func Open(path string) (*Store, error) {
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-// View runs fn on a state that does not change meanwhile.
+// View runs fn on a consistent snapshot of the state.
 func (s *Store) View(fn func(*Tx) error) error {
 	return s.db.View(func(tx *bolt.Tx) error { return fn(&Tx{tx: tx}) })
 }
 
-// Update runs fn as one change: all of it is kept or, when fn returns an error, none.
+// Update runs fn as one transaction. If fn returns an error, none of its changes are kept.
 func (s *Store) Update(fn func(*Tx) error) error {
 	return s.db.Update(func(tx *bolt.Tx) error { return fn(&Tx{tx: tx}) })
 }
@@ -81,7 +81,7 @@ type Tx struct {
 // Version changes with every change of the state.
 func (t *Tx) Version() int { return t.tx.ID() }
 
-// key scopes a name to a tenant. The separator can not be part of either.
+// key scopes a name to a tenant. Neither can contain the separator.
 func key(tenant, name string) []byte { return []byte(tenant + "\x00" + name) }
 
 func get[T any](tx *Tx, bucket, key []byte) (*T, error) {

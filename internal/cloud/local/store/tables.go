@@ -11,7 +11,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
 )
 
-// errFound ends a scan.
+// errFound ends a scan early.
 var errFound = errors.New("found")
 
 // Instance returns an instance by its ID, or nil.
@@ -26,7 +26,8 @@ func (t *Tx) InstanceByName(tenant, name string) (*Instance, error) {
 	return t.Instance(string(id))
 }
 
-// Instances returns a tenant's instances, sorted by name; those of all tenants with none named.
+// Instances returns a tenant's instances, sorted by name; the instances of all tenants if tenant is
+// empty.
 func (t *Tx) Instances(tenant string) ([]Instance, error) {
 	var list []Instance
 	err := t.scan(instanceNames, tenant, func(_, id []byte) error {
@@ -39,7 +40,7 @@ func (t *Tx) Instances(tenant string) ([]Instance, error) {
 	return list, err
 }
 
-// HasInstance says whether a tenant has an instance that matches; it reads no more of them than it must.
+// HasInstance reports whether a tenant has a matching instance. It stops at the first match.
 func (t *Tx) HasInstance(tenant string, matches func(*Instance) bool) (bool, error) {
 	err := t.scan(instanceNames, tenant, func(_, id []byte) error {
 		record, err := t.Instance(string(id))
@@ -62,7 +63,7 @@ func (t *Tx) PutInstance(record *Instance) error {
 	return put(t, instances, []byte(record.ID), record)
 }
 
-// DeleteInstance forgets an instance, its user data and its address.
+// DeleteInstance deletes an instance, its user data and its address.
 func (t *Tx) DeleteInstance(record *Instance) error {
 	for _, entry := range []struct{ bucket, key []byte }{
 		{instances, []byte(record.ID)},
@@ -80,21 +81,21 @@ func (t *Tx) DeleteInstance(record *Instance) error {
 	return nil
 }
 
-// UserData returns a copy of the bootstrap data of an instance that has not started yet.
+// UserData returns a copy of the bootstrap data of an instance; nil if there is none.
 func (t *Tx) UserData(id string) []byte { return slices.Clone(t.tx.Bucket(userData).Get([]byte(id))) }
 
-// PutUserData keeps the bootstrap data of an instance until it has started.
+// PutUserData writes the bootstrap data of an instance.
 func (t *Tx) PutUserData(id string, data []byte) error {
 	return t.tx.Bucket(userData).Put([]byte(id), data)
 }
 
-// DeleteUserData forgets the bootstrap data of an instance.
+// DeleteUserData deletes the bootstrap data of an instance.
 func (t *Tx) DeleteUserData(id string) error { return remove(t, userData, []byte(id)) }
 
 // Pool returns a tenant's pool, or nil.
 func (t *Tx) Pool(tenant, name string) (*Pool, error) { return get[Pool](t, pools, key(tenant, name)) }
 
-// Pools returns a tenant's pools, sorted by name; those of all tenants with none named.
+// Pools returns a tenant's pools, sorted by name; the pools of all tenants if tenant is empty.
 func (t *Tx) Pools(tenant string) ([]Pool, error) {
 	var list []Pool
 	err := t.scan(pools, tenant, func(name, _ []byte) error {
@@ -112,7 +113,7 @@ func (t *Tx) PutPool(record *Pool) error {
 	return put(t, pools, key(record.Tenant, record.Name), record)
 }
 
-// DeletePool forgets a pool.
+// DeletePool deletes a pool.
 func (t *Tx) DeletePool(record *Pool) error {
 	return remove(t, pools, key(record.Tenant, record.Name))
 }
@@ -122,7 +123,8 @@ func (t *Tx) LoadBalancer(tenant, name string) (*LoadBalancer, error) {
 	return get[LoadBalancer](t, balancers, key(tenant, name))
 }
 
-// LoadBalancers returns a tenant's load balancers, sorted by name; those of all tenants with none named.
+// LoadBalancers returns a tenant's load balancers, sorted by name; the load balancers of all
+// tenants if tenant is empty.
 func (t *Tx) LoadBalancers(tenant string) ([]LoadBalancer, error) {
 	var list []LoadBalancer
 	err := t.scan(balancers, tenant, func(name, _ []byte) error {
@@ -140,7 +142,7 @@ func (t *Tx) PutLoadBalancer(record *LoadBalancer) error {
 	return put(t, balancers, key(record.Tenant, record.Name), record)
 }
 
-// DeleteLoadBalancer forgets a load balancer and its address.
+// DeleteLoadBalancer deletes a load balancer and its address.
 func (t *Tx) DeleteLoadBalancer(record *LoadBalancer) error {
 	if err := remove(t, addresses, []byte(record.Address)); err != nil {
 		return err
@@ -153,7 +155,8 @@ func (t *Tx) Fault(tenant, name string) (*fault.Rule, error) {
 	return get[fault.Rule](t, faults, key(tenant, name))
 }
 
-// Faults returns the fault rules of a tenant, sorted by name; all, those for every tenant included, with none named.
+// Faults returns a tenant's fault rules, sorted by name; all rules, including rules for every
+// tenant, if tenant is empty.
 func (t *Tx) Faults(tenant string) ([]fault.Rule, error) {
 	var list []fault.Rule
 	err := t.scan(faults, tenant, func(name, _ []byte) error {
@@ -171,7 +174,7 @@ func (t *Tx) PutFault(record *fault.Rule) error {
 	return put(t, faults, key(record.Tenant, record.Name), record)
 }
 
-// DeleteFault forgets a fault rule.
+// DeleteFault deletes a fault rule.
 func (t *Tx) DeleteFault(record *fault.Rule) error {
 	return remove(t, faults, key(record.Tenant, record.Name))
 }
@@ -179,7 +182,7 @@ func (t *Tx) DeleteFault(record *fault.Rule) error {
 // Network returns what an earlier run changed on the host, or nil.
 func (t *Tx) Network() (*Network, error) { return get[Network](t, meta, networkKey) }
 
-// PutNetwork notes what is changed on the host.
+// PutNetwork writes what the daemon changes on the host.
 func (t *Tx) PutNetwork(record *Network) error { return put(t, meta, networkKey, record) }
 
 func (t *Tx) scan(bucket []byte, tenant string, visit func(key, value []byte) error) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 )
 
-// Balancers are load balancers that forward nothing.
+// Balancers fakes load balancers. They forward nothing.
 type Balancers struct {
 	mu       sync.Mutex
 	pid      int
@@ -27,26 +27,26 @@ type Balancers struct {
 
 var _ engine.Balancers = &Balancers{}
 
-// NewBalancers returns load balancers of which none runs.
+// NewBalancers returns a Balancers without running load balancers.
 func NewBalancers() *Balancers {
 	return &Balancers{running: map[string]*fakeProcess{}, backends: map[string][]cloud.Backend{}}
 }
 
-// FailStarts makes every start from now on fail with err; nil ends that.
+// FailStarts makes every later start fail with err; nil ends that.
 func (b *Balancers) FailStarts(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.startErr = err
 }
 
-// FailBackends makes every SetBackends from now on fail with err; nil ends that.
+// FailBackends makes every later SetBackends fail with err; nil ends that.
 func (b *Balancers) FailBackends(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.setErr = err
 }
 
-// Starts returns how many processes were started, those that have ended included.
+// Starts returns how many processes were started, including processes that have ended.
 func (b *Balancers) Starts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -69,7 +69,7 @@ func (b *Balancers) KillAll() {
 	}
 }
 
-// Running returns how many load balancers run.
+// Running returns the number of running load balancers.
 func (b *Balancers) Running() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +82,7 @@ func (b *Balancers) Running() int {
 	return count
 }
 
-// Addresses returns the addresses of all backends that the running load balancers were told.
+// Addresses returns the addresses of all backends that the load balancers were given, sorted.
 func (b *Balancers) Addresses() []string {
 	backends := b.Backends()
 	list := make([]string, 0, len(backends))
@@ -93,7 +93,7 @@ func (b *Balancers) Addresses() []string {
 	return list
 }
 
-// Backends returns all backends that the running load balancers were told.
+// Backends returns all backends that the load balancers were given.
 func (b *Balancers) Backends() []cloud.Backend {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 )
 
-// Machines are machines that run nothing.
+// Machines fakes machines. They run nothing.
 type Machines struct {
 	mu       sync.Mutex
 	pid      int
@@ -29,12 +29,12 @@ type Machines struct {
 
 var _ engine.Machines = &Machines{}
 
-// NewMachines returns machines of which none runs.
+// NewMachines returns a Machines without running machines.
 func NewMachines() *Machines {
 	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}, frozen: map[string]bool{}}
 }
 
-// FailStarts makes every start from now on fail with err; nil ends that.
+// FailStarts makes every later start fail with err; nil ends that.
 func (m *Machines) FailStarts(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -48,7 +48,7 @@ func (m *Machines) FailNextFind(err error) {
 	m.findErr = err
 }
 
-// HoldRemovals makes every removal from now on wait until the function that is returned is called.
+// HoldRemovals makes every later removal wait until the returned function is called.
 func (m *Machines) HoldRemovals() (release func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,21 +76,21 @@ func (m *Machines) Report(id string, report cloud.Bootstrap) {
 	m.running[id].reports <- report
 }
 
-// Spec returns what a machine was started with.
+// Spec returns the spec that a machine was started with.
 func (m *Machines) Spec(id string) engine.MachineSpec {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.specs[id]
 }
 
-// Starts returns how many machines have been started.
+// Starts returns how many machines were started.
 func (m *Machines) Starts() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.pid
 }
 
-// Running returns how many machines run.
+// Running returns the number of running machines.
 func (m *Machines) Running() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,7 +169,7 @@ func (m *Machines) Thaw(id string) error {
 	return nil
 }
 
-// Frozen returns whether a machine stands still.
+// Frozen reports whether a machine is frozen.
 func (m *Machines) Frozen(id string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

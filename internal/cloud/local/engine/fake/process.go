@@ -11,7 +11,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/process"
 )
 
-// fakeProcess is something that seems to run.
+// fakeProcess pretends to be a running process.
 type fakeProcess struct {
 	identity process.Identity
 	done     chan struct{}
@@ -47,5 +47,6 @@ func (p *fakeProcess) ended() bool {
 	}
 }
 
-// boot is of this program: fake processes are of the machine's present boot too.
+// boot identifies this program. Fake processes share its boot ID, as if they belonged to the
+// machine's current boot.
 var boot, _ = process.Identify(os.Getpid())
