@@ -24,27 +24,31 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// Options of the extension.
+// Options configures the extension.
 type Options struct {
 	// Live reads and writes the management cluster without a cache.
 	Live client.Client
 	// Clusters reaches workload clusters.
 	Clusters *workload.Clusters
-	// Quota checks before a Cluster is made whether its cloud has room; it alone knows a cloud.
+	// Quota checks, before a Cluster is created, whether its cloud has room. It is the only
+	// task that knows a cloud.
 	Quota work.Task
-	// SnapshotRoom is how many bytes the temporary files of etcd snapshots may have together.
+	// SnapshotRoom is the maximum total size of the temporary files of etcd snapshots, in
+	// bytes.
 	SnapshotRoom int64
-	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say.
+	// Versions returns the Kubernetes versions that are available for the machines of a
+	// cluster, or nil if they are unknown.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
-	// Controller options of the jobs. Its workers are how many are done at once.
+	// Controller holds the controller options of the jobs. Its workers determine how many jobs
+	// are done concurrently.
 	Controller controller.Options
 }
 
-// Secrets hold the kubeconfigs of workload clusters and the authorities of their etcds.
+// Secrets hold the kubeconfigs of workload clusters and the CAs of their etcds.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
-// SetupWithManager adds the handlers to the webhook server of a manager, which server.New must have made, and the controller
-// that does their jobs.
+// SetupWithManager adds the handlers to the manager's webhook server, which server.New must have
+// created, and the controller that does their jobs.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	tasks := tasks(options)
 	variables, err := topology.NewVariables()
@@ -66,9 +70,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	})
 }
 
-// tasks returns what is done for each hook.
+// tasks returns the task for each hook.
 func tasks(options Options) map[string]work.Task {
-	// The ledger's ConfigMaps are the only ones in the cache.
+	// The cache holds no ConfigMaps other than the ledger's.
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := checks.NewSmoke(looking)
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
@@ -88,7 +92,7 @@ func tasks(options Options) map[string]work.Task {
 	}
 }
 
-// source returns where versions are known from besides the settings, or nil.
+// source returns the source of versions that are not in the settings, or nil.
 func source(options Options) upgradeplan.Source {
 	if options.Versions == nil {
 		return nil

@@ -23,7 +23,7 @@ func TestNothingIsDoneBeforeADeletionThatNobodyHasAskedFor(t *testing.T) {
 	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
 	live := fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build()
-	// There is nothing to reach a workload cluster with.
+	// There is no way to reach a workload cluster here.
 	task := tasks(Options{Live: live})[lifecycle.BeforeClusterDelete]
 	g.Expect(task.Run(context.Background(), work.Job{
 		Cluster: client.ObjectKeyFromObject(cluster), UID: cluster.UID, Hook: lifecycle.BeforeClusterDelete,

@@ -14,11 +14,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
-// Group are settings that belong together.
+// Group is a group of settings that belong together.
 type Group struct {
-	// Title names the group, and About says in a sentence or two what it is about.
+	// Title names the group, and About describes it in a sentence or two.
 	Title, About string
-	// Settings in the order in which they are to be read.
+	// Settings are in the order in which they should be read.
 	Settings []settings.Doc
 }
 

@@ -20,33 +20,34 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 )
 
-// maxReason is how many bytes of an API server's words are shown.
+// maxReason is how many bytes of an API server's message are shown.
 const maxReason = 300
 
-// state is how far an object is.
+// state is the progress of an object.
 type state int
 
 const (
-	// untried is an object that was not looked at, since the API server did not answer for one before it.
+	// untried is an object that was not tried, because the API server did not answer for an
+	// earlier one.
 	untried state = iota
-	// applied is an object that the API server has as its manifest says.
+	// applied is an object that the API server has as in its manifest.
 	applied
-	// unknownKind is an object whose kind the API server does not know, or does not serve yet.
+	// unknownKind is an object whose kind the API server does not know or does not serve yet.
 	unknownKind
-	// refused is an object that the API server did not take.
+	// refused is an object that the API server rejected.
 	refused
 	// unanswered is the object for which the API server did not answer.
 	unanswered
 )
 
-// result is how far an object is, and why.
+// result is the progress of an object, and the reason.
 type result struct {
 	object
 	state  state
 	reason string
 }
 
-// apply applies the objects in their order. It ends early if the API server does not answer.
+// apply applies the objects in order. It stops early if the API server does not answer.
 func apply(ctx context.Context, to client.Client, objects []object) []result {
 	results := make([]result, len(objects))
 	for i, one := range objects {
@@ -62,7 +63,7 @@ func apply(ctx context.Context, to client.Client, objects []object) []result {
 	return results
 }
 
-// applyOne makes the object in the cluster what its manifest says. The same again changes nothing there.
+// applyOne applies an object as in its manifest. Applying it again changes nothing.
 func applyOne(ctx context.Context, to client.Client, one object) error {
 	wanted := one.DeepCopy()
 	namespaced, err := to.IsObjectNamespaced(wanted)
@@ -72,12 +73,12 @@ func applyOne(ctx context.Context, to client.Client, one object) error {
 	if namespaced && wanted.GetNamespace() == "" {
 		wanted.SetNamespace(metav1.NamespaceDefault)
 	}
-	// Labels that are no map stay as they are, for the API server to refuse.
+	// Labels that are not a map stay as they are, and the API server refuses them.
 	_ = unstructured.SetNestedField(wanted.Object, one.from.addon, "metadata", "labels", FromAddonLabel)
 	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership)
 }
 
-// explain turns an error into a state and words that stay the same and tell nothing of a secret.
+// explain turns an error into a state and a reason that is always the same and reveals no secret.
 func explain(ctx context.Context, one object, err error) (state, string) {
 	if err == nil {
 		return applied, ""
@@ -102,7 +103,7 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 	}
 }
 
-// logged logs what is not said elsewhere.
+// logged logs the details that are not shown anywhere else.
 func logged(ctx context.Context, one object, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
 	if one.secret() {
@@ -120,10 +121,11 @@ func statusOf(err error) (metav1.Status, bool) {
 	return answer.Status(), true
 }
 
-// verdict returns the word for what the API server thinks of the object, if it has judged the object itself. Its other
-// errors, such as those of a webhook that cannot be reached, may say something else each time.
+// verdict returns the API server's reason, and reports whether the server judged the object itself.
+// Its other errors, such as an unreachable webhook, may have a different text each time.
 func verdict(status metav1.Status) (string, bool) {
-	// What does not match the schema of its kind is refused without a reason, but always in such words.
+	// An object that does not match the schema of its kind is refused without a reason, but
+	// always with these words.
 	if status.Reason == metav1.StatusReasonUnknown && strings.HasPrefix(status.Message, "failed to ") {
 		return "does not match the schema of its kind", true
 	}
@@ -134,7 +136,7 @@ func verdict(status metav1.Status) (string, bool) {
 	}, status.Reason)
 }
 
-// fields returns the fields that an answer is about. The rest of it may quote what they hold.
+// fields returns the fields that an answer is about. The rest of the answer may quote their values.
 func fields(status metav1.Status) string {
 	if status.Details == nil {
 		return ""
@@ -155,7 +157,7 @@ func withDetail(text, detail string) string {
 	return text + ": " + oneLine(detail)
 }
 
-// oneLine returns a text as one line that is not too long for a condition.
+// oneLine returns a text as one line that is short enough for a condition.
 func oneLine(text string) string { return shortened(strings.Join(strings.Fields(text), " ")) }
 
 func shortened(text string) string {

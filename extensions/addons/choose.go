@@ -21,13 +21,13 @@ type target struct {
 	moment  Moment
 }
 
-// choice says which variants are applied.
+// choice is which variants to apply.
 type choice struct {
-	// chosen are in the order of the names of their add-ons.
+	// chosen is sorted by the names of the add-ons.
 	chosen []source
 	// missing are the add-ons that have variants for the Cluster at this moment, but none for its version.
 	missing []string
-	// problems say why add-ons are left out.
+	// problems explain why add-ons are left out.
 	problems []string
 }
 
@@ -68,7 +68,7 @@ func (c *choice) add(addon string, variants []source, want target) {
 	}
 	switch {
 	case broken:
-		// The variant that cannot be read may be the one that is wanted.
+		// The variant that cannot be read may be the wanted one.
 	case len(fitting) > 1:
 		c.problems = append(c.problems, fmt.Sprintf("add-on %s has several variants for v%s, want one: %s", addon, want.version, names(fitting)))
 	case len(fitting) == 1:
@@ -78,7 +78,7 @@ func (c *choice) add(addon string, variants []source, want target) {
 	}
 }
 
-// fit says how a variant suits a target.
+// fit is how a variant suits a target.
 type fit int
 
 const (

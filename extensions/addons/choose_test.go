@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// variant is a source with annotations in pairs.
+// variant is a source with annotations in key-value pairs.
 func variant(addon, name string, annotations ...string) source {
 	made := source{kind: configMapKind, name: name, addon: addon, annotations: map[string]string{}}
 	for i := 0; i+1 < len(annotations); i += 2 {
@@ -122,8 +122,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChooseProperties: whatever there is and in whatever order it comes, each add-on is chosen once, missing, in doubt or for
-// others, what is chosen fits, and the answer is the same.
+// TestChooseProperties checks that, whatever sources there are and in whatever order they come, no
+// add-on is named twice, chosen variants fit, and the answer is the same.
 func TestChooseProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)

@@ -3,9 +3,10 @@
 
 // Package addons applies add-ons, such as a network plugin or a cloud controller manager, to workload clusters.
 //
-// An add-on is a ConfigMap or a Secret in the namespace of its Clusters. The label foo.cluster.x-k8s.io/addon names it, and
-// each key of its data holds manifests: YAML of any number of documents, or JSON, with lists of objects if need be. As with
-// Cluster API's ClusterResourceSets, labels of Clusters say which of them get it:
+// An add-on is a ConfigMap or a Secret in the namespace of its Clusters. The label
+// foo.cluster.x-k8s.io/addon names it. Each key of its data holds manifests: YAML with any number
+// of documents, or JSON. Both may contain lists of objects. As with Cluster API's
+// ClusterResourceSets, labels of Clusters determine which Clusters get it:
 //
 //	apiVersion: v1
 //	kind: ConfigMap
@@ -21,17 +22,23 @@
 //	data:
 //	  manifests.yaml: ...
 //
-// An add-on has several variants if several ConfigMaps or Secrets have its name. At most one of them may fit a Cluster, its
-// Kubernetes version and the moment. Pre-releases come before their release: v1.36.0-rc.1 is not >=1.36.0.
+// If several ConfigMaps or Secrets have the name of an add-on, they are its variants. At most one
+// of them may fit a Cluster, its Kubernetes version and the moment. Pre-releases come before their
+// release: v1.36.0-rc.1 is not >=1.36.0.
 //
-// Objects are applied on the server's side with a field manager of their own. What a manifest says wins over what others have
-// set, and what it does not say stays theirs. Namespaces and definitions of kinds go first and webhooks last. An object whose
-// kind is not known yet is tried again, since another add-on may bring it. Objects without a namespace go to "default".
-// All get the label foo.cluster.x-k8s.io/from-addon with the name of the add-on. An add-on with anything that cannot be read is left out as a whole; the others are applied, and the hook waits for it.
+// Objects are applied with server-side apply and a dedicated field manager. Fields in a manifest
+// override what others have set; fields that are not in it stay as others set them. Namespaces and
+// CRDs are applied first and webhooks last. An object of an unknown kind is retried, because
+// another add-on may define the kind. Objects without a namespace are applied to "default". All
+// objects get the label foo.cluster.x-k8s.io/from-addon with the name of the add-on. If any part of
+// an add-on cannot be read, the whole add-on is left out; the others are applied, and the hook
+// waits for it.
 //
-// Limits: nothing is pruned. What an earlier variant had and a later one has not stays in the cluster; to take it away needs
-// an inventory of what was applied, which is not kept. Applied is not ready: nothing is waited for once the API server has
-// taken the objects. Each ConfigMap, Secret and object has at most the 1 MiB or so that an API server stores, so an add-on
-// that is larger must be split into several with names of their own; a Cluster gets at most 1000 objects. No variables are put
-// into manifests. An object's generateName is not supported, since it could not be found again.
+// Limits: nothing is pruned. Objects that an earlier variant had and a later one has not stay in
+// the cluster. Removing them would need an inventory of what was applied, which is not kept.
+// Applied does not mean ready: nothing is waited for once the API server has accepted the objects.
+// Each ConfigMap, Secret and object is limited to the 1 MiB or so that an API server stores, so a
+// larger add-on must be split into several with different names. A Cluster gets at most 1000
+// objects. Manifests cannot contain variables. generateName is not supported, because such an
+// object could not be found again.
 package addons

@@ -23,7 +23,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxObjects is how many objects a Cluster gets at most, so that what is reported of them can be stored.
+// maxObjects is the maximum number of objects for a Cluster, so that the report about them can be
+// stored.
 const maxObjects = 1000
 
 // object is one object of an add-on.
@@ -33,7 +34,7 @@ type object struct {
 	key  string
 }
 
-// String names the object for people.
+// String names the object for users.
 func (o object) String() string {
 	name := o.GetName()
 	if o.GetNamespace() != "" {
@@ -42,16 +43,16 @@ func (o object) String() string {
 	return o.GetKind() + " " + name
 }
 
-// place names where the object stands.
+// place returns where the object is defined.
 func (o object) place() string { return fmt.Sprintf("%s, key %s", o.from, o.key) }
 
-// secret reports whether what the object holds must not be shown.
+// secret reports whether the content of the object must not be shown.
 func (o object) secret() bool {
 	return o.from.secret() || o.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: secretKind}
 }
 
-// read returns the objects of all sources in the order in which they are applied, and why sources are left out. A source is
-// left out as a whole: half an add-on may be worse than none.
+// read returns the objects of all sources in the order in which they are applied, and why sources
+// were left out. A source is left out as a whole, because half an add-on may be worse than none.
 func read(sources []source) ([]object, []string) {
 	var all []object
 	var problems []string
@@ -70,7 +71,6 @@ func read(sources []source) ([]object, []string) {
 	return ordered(all), append(problems, repeated...)
 }
 
-// objects returns the objects that a source holds.
 func (s source) objects() ([]object, error) {
 	if len(s.binary) > 0 {
 		return nil, fmt.Errorf("%s, key %s: it is in binaryData, want it in data", s, slices.Min(s.binary))
@@ -91,16 +91,16 @@ func (s source) objects() ([]object, error) {
 	return all, nil
 }
 
-// parseError says why text holds no objects.
+// parseError is why a text holds no objects.
 type parseError struct {
-	// document counts from 1; it is 0 if all of them are meant.
+	// document counts from 1. It is 0 if the error concerns all documents.
 	document int
 	problem  string
-	// detail may quote what was read.
+	// detail may quote the text.
 	detail error
 }
 
-// describe returns the error in words, without a detail that must not be shown.
+// describe returns the error in words, without details that must not be shown.
 func (e *parseError) describe(from source) string {
 	text := e.problem
 	if e.document > 0 {
@@ -112,7 +112,7 @@ func (e *parseError) describe(from source) string {
 	return fmt.Sprintf("%s: %s", text, oneLine(e.detail.Error()))
 }
 
-// parse returns the objects of all documents of a text, those in lists included.
+// parse returns the objects of all documents in a text, including objects in lists.
 func parse(text []byte) ([]*unstructured.Unstructured, *parseError) {
 	var all []*unstructured.Unstructured
 	documents := apiyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -185,7 +185,7 @@ func flatten(given *unstructured.Unstructured) ([]*unstructured.Unstructured, *p
 	return all, nil
 }
 
-// check finds what every object must have.
+// check verifies that an object has the required fields.
 func check(given *unstructured.Unstructured) *parseError {
 	version, err := schema.ParseGroupVersion(given.GetAPIVersion())
 	switch {
@@ -199,7 +199,8 @@ func check(given *unstructured.Unstructured) *parseError {
 	return nil
 }
 
-// identity tells objects apart. Versions are left out, since an object is the same in all versions of its kind.
+// identity tells objects apart. It has no version, because an object is the same in all versions of
+// its kind.
 type identity struct {
 	kind            schema.GroupKind
 	namespace, name string
@@ -212,8 +213,8 @@ func (o object) identity() identity {
 	}
 }
 
-// withoutRepeated leaves out objects that stand in several places, which would be changed to and fro for ever, and names
-// the places.
+// withoutRepeated leaves out objects that are defined in several places, because they would be
+// changed back and forth forever. It also returns the places.
 func withoutRepeated(all []object) ([]object, []string) {
 	count := map[identity]int{}
 	first := map[identity]object{}
@@ -231,7 +232,8 @@ func withoutRepeated(all []object) ([]object, []string) {
 	return slices.DeleteFunc(all, func(one object) bool { return count[one.identity()] > 1 }), problems
 }
 
-// ordered sorts objects as kustomize does: what others need first, webhooks last. Objects of one kind stay in their order.
+// ordered sorts objects as kustomize does: dependencies first, webhooks last. Objects of one kind
+// keep their order.
 func ordered(all []object) []object {
 	slices.SortStableFunc(all, func(a, b object) int {
 		one, other := gvk(a), gvk(b)

@@ -14,12 +14,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// holding is a ConfigMap with one key.
+// holding returns a ConfigMap with one key.
 func holding(text string) source {
 	return source{kind: configMapKind, name: "a", addon: "cni", data: map[string][]byte{"all.yaml": []byte(text)}}
 }
 
-// manifest is the least that an object has.
+// manifest returns a minimal manifest.
 func manifest(apiVersion, kind, name string) string {
 	return fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", apiVersion, kind, name)
 }
@@ -134,8 +134,8 @@ func TestReadLeavesOutWhatIsWrong(t *testing.T) {
 	g.Expect(problems).To(Equal([]string{"the add-ons have 1001 objects, want at most 1000"}))
 }
 
-// TestReadProperties: however objects are spread over documents, lists, keys and sources, each is found once, and nothing that
-// others need comes after them.
+// TestReadProperties checks that, however objects are spread over documents, lists, keys and
+// sources, each is found once, and dependencies come first.
 func TestReadProperties(t *testing.T) {
 	rank := []string{"Namespace", "CustomResourceDefinition", "ServiceAccount", "Deployment", "Widget", "ValidatingWebhookConfiguration"}
 	rapid.Check(t, func(t *rapid.T) {

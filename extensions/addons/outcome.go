@@ -15,20 +15,21 @@ import (
 const (
 	// shown is how many problems a message names.
 	shown = 5
-	// kindWait is when to look again for a kind that is not known: its definition is served soon after it was applied.
+	// kindWait is when to look again for an unknown kind. Its CRD is served soon after it was
+	// applied.
 	kindWait = time.Second
 )
 
-// findings is what a run has found and done.
+// findings is what a run found and did.
 type findings struct {
 	choice  choice
 	version string
-	// problems are those of the sources, and after them those of the choice.
+	// problems are the problems found when reading the chosen sources.
 	problems []string
 	results  []result
 }
 
-// outcome says how far the add-ons are.
+// outcome returns the progress of the add-ons.
 func (f findings) outcome() work.Outcome {
 	problems := append([]string{}, f.choice.problems...)
 	problems = append(problems, f.problems...)
@@ -54,7 +55,7 @@ func (f findings) outcome() work.Outcome {
 	return outcome
 }
 
-// summary says what was done.
+// summary describes what was done.
 func (f findings) summary() string {
 	text := "no add-on is meant for this Cluster now"
 	if len(f.choice.chosen) > 0 {
@@ -74,7 +75,8 @@ func (f findings) addons() []string {
 	return list
 }
 
-// report has a line for each object, in the order in which they are applied, and one for each add-on without a variant.
+// report has a line for each object, in the order in which the objects are applied, and one for
+// each add-on without a variant.
 func (f findings) report() string {
 	var lines strings.Builder
 	for _, one := range f.results {

@@ -10,19 +10,22 @@ import (
 )
 
 const (
-	// AddonLabel of a ConfigMap or Secret names the add-on that it is, or is a variant of.
+	// AddonLabel on a ConfigMap or Secret names its add-on.
 	AddonLabel = "foo.cluster.x-k8s.io/addon"
-	// ClusterSelectorAnnotation holds a selector of the Clusters that get the add-on, as kubectl --selector takes it, for
-	// example "cni=calico,env in (test,stage)". Without it, all Clusters of the namespace do.
+	// ClusterSelectorAnnotation holds a label selector for the Clusters that get the add-on, in
+	// the form of kubectl --selector, for example "cni=calico,env in (test,stage)". Without it,
+	// all Clusters in the namespace get the add-on.
 	ClusterSelectorAnnotation = "foo.cluster.x-k8s.io/cluster-selector"
-	// VersionsAnnotation holds the range of Kubernetes versions that the variant is for, for example ">=1.35.0 <1.37.0" or
-	// "1.35.x || 1.36.x". Without it, it is for all.
+	// VersionsAnnotation holds the range of Kubernetes versions that the variant is for, for
+	// example ">=1.35.0 <1.37.0" or "1.35.x || 1.36.x". Without it, the variant is for all
+	// versions.
 	VersionsAnnotation = "foo.cluster.x-k8s.io/kubernetes-versions"
-	// ApplyAnnotation holds the moments at which the variant is applied, with commas between. Without it, that is
-	// after-initialization.
+	// ApplyAnnotation holds the moments at which the variant is applied, separated by commas.
+	// The default is after-initialization.
 	ApplyAnnotation = "foo.cluster.x-k8s.io/apply"
-	// FromAddonLabel is put on what is applied in workload clusters, so that it can be found. Its value is the name of the
-	// add-on. It differs from AddonLabel, so that nothing becomes an add-on where a cluster manages itself.
+	// FromAddonLabel marks objects that were applied in workload clusters, so that they can be
+	// found. Its value is the name of the add-on. It differs from AddonLabel, so that nothing
+	// becomes an add-on in a cluster that manages itself.
 	FromAddonLabel = "foo.cluster.x-k8s.io/from-addon"
 )
 
@@ -30,13 +33,14 @@ const (
 type Moment string
 
 const (
-	// AfterInitialization is once the control plane of a new Cluster serves.
+	// AfterInitialization is when the control plane of a new Cluster first serves.
 	AfterInitialization Moment = "after-initialization"
-	// BeforeUpgrade is before anything of the Cluster is upgraded, with the variant for the version that it gets.
+	// BeforeUpgrade is before anything of the Cluster is upgraded. The variant for the new
+	// version is applied.
 	BeforeUpgrade Moment = "before-upgrade"
 )
 
-// FieldOwner is the field manager of what is applied.
+// FieldOwner is the field manager for applied objects.
 const FieldOwner = client.FieldOwner("foo-addons")
 
 var (

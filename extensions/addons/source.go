@@ -29,10 +29,10 @@ type source struct {
 	binary []string
 }
 
-// String names the source for people.
+// String names the source for users.
 func (s source) String() string { return s.kind + " " + s.name }
 
-// secret reports whether what the source holds must not be shown.
+// secret reports whether the content of the source must not be shown.
 func (s source) secret() bool { return s.kind == secretKind }
 
 // list returns all sources of a namespace.

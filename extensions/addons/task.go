@@ -19,16 +19,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// Options of the tasks.
+// Options configures the tasks.
 type Options struct {
-	// Client reads Clusters, ConfigMaps and Secrets of the management cluster. It must see those with the label AddonLabel,
-	// which the caches of Foo's manager do not hold.
+	// Client reads Clusters, ConfigMaps and Secrets of the management cluster. It must see
+	// those with the label AddonLabel, which are not in the caches of Foo's manager.
 	Client client.Reader
-	// Workload returns clients of workload clusters. They must find kinds that were defined after they were made.
+	// Workload returns clients for workload clusters. They must find kinds that were defined
+	// after the clients were created.
 	Workload work.Workload
 }
 
-// Task applies the add-ons of a Cluster that are meant for one moment.
+// Task applies the add-ons that a Cluster gets at one moment.
 type Task struct {
 	client   client.Reader
 	workload work.Workload
@@ -41,13 +42,14 @@ var _ work.Task = &Task{}
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 
-// NewInstallation returns the task that applies add-ons once the control plane is initialized, in the variants for the version
-// of the Cluster's topology.
+// NewInstallation returns the task that applies add-ons once the control plane is initialized. It
+// uses the variants for the version of the Cluster's topology.
 func NewInstallation(options Options) *Task {
 	return &Task{client: options.Client, workload: options.Workload, wanted: install, moment: AfterInitialization}
 }
 
-// NewPreUpgrade returns the task that applies add-ons before an upgrade, in the variants for the version that the job is to.
+// NewPreUpgrade returns the task that applies add-ons before an upgrade. It uses the variants for
+// the version that the job leads to.
 func NewPreUpgrade(options Options) *Task {
 	return &Task{client: options.Client, workload: options.Workload, wanted: preUpgrade, moment: BeforeUpgrade}
 }
@@ -55,7 +57,8 @@ func NewPreUpgrade(options Options) *Task {
 // Wanted reports whether the settings ask for the add-ons.
 func (t *Task) Wanted(settings map[string]string) (bool, error) { return t.wanted.Get(settings) }
 
-// Run applies the add-ons. What was applied before is applied again, which changes nothing unless somebody else did.
+// Run applies the add-ons. It also applies again what was applied before, which changes nothing
+// unless somebody else changed it.
 func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	wanted, err := t.wanted.Get(job.Settings)
 	if err != nil {
@@ -83,7 +86,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return found.outcome(), nil
 }
 
-// choose reads what there is and picks what is applied.
+// choose lists the sources and picks what to apply.
 func (t *Task) choose(ctx context.Context, job work.Job) (findings, error) {
 	cluster := &clusterv1.Cluster{}
 	if err := t.client.Get(ctx, job.Cluster, cluster); err != nil {

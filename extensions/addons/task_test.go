@@ -49,7 +49,7 @@ func newWorld(ctx context.Context) world {
 	return world{namespace: namespace, cluster: cluster}
 }
 
-// configMap makes an add-on, with annotations in pairs.
+// configMap creates an add-on with annotations in key-value pairs.
 func (w world) configMap(ctx context.Context, addon, name, text string, annotations ...string) *corev1.ConfigMap {
 	GinkgoHelper()
 	made := &corev1.ConfigMap{ObjectMeta: w.meta(addon, name, annotations), Data: map[string]string{"all.yaml": text}}
@@ -99,7 +99,7 @@ func options() Options {
 	}
 }
 
-// in is a manifest of a ConfigMap in a namespace.
+// in returns the manifest of a ConfigMap in a namespace.
 func in(namespace, name, value string) string {
 	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata: {value: %q}\n", name, namespace, value)
 }
@@ -119,7 +119,7 @@ func valueOf(ctx context.Context, namespace, name string) string {
 	return found.Data["value"]
 }
 
-// definition is the manifest of a CRD whose group is of its own.
+// definition returns the manifest of a CRD with its own group.
 func definition(group string) string {
 	text, err := yaml.Marshal(&apiextensionsv1.CustomResourceDefinition{
 		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},

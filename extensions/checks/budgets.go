@@ -14,7 +14,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// drainsPossible finds disruption budgets that would block the drain of workers as things are now.
+// drainsPossible finds disruption budgets that would currently block the drain of workers.
 func drainsPossible(seen observation, _ work.Job) []string {
 	var workers []string
 	for _, n := range seen.nodes {
@@ -37,18 +37,18 @@ func drainsPossible(seen observation, _ work.Job) []string {
 	return found
 }
 
-// full reports whether a budget allows no disruption of the pods that it has.
+// full reports whether a budget allows no disruption of its pods.
 func full(budget *policyv1.PodDisruptionBudget) bool {
 	return budget.Status.DisruptionsAllowed == 0 && budget.Status.ExpectedPods > 0
 }
 
-// blocks reports whether a drain would evict the pod, and the budget would not let it.
+// blocks reports whether a drain would evict the pod and the budget would not allow it.
 func (b budget) blocks(pod *corev1.Pod) bool {
 	if !full(&b.PodDisruptionBudget) || !drained(pod) {
 		return false
 	}
 	if ready(pod.Status.Conditions) || pod.Status.Phase != corev1.PodRunning {
-		// The eviction API takes a pod that is pending without asking the budget.
+		// The eviction API evicts a pending pod without checking the budget.
 		return pod.Status.Phase != corev1.PodPending
 	}
 	if b.Spec.UnhealthyPodEvictionPolicy != nil && *b.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow {
@@ -58,8 +58,8 @@ func (b budget) blocks(pod *corev1.Pod) bool {
 	return !healthy
 }
 
-// drained reports whether a drain evicts a pod at all: not one that has ended or is going, nor one that a DaemonSet or the
-// kubelet would make anew on the same node.
+// drained reports whether a drain evicts a pod at all. It does not evict pods that have ended or
+// are being deleted, or that a DaemonSet or the kubelet would recreate on the same node.
 func drained(pod *corev1.Pod) bool {
 	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || !pod.DeletionTimestamp.IsZero() {
 		return false

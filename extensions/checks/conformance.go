@@ -20,8 +20,9 @@ type conformance struct {
 
 var _ work.Task = conformance{}
 
-// NewConformance returns the task that checks, for AfterClusterUpgrade, whether all is as it should be, and runs a Job of the
-// user's own. It ends after a time that a setting bounds, whatever it found: the next upgrade waits for it.
+// NewConformance returns the task for AfterClusterUpgrade. It checks whether everything is as it
+// should be, and runs the user's own Job. It ends within a time that a setting limits, whatever it
+// found, because the next upgrade waits for it.
 func NewConformance(options Options) work.Task { return conformance{options} }
 
 // Wanted implements work.Task.
@@ -65,15 +66,16 @@ func (c conformance) Run(ctx context.Context, job work.Job) (work.Outcome, error
 	return outcome, nil
 }
 
-// results are what is known after a look.
+// results are the results of one look.
 type results struct {
 	// checks are the findings of the checks.
 	checks []string
-	// job is nil if no Job is asked for.
+	// job is nil if no Job was requested.
 	job *jobResult
 }
 
-// outcome decides whether to wait on. What the checks find may pass, and a Job may still run; a Job that has failed stays so.
+// outcome decides whether to keep waiting. Findings of the checks may go away, and a Job may still
+// be running, but a failed Job stays failed.
 func (r results) outcome(timeout, waited time.Duration) work.Outcome {
 	open := r.open()
 	outcome := work.Outcome{Report: r.report(), RetryAfter: lookAgain}
@@ -110,7 +112,7 @@ func (r results) all() []string {
 	return append(r.checks[:len(r.checks):len(r.checks)], r.job.text)
 }
 
-// report says how the checks and the Job stand, the Job's conditions included.
+// report describes the state of the checks and of the Job, including the Job's conditions.
 func (r results) report() string {
 	var text strings.Builder
 	text.WriteString("checks: ")

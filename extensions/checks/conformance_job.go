@@ -23,25 +23,26 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// JobKey is the key of a ConfigMap under which the conformance Job stands.
+// JobKey is the key of a ConfigMap that holds the conformance Job.
 const JobKey = "job.yaml"
 
 const (
-	// madeForLabel marks Jobs that were made here. Its value is the name of the hook.
+	// madeForLabel marks Jobs that were created here. Its value is the name of the hook.
 	madeForLabel = "foo.cluster.x-k8s.io/hook"
-	// fieldOwner is the field manager of what is written to workload clusters.
+	// fieldOwner is the field manager for writes to workload clusters.
 	fieldOwner = client.FieldOwner("foo-runtime-extension")
-	// defaultLife is for how many seconds a Job stays once it has ended that does not say so itself.
+	// defaultLife is how many seconds a Job stays after it has ended, if it does not specify
+	// that itself.
 	defaultLife = 3600
 )
 
-// jobState is how far a conformance Job is.
+// jobState is the progress of a conformance Job.
 type jobState string
 
 const (
-	// jobOpen is a Job that runs, or that could not be made yet.
+	// jobOpen is a Job that is running or could not be created yet.
 	jobOpen jobState = "Open"
-	// jobComplete is a Job that ended well.
+	// jobComplete is a Job that succeeded.
 	jobComplete jobState = "Complete"
 	// jobFailed is a Job that failed.
 	jobFailed jobState = "Failed"
@@ -50,13 +51,13 @@ const (
 // jobResult is what is known of a conformance Job.
 type jobResult struct {
 	state jobState
-	// text says how it stands.
+	// text describes the state.
 	text string
 	// conditions of the Job.
 	conditions []string
-	// made is the Job as it was found, or nil if it is not there.
+	// made is the Job that was found or created, or nil if there is none.
 	made *batchv1.Job
-	// lives is for how many seconds the Job is to stay once it has ended.
+	// lives is how many seconds the Job stays after it has ended.
 	lives int32
 }
 
@@ -64,8 +65,8 @@ func open(format string, arguments ...any) *jobResult {
 	return &jobResult{state: jobOpen, text: fmt.Sprintf(format, arguments...)}
 }
 
-// runJob makes the Job in the workload cluster unless it is there, and returns how it stands. What can not be done now stands
-// in the result, since it may be done later.
+// runJob creates the Job in the workload cluster unless it exists, and returns its state. What
+// cannot be done now is part of the result, because it may be possible later.
 func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jobResult {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
@@ -97,7 +98,8 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	return result
 }
 
-// endJob has a Job whose result was read go away: once its time is over if it has ended, and at once with its Pods if it has not.
+// endJob releases a Job whose result was read. If the Job has ended, it is deleted after its time
+// to live; otherwise it is deleted immediately with its Pods.
 func (o Options) endJob(ctx context.Context, cluster client.ObjectKey, result *jobResult) error {
 	if result == nil || result.made == nil {
 		return nil
@@ -118,7 +120,7 @@ func (o Options) endJob(ctx context.Context, cluster client.ObjectKey, result *j
 	return client.IgnoreNotFound(objects.Patch(ctx, made, before, fieldOwner))
 }
 
-// parseJob returns the Job of a ConfigMap.
+// parseJob returns the Job in a ConfigMap.
 func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
 	text, ok := source.Data[JobKey]
 	if !ok {
@@ -127,13 +129,14 @@ func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
 	job := &batchv1.Job{}
 	err := yaml.UnmarshalStrict([]byte(text), job)
 	if err != nil || job.APIVersion != batchv1.SchemeGroupVersion.String() || job.Kind != "Job" {
-		// What the parser says is left out, since it may quote what stands in the Job.
+		// The parser's message is left out, because it may quote the content of the Job.
 		return nil, fmt.Errorf("data[%q] of ConfigMap %s is not a Job of batch/v1 with known fields only", JobKey, source.Name)
 	}
 	return job, nil
 }
 
-// identify gives a Job the name that belongs to the hook's job, so that it is made once, and has it stay until endJob lets it go.
+// identify names a Job after the hook's job, so that it is created only once, and keeps the Job
+// until endJob releases it.
 func identify(made *batchv1.Job, job work.Job) {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(job.UID), job.Hook, job.From, job.To}, "\n")))
 	labels := made.Labels
@@ -151,7 +154,7 @@ func identify(made *batchv1.Job, job work.Job) {
 	made.Status = batchv1.JobStatus{}
 }
 
-// judge returns how a Job stands.
+// judge returns the state of a Job.
 func judge(job *batchv1.Job) *jobResult {
 	result := open("Job %s/%s has not ended", job.Namespace, job.Name)
 	for _, condition := range job.Status.Conditions {

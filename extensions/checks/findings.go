@@ -15,10 +15,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// check returns what is wrong with a workload cluster, in words that are the same while the state is.
+// check returns what is wrong with a workload cluster, in words that are the same as long as the
+// state is.
 type check func(observation, work.Job) []string
 
-// find returns what the checks find, in order and each once.
+// find returns the findings of the checks, sorted and without duplicates.
 func find(seen observation, job work.Job, checks []check) []string {
 	found := slices.Clone(seen.unreadable)
 	for _, check := range checks {
@@ -28,7 +29,8 @@ func find(seen observation, job work.Job, checks []check) []string {
 	return slices.Compact(found)
 }
 
-// apiServerWell finds what the API server itself reports: its readiness, which etcd is part of, and that it is alive.
+// apiServerWell finds what the API server itself reports: its readiness, which includes etcd, and
+// its liveness.
 func apiServerWell(seen observation, _ work.Job) []string {
 	found := make([]string, 0, len(seen.failed))
 	for _, probe := range seen.failed {
@@ -57,7 +59,7 @@ func controlPlaneReady(seen observation, job work.Job) []string {
 	return nodesReady(seen, job)
 }
 
-// controlPlaneUpgraded finds control plane nodes that have another version than the one that the job is about.
+// controlPlaneUpgraded finds control plane nodes whose version is not the job's target version.
 func controlPlaneUpgraded(seen observation, job work.Job) []string {
 	return eachNode(seen, func(n node) string {
 		if !n.controlPlane || sameVersion(n.kubelet, job.To) {
@@ -85,7 +87,8 @@ func controlPlaneComponents() []string {
 	return []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"}
 }
 
-// staticPodsReady finds static pods of the control plane, stacked etcd among them, that are missing or not ready.
+// staticPodsReady finds static pods of the control plane, including stacked etcd, that are missing
+// or not ready.
 func staticPodsReady(seen observation, _ work.Job) []string {
 	if len(seen.static) == 0 {
 		return nil
@@ -118,8 +121,8 @@ func staticPodsOf(seen observation, n node, wanted []string) []string {
 	return found
 }
 
-// dnsServed finds what is missing of the DNS service. A cluster that has neither the Service nor the Deployment has a DNS of
-// its own, or none.
+// dnsServed finds what is missing from the DNS service. A cluster with neither the Service nor the
+// Deployment has its own DNS, or none.
 func dnsServed(seen observation, _ work.Job) []string {
 	var found []string
 	switch {
@@ -134,7 +137,7 @@ func dnsServed(seen observation, _ work.Job) []string {
 	return found
 }
 
-// steps returns all versions that an upgrade passes through, the target included, oldest first.
+// steps returns all versions that an upgrade passes through, including the target, oldest first.
 func steps(job work.Job) []semver.Version {
 	var parsed []semver.Version
 	for _, text := range append(slices.Clone(job.Plan), job.To) {
@@ -146,7 +149,7 @@ func steps(job work.Job) []semver.Version {
 	return slices.CompactFunc(parsed, semver.Version.EQ)
 }
 
-// versionsThere finds versions of the upgrade of which no machine can be made.
+// versionsThere finds versions of the upgrade that are not available for machines.
 func versionsThere(seen observation, job work.Job) []string {
 	if seen.versions == nil {
 		return nil
@@ -164,7 +167,7 @@ func versionsThere(seen observation, job work.Job) []string {
 	return found
 }
 
-// ordered returns versions oldest first, and what is none at the end.
+// ordered returns versions oldest first. It compares texts that are not versions alphabetically.
 func ordered(versions []string) []string {
 	return slices.SortedFunc(slices.Values(versions), func(a, b string) int {
 		one, errOne := semver.ParseTolerant(a)
@@ -179,8 +182,9 @@ func ordered(versions []string) []string {
 // olderKubelets is how many minor versions a kubelet may be behind its API server.
 const olderKubelets = 3
 
-// skewAllowed finds kubelets that the first API server of the upgrade would be too new or too old for. Later steps need no
-// look at them: Cluster API plans an upgrade of the workers before they fall too far behind.
+// skewAllowed finds kubelets that would be too old or too new for the first API server of the
+// upgrade. Later steps need no check: Cluster API plans an upgrade of the workers before they fall
+// too far behind.
 func skewAllowed(seen observation, job work.Job) []string {
 	planned := steps(job)
 	if len(planned) == 0 {
@@ -220,7 +224,8 @@ func noRemovedAPIs(seen observation, job work.Job) []string {
 	return found
 }
 
-// sameVersion compares versions without the metadata of a build. What is no version equals nothing.
+// sameVersion compares versions without build metadata. A text that is not a version equals
+// nothing.
 func sameVersion(a, b string) bool {
 	one, errOne := semver.ParseTolerant(a)
 	other, errOther := semver.ParseTolerant(b)

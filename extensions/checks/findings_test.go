@@ -145,7 +145,8 @@ func TestBudgetsThatBlockADrain(t *testing.T) {
 	}
 }
 
-// TestFindIsDeterministic shows that the order in which things are read does not show in what is found.
+// TestFindIsDeterministic checks that the findings do not depend on the order in which things are
+// read.
 func TestFindIsDeterministic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := rapid.SampledFrom([]string{"v1.30.0", "v1.35.4", "v1.38.0", "x"})

@@ -117,12 +117,12 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		task := checks.NewSmoke(broken.options)
 		job := work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Done).To(BeTrue())
-		_ = broken.environment.ControlPlane.Etcd.Stop() // says so if it had to be killed, which serves as well
+		_ = broken.environment.ControlPlane.Etcd.Stop() // fails if it had to be killed, which is fine too
 		job.UID, job.Cluster, job.Since = "uid", client.ObjectKey{Namespace: "default", Name: "c"}, time.Now()
 		Eventually(func() (work.Outcome, error) { return task.Run(ctx, job) }).Should(SatisfyAll(
 			HaveField("Report", ContainSubstring("/readyz of the API server fails: etcd")), HaveField("Done", false)))
 
-		// Without its etcd it would not end by itself for a minute, and is killed.
+		// Without its etcd it would take a minute to stop by itself, so it is killed.
 		_ = broken.environment.ControlPlane.GetAPIServer().Stop()
 		Eventually(func() (string, error) {
 			outcome, err := task.Run(ctx, job)
@@ -206,7 +206,7 @@ func deployment() *appsv1.Deployment {
 	}
 }
 
-// serve does what the controllers of a cluster do once the pods of DNS are ready.
+// serve does what the controllers of a cluster do once the DNS pods are ready.
 func serve(ctx context.Context) {
 	GinkgoHelper()
 	dns := &appsv1.Deployment{}

@@ -8,35 +8,35 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// observation is a workload cluster as it was read. Parts that were not asked for are empty.
+// observation is what was read from a workload cluster. Parts that were not requested are empty.
 type observation struct {
-	// unreadable says what could not be read and why. The parts that it names are empty.
+	// unreadable describes what could not be read, and why. The parts that it names are empty.
 	unreadable []string
-	// failed are the checks that the API server itself reports as failed, for each of its endpoints.
+	// failed are the checks that the API server itself reports as failed, by endpoint.
 	failed []failedProbe
 	// nodes of the cluster.
 	nodes []node
-	// static are the control plane's static pods by name.
+	// static holds the control plane's static pods by name.
 	static map[string]staticPod
 	// dns is the cluster's DNS service.
 	dns dns
-	// budgets are those that allow no disruption.
+	// budgets are the disruption budgets that allow no disruption.
 	budgets []budget
-	// deprecated are the APIs that were requested and will be removed.
+	// deprecated are the deprecated APIs that were requested.
 	deprecated []deprecatedAPI
-	// versions are those that machines can be made of; nil if nobody can say.
+	// versions are the versions that are available for machines, or nil if they are unknown.
 	versions []string
 }
 
-// failedProbe is an endpoint of the API server that reports itself as not well.
+// failedProbe is an endpoint of the API server that reports a failure.
 type failedProbe struct {
 	// path of the endpoint.
 	path string
-	// checks that failed by its own account; empty if it does not say.
+	// checks that the API server itself reports as failed. It is empty if the API server names
+	// none.
 	checks []string
 }
 
-// node is a Node.
 type node struct {
 	name string
 	// kubelet is the version of its kubelet.
@@ -52,22 +52,24 @@ type staticPod struct {
 
 // dns is the DNS service that kubeadm installs.
 type dns struct {
-	// service and deployment say whether they are there.
+	// service and deployment report whether the objects exist.
 	service, deployment bool
-	// available is how many replicas of the Deployment are available, endpoints how many endpoints of the Service are ready.
+	// available is the number of available replicas of the Deployment, and endpoints the number
+	// of ready endpoints of the Service.
 	available, endpoints int
 }
 
-// budget is a PodDisruptionBudget, and the pods that it is for.
+// budget is a PodDisruptionBudget and the pods that it selects.
 type budget struct {
 	policyv1.PodDisruptionBudget
 
 	pods []corev1.Pod
 }
 
-// deprecatedAPI is an API that somebody requested.
+// deprecatedAPI is a deprecated API that somebody requested.
 type deprecatedAPI struct {
 	group, version, resource string
-	// removed is the release without it, such as 1.37; empty if none is planned.
+	// removed is the release that removes it, such as 1.37. It is empty if no removal is
+	// planned.
 	removed string
 }

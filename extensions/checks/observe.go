@@ -21,26 +21,29 @@ import (
 )
 
 const (
-	// observeTimeout bounds one look at a workload cluster, so that one that does not answer holds up nobody else's.
+	// observeTimeout bounds one look at a workload cluster, so that an unresponsive one does
+	// not hold up the others.
 	observeTimeout = 20 * time.Second
-	// mostBudgets is of how many disruption budgets the pods are read at most.
+	// mostBudgets is the maximum number of disruption budgets whose pods are read.
 	mostBudgets = 100
-	// mostPods is how many pods are read of each.
+	// mostPods is the maximum number of pods that are read for each budget.
 	mostPods = 500
 
 	controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 )
 
-// Options of the tasks.
+// Options configures the tasks.
 type Options struct {
-	// Client reads ConfigMaps of the management cluster, also those that have no label.
+	// Client reads ConfigMaps of the management cluster, including those without a label.
 	Client client.Reader
-	// Workload reaches workload clusters. Its clients know the groups apps, batch, discovery and policy besides core.
+	// Workload connects to workload clusters. Its clients must know core and the groups apps,
+	// batch, discovery and policy.
 	Workload work.Workload
-	// Config returns how to reach a workload cluster, for what is no object: /readyz, /livez and /metrics.
+	// Config returns how to connect to a workload cluster, for paths that are not objects:
+	// /readyz, /livez and /metrics.
 	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
-	// Versions returns the Kubernetes versions that machines of a cluster can be made of; nil if nobody can say. Versions
-	// are not checked if it is nil itself.
+	// Versions returns the Kubernetes versions that are available for the machines of a
+	// cluster, or nil if they are unknown. If Versions itself is nil, versions are not checked.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 }
 
@@ -55,7 +58,7 @@ type source struct {
 
 // part reads one part of an observation.
 type part struct {
-	// name of what is read, for people.
+	// name of what is read, for users.
 	name string
 	read func(ctx context.Context, from source, into *observation) error
 }
@@ -70,7 +73,8 @@ func availableVersions() part {
 	return part{"the versions that there are", readVersions}
 }
 
-// observe reads the parts. What can not be read stands in the observation; of a cluster that does not answer at all, only that.
+// observe reads the parts. The observation says what could not be read; if a cluster does not
+// answer at all, it says only that.
 func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ...part) observation {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
@@ -166,7 +170,7 @@ func readDNS(ctx context.Context, from source, into *observation) error {
 	return nil
 }
 
-// readyEndpoints counts the endpoints that are ready, or do not say.
+// readyEndpoints counts the endpoints that are ready or do not report readiness.
 func readyEndpoints(slice *discoveryv1.EndpointSlice) int {
 	count := 0
 	for _, endpoint := range slice.Endpoints {

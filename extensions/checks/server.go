@@ -23,21 +23,23 @@ import (
 const (
 	readyPath = "/readyz"
 	livePath  = "/livez"
-	// mostOfProbe bounds what is read of each, in bytes.
+	// mostOfProbe bounds how much of each answer is read, in bytes.
 	mostOfProbe = 1 << 20
 
 	metricsPath = "/metrics"
 
-	// deprecatedMetric counts the deprecated APIs that were requested since the API server started.
+	// deprecatedMetric lists the deprecated APIs that were requested since the API server
+	// started.
 	deprecatedMetric = "apiserver_requested_deprecated_apis"
-	// mostMetrics bounds what is read of the metrics, in bytes; an API server of a big cluster has tens of megabytes.
+	// mostMetrics bounds how much of the metrics is read, in bytes. The API server of a big
+	// cluster has tens of megabytes.
 	mostMetrics = 256 << 20
-	// longestLine bounds one line of them, in bytes.
+	// longestLine bounds one line of the metrics, in bytes.
 	longestLine = 1 << 20
 )
 
-// server asks an API server for paths that are no objects. What it answers there is plain text, which the clients for objects
-// take for an error.
+// server requests paths of an API server that are not objects. The answers are plain text, which
+// clients for objects treat as an error.
 type server struct {
 	client *http.Client
 	base   *url.URL
@@ -55,7 +57,7 @@ func newServer(config *rest.Config) (server, error) {
 	return server{client: client, base: base}, nil
 }
 
-// get asks for a path. Whatever the answer is, it is no error; the caller closes its body.
+// get requests a path. It returns no error for any status code. The caller must close the body.
 func (s server) get(ctx context.Context, path string) (*http.Response, error) {
 	address := s.base.JoinPath(path)
 	address.RawQuery = "verbose"
@@ -132,7 +134,8 @@ func readDeprecated(ctx context.Context, from source, into *observation) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// deprecatedAPIs reads the deprecated APIs from metrics in the text format. All other metrics are passed over unparsed.
+// deprecatedAPIs reads the deprecated APIs from metrics in the text format. It skips all other
+// metrics without parsing them.
 func deprecatedAPIs(metrics io.Reader) ([]deprecatedAPI, error) {
 	lines := bufio.NewScanner(metrics)
 	lines.Buffer(nil, longestLine)
@@ -163,7 +166,7 @@ func deprecatedAPIs(metrics io.Reader) ([]deprecatedAPI, error) {
 	return apis, nil
 }
 
-// value returns the value of a metric, which has no type without the comments that say so.
+// value returns the value of a metric. Without its TYPE comment, a metric is untyped.
 func value(metric *dto.Metric) float64 {
 	if gauge := metric.GetGauge(); gauge != nil {
 		return gauge.GetValue()

@@ -12,13 +12,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 )
 
-// Ending is what comes of a Cluster when checks find something.
+// Ending is what happens to a Cluster if checks find something.
 type Ending string
 
 const (
-	// Hold keeps the Cluster waiting until nothing is found any more.
+	// Hold keeps the Cluster waiting until the checks find nothing more.
 	Hold Ending = "Hold"
-	// Continue lets the Cluster go on, and reports what was found.
+	// Continue lets the Cluster continue, and reports what was found.
 	Continue Ending = "Continue"
 )
 

@@ -20,8 +20,9 @@ type smoke struct {
 
 var _ work.Task = smoke{}
 
-// NewSmoke returns the task that checks, for AfterControlPlaneUpgrade, BeforeWorkersUpgrade and AfterWorkersUpgrade, whether
-// the cluster still works. It waits until it does, for a time that a setting bounds.
+// NewSmoke returns the task for AfterControlPlaneUpgrade, BeforeWorkersUpgrade and
+// AfterWorkersUpgrade. It checks whether the cluster still works. It waits until it does, within a
+// time that a setting limits.
 func NewSmoke(options Options) work.Task { return smoke{options} }
 
 // Wanted implements work.Task.
@@ -30,7 +31,7 @@ func (smoke) Wanted(settings map[string]string) (bool, error) {
 	return wanted, err
 }
 
-// bound says how long to wait for a cluster to be well, and what then.
+// bound is how long to wait for a cluster to become healthy, and what happens after that.
 type bound struct {
 	timeout time.Duration
 	ending  Ending
@@ -57,7 +58,7 @@ func (s smoke) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return smokeOutcome(find(s.observe(ctx, job.Cluster, parts...), job, checks), limits, time.Since(job.Since)), nil
 }
 
-// smokeFindings returns what is looked for at a hook, and what has to be read for that.
+// smokeFindings returns the checks for a hook, and the parts that they need.
 func smokeFindings(hook string) ([]part, []check) {
 	parts := []part{probes(), nodes(), dnsObjects()}
 	checks := []check{apiServerWell, nodesReady, dnsServed}

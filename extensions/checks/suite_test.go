@@ -27,7 +27,8 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// world is a real API server, which stands for a workload cluster and, for ConfigMaps, for the management cluster.
+// world is a real API server that serves as the workload cluster and, for ConfigMaps, as the
+// management cluster.
 type world struct {
 	environment *envtest.Environment
 	client      client.Client
@@ -46,7 +47,8 @@ func TestChecksOfAnAPIServer(t *testing.T) {
 	RunSpecs(t, "Checks")
 }
 
-// start starts an API server that serves an API which the next release removes. What does not stop within the timeout is killed.
+// start starts an API server that serves an API which the next release removes. It is killed if it
+// does not stop within the timeout.
 func start(ctx context.Context, stopTimeout time.Duration) *world {
 	GinkgoHelper()
 	environment := &envtest.Environment{
@@ -76,7 +78,7 @@ func inNamespace(namespace, name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: namespace, Name: name}
 }
 
-// create makes objects, with the status that they have.
+// create creates objects with their status.
 func (w *world) create(ctx context.Context, objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -104,7 +106,7 @@ func (w *world) namespace(ctx context.Context) string {
 	return namespace.Name
 }
 
-// run runs a task twice, which must say the same, and returns what it says.
+// run runs a task twice, expects the same outcome both times, and returns it.
 func run(ctx context.Context, task work.Task, job work.Job) work.Outcome {
 	GinkgoHelper()
 	job.UID, job.Cluster = "uid", client.ObjectKey{Namespace: "default", Name: "c"}

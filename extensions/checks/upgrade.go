@@ -15,7 +15,7 @@ import (
 const (
 	// mostNamed is how many findings a message names. The report has them all.
 	mostNamed = 10
-	// lookAgain is after how long a cluster with findings is looked at again.
+	// lookAgain is when to look again at a cluster with findings.
 	lookAgain = 10 * time.Second
 )
 
@@ -26,7 +26,7 @@ type upgrade struct {
 
 var _ work.Task = upgrade{}
 
-// NewUpgrade returns the task that checks, for BeforeClusterUpgrade, whether an upgrade can go well.
+// NewUpgrade returns the task for BeforeClusterUpgrade. It checks whether an upgrade can go well.
 func NewUpgrade(options Options) work.Task { return upgrade{options} }
 
 // Wanted implements work.Task.

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// world is what a workload cluster has that matters here.
+// world is the relevant content of a workload cluster.
 type world struct {
 	services []corev1.Service
 	claims   []corev1.PersistentVolumeClaim
@@ -25,14 +25,14 @@ type world struct {
 	// pods of the namespaces that have claims to delete.
 	pods []corev1.Pod
 	sets []appsv1.StatefulSet
-	// workloads by UID: whatever may own pods or what owns them.
+	// workloads by UID: everything that may own pods or their owners.
 	workloads map[types.UID]workload
 }
 
-// workload is an object that makes pods, or makes what makes them.
+// workload is an object that creates pods or their owners.
 type workload struct {
 	ref
-	// owner is the UID of its controller, and empty if it has none.
+	// owner is the UID of its controller, or empty if it has none.
 	owner types.UID
 }
 
@@ -41,7 +41,7 @@ type ref struct {
 	kind            schema.GroupVersionKind
 	namespace, name string
 	uid             types.UID
-	// deleting says that somebody has deleted the object, but that it is still there.
+	// deleting means that somebody has deleted the object, but it still exists.
 	deleting bool
 }
 
@@ -52,7 +52,7 @@ func refTo(kind schema.GroupVersionKind, object metav1.Object) ref {
 	}
 }
 
-// String names the object for people.
+// String names the object for users.
 func (r ref) String() string {
 	if r.namespace == "" {
 		return r.kind.Kind + " " + r.name
@@ -60,7 +60,8 @@ func (r ref) String() string {
 	return fmt.Sprintf("%s %s/%s", r.kind.Kind, r.namespace, r.name)
 }
 
-// workloadKinds are the kinds of Kubernetes that make pods, or make what makes them.
+// workloadKinds returns the kinds of Kubernetes, except StatefulSet, that create pods or their
+// owners.
 func workloadKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		appsv1.SchemeGroupVersion.WithKind("Deployment"), appsv1.SchemeGroupVersion.WithKind("ReplicaSet"),
@@ -69,13 +70,13 @@ func workloadKinds() []schema.GroupVersionKind {
 	}
 }
 
-// look reads what there is. Pods and workloads are read only if there are claims to delete.
+// look reads what exists. It reads pods and workloads only if there are claims to delete.
 func look(ctx context.Context, from client.Client) (world, error) {
 	found := world{volumes: map[string]corev1.PersistentVolume{}, workloads: map[types.UID]workload{}}
 	var services corev1.ServiceList
 	var claims corev1.PersistentVolumeClaimList
 	var volumes corev1.PersistentVolumeList
-	// Claims come before volumes: a claim is bound only when its volume is there.
+	// List claims before volumes: a claim is bound only if its volume exists.
 	for _, list := range []client.ObjectList{&services, &claims, &volumes} {
 		if err := from.List(ctx, list); err != nil {
 			return world{}, fmt.Errorf("listing in the workload cluster: %w", err)
@@ -92,7 +93,7 @@ func look(ctx context.Context, from client.Client) (world, error) {
 	return found, found.lookForUsers(ctx, from, namespaces)
 }
 
-// namespaces returns those that have claims to delete.
+// namespaces returns the namespaces that have claims to delete.
 func (w *world) namespaces() []string {
 	seen := map[string]bool{}
 	var list []string

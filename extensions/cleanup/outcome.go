@@ -16,28 +16,31 @@ import (
 const (
 	// shown is how many objects a message names.
 	shown = 10
-	// reported is how many lines a report has, which must be small enough to be stored.
+	// reported is the maximum number of lines in a report, which must be small enough to be
+	// stored.
 	reported = 1000
 	// soon is when to look again after something was deleted.
 	soon = time.Second
-	// later is when to look again while others do their part, or for an API server that does not answer.
+	// later is when to look again while others do their part, or if an API server does not
+	// answer.
 	later = 5 * time.Second
 )
 
 // limit is how long the clean-up may still take.
 type limit struct {
-	// given is the whole time, and left what remains of it, which may be less than nothing.
+	// given is the total time. left is the remaining time, which may be negative.
 	given, left time.Duration
 }
 
 func (l limit) over() bool { return l.left <= 0 }
 
-// next bounds a wait by the time that is left, so that the end is not missed.
+// next bounds a wait by the remaining time, so that the end is not missed.
 func (l limit) next(wait time.Duration) time.Duration {
 	return min(wait, max(l.left, time.Millisecond))
 }
 
-// outcome says how far the clean-up is. Refused are the objects that could not be deleted, with the reason.
+// outcome returns the progress of the clean-up. refused holds the objects that could not be
+// deleted, with the reason.
 func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
 	if len(p.waits) == 0 && len(refused) == 0 {
 		return work.Outcome{Done: true, Message: p.finished(), Report: report(p.stays)}
@@ -67,10 +70,10 @@ func (p plan) finished() string {
 	return "no load balancer and no volume of the cluster is left, but: " + message.List(p.stays, shown)
 }
 
-// remaining returns what must still go, and why it does not, in order.
+// remaining returns what must still be deleted, and why it is not, in order.
 func (p plan) remaining(refused map[ref]string) []string {
 	waits := slices.Clone(p.waits)
-	// What is in the way is named only if it cannot be deleted.
+	// Objects in the way are named only if they cannot be deleted.
 	for _, one := range p.remove {
 		if _, ok := refused[one]; ok && !slices.ContainsFunc(waits, func(wait waiting) bool { return wait.ref == one }) {
 			waits = append(waits, waiting{ref: one})
@@ -94,7 +97,7 @@ func prefixed(prefix string, items []string) []string {
 	return list
 }
 
-// report returns the items as lines, and says how many there are besides if they are too many.
+// report returns the items as lines. If there are too many, it says how many more there are.
 func report(lists ...[]string) string {
 	var lines []string
 	for _, list := range lists {

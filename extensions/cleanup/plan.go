@@ -17,24 +17,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// plan says what is to be done, and what is there.
+// plan is what to delete, what to wait for and what stays.
 type plan struct {
-	// remove are the objects to delete, in order: what makes others anew comes before them.
+	// remove are the objects to delete, in order. Objects that recreate others come before
+	// them.
 	remove []ref
-	// waits are the objects that must be gone before the Cluster may be deleted, and who is in their way.
+	// waits are the objects that must be gone before the Cluster may be deleted, and what
+	// blocks them.
 	waits []waiting
-	// stays say what is left in the cloud, and why.
+	// stays describe what is left in the cloud, and why.
 	stays []string
 }
 
 // waiting is an object that must be gone.
 type waiting struct {
 	ref
-	// because says what keeps it; it may be empty.
+	// because is what blocks the deletion. It may be empty.
 	because string
 }
 
-// String says for people what must be gone, and what keeps it.
+// String describes for users what must be gone, and what blocks it.
 func (w waiting) String() string {
 	if w.because == "" {
 		return w.ref.String()
@@ -42,19 +44,19 @@ func (w waiting) String() string {
 	return fmt.Sprintf("%s (%s)", w.ref, w.because)
 }
 
-// fate is what becomes of a claim.
+// fate is what happens to a claim.
 type fate int
 
 const (
 	// ignored is a claim whose volume is lost.
 	ignored fate = iota
-	// deleted is a claim that stands for a volume in the cloud, or may yet.
+	// deleted is a claim that has a volume in the cloud, or may still get one.
 	deleted
-	// kept is a claim whose volume is to outlive it.
+	// kept is a claim whose volume must outlive it.
 	kept
 )
 
-// fate returns what becomes of a claim.
+// fate returns what happens to a claim.
 func (w *world) fate(claim *corev1.PersistentVolumeClaim) fate {
 	if claim.Spec.VolumeName == "" {
 		return deleted
@@ -70,7 +72,7 @@ func (w *world) fate(claim *corev1.PersistentVolumeClaim) fate {
 	}
 }
 
-// decide plans what to delete. It is empty when nothing is left to delete.
+// decide plans what to delete. The plan is empty if nothing is left to delete.
 func decide(found *world) plan {
 	var made plan
 	users := found.users()
@@ -107,12 +109,13 @@ func (p *plan) services(all []corev1.Service) {
 	}
 }
 
-// volumes notes those to wait for and those that stay. Nobody deletes a volume here: whoever made it does, after its claim.
+// volumes records which volumes to wait for and which ones stay. Volumes are not deleted here:
+// their creator deletes them after their claims.
 func (p *plan) volumes(all map[string]corev1.PersistentVolume) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		volume := all[name]
 		claim := volume.Spec.ClaimRef
-		// A volume that no claim was bound to was made by hand.
+		// A volume that no claim was bound to was created by hand.
 		if claim == nil || claim.UID == "" {
 			continue
 		}
@@ -126,7 +129,7 @@ func (p *plan) volumes(all map[string]corev1.PersistentVolume) {
 	}
 }
 
-// users returns the pods that use claims that are to be deleted, by claim, in the order of their names.
+// users returns the pods that use claims to be deleted, by claim and sorted by name.
 func (w *world) users() map[types.NamespacedName][]*corev1.Pod {
 	users := map[types.NamespacedName][]*corev1.Pod{}
 	for i := range w.claims {
@@ -149,7 +152,7 @@ func (w *world) users() map[types.NamespacedName][]*corev1.Pod {
 	return users
 }
 
-// claimsOf returns the names of the claims that a pod uses, those that it has made for itself included.
+// claimsOf returns the names of the claims that a pod uses, including its ephemeral volumes.
 func claimsOf(pod *corev1.Pod) []string {
 	var list []string
 	for _, volume := range pod.Spec.Volumes {
@@ -163,7 +166,8 @@ func claimsOf(pod *corev1.Pod) []string {
 	return list
 }
 
-// inTheWay returns the workloads that use claims or would make them anew, and the pods that use them, each in order.
+// inTheWay returns the workloads that use claims or would recreate them, and the pods that use
+// them. Both are sorted.
 func (w *world) inTheWay(users map[types.NamespacedName][]*corev1.Pod) (owners, pods []ref) {
 	uids := map[types.UID]bool{}
 	for _, list := range users {
@@ -191,9 +195,9 @@ func (w *world) inTheWay(users map[types.NamespacedName][]*corev1.Pod) (owners, 
 	return owners, slices.Compact(pods)
 }
 
-// top returns the workload that nothing known owns, from one upwards.
+// top returns the topmost known owner of a workload, which may be the workload itself.
 func (w *world) top(uid types.UID) types.UID {
-	// Nothing keeps two objects from naming each other as owner, so each step is taken once.
+	// Two objects may name each other as owner, so limit the number of steps.
 	for range w.workloads {
 		above := w.workloads[uid].owner
 		if _, ok := w.workloads[above]; !ok {
@@ -204,7 +208,7 @@ func (w *world) top(uid types.UID) types.UID {
 	return uid
 }
 
-// makes reports whether a StatefulSet makes the claim, by the names that it gives to its claims.
+// makes reports whether a StatefulSet creates the claim, judging by the names of its claims.
 func makes(set *appsv1.StatefulSet, claim types.NamespacedName) bool {
 	if set.Namespace != claim.Namespace {
 		return false

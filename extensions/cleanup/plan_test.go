@@ -34,7 +34,8 @@ func (w *world) withService(name string, kind corev1.ServiceType) *world {
 	return w
 }
 
-// withClaim adds a claim with a volume of a reclaim policy, or without a volume if the policy is empty.
+// withClaim adds a claim whose volume has the reclaim policy, or that has no volume if the policy
+// is empty.
 func (w *world) withClaim(name string, policy corev1.PersistentVolumeReclaimPolicy) *world {
 	claim := corev1.PersistentVolumeClaim{ObjectMeta: meta("a", name)}
 	if policy != "" {
@@ -52,7 +53,7 @@ func (w *world) withVolume(name string, policy corev1.PersistentVolumeReclaimPol
 	return w
 }
 
-// withPod adds a pod that uses claims. Its owner is a name of a workload, or empty.
+// withPod adds a pod that uses claims. Its owner is the name of a workload, or empty.
 func (w *world) withPod(name, owner string, claims ...string) *world {
 	pod := corev1.Pod{ObjectMeta: meta("a", name)}
 	if owner != "" {
@@ -152,7 +153,8 @@ func TestDecide(t *testing.T) {
 		},
 		"owners in a circle": {
 			found: empty().withClaim("c", "").withPod("p", "x", "c").withWorkload("Job", "x", "y").withWorkload("CronJob", "y", "x"),
-			// Either may be at the top; here it is that from which a whole round starts.
+			// Either may be at the top; here it is the one from which a whole round
+			// starts.
 			remove: []string{"Job a/x", "Pod a/p", "PersistentVolumeClaim a/c"},
 			waits:  []string{"PersistentVolumeClaim a/c"},
 		},
@@ -243,8 +245,9 @@ func TestReportsAreBounded(t *testing.T) {
 	g.Expect(lines[reported]).To(Equal("and 2 more"))
 }
 
-// TestDecideProperties: whatever a cluster has and in whatever order it is listed, the plan is the same, deletes nothing that is
-// to stay, and deletes all claims and pods that it waits for.
+// TestDecideProperties checks that, whatever a cluster has and in whatever order it is listed, the
+// plan is the same, deletes nothing that must stay, and deletes all claims and pods that it waits
+// for.
 func TestDecideProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)

@@ -19,18 +19,21 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// patience bounds one look at a workload cluster and what is done in it, so that an API server that hangs cannot keep a Cluster.
+// patience bounds one look at a workload cluster and the deletions that follow, so that an API
+// server that hangs cannot hold a Cluster.
 const patience = 30 * time.Second
 
-// Options of the task.
+// Options configures the task.
 type Options struct {
 	// Client reads Clusters of the management cluster.
 	Client client.Reader
-	// Workload returns clients of workload clusters, which must know the kinds of core, apps and batch.
+	// Workload returns clients for workload clusters. They must know the kinds of core, apps
+	// and batch.
 	Workload work.Workload
-	// Before returns how long what is done before the clean-up may take at most, by the settings; nil is no time at all.
+	// Before returns how long everything before the clean-up may take at most, given the
+	// settings. Nil means no time at all.
 	Before func(settings map[string]string) (time.Duration, error)
-	// Clock tells the time; nil is the real one.
+	// Clock tells the time. Nil means the real clock.
 	Clock clock.PassiveClock
 }
 
@@ -64,8 +67,8 @@ func (*Task) Wanted(settings map[string]string) (bool, error) {
 	return cleanUp.Get(settings)
 }
 
-// Run deletes what is to go, and says what is waited for. Only when a look finds nothing more is it done, or when the time is
-// over.
+// Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
+// nothing more, or once the time is over.
 func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	wanted, err := t.Wanted(job.Settings)
 	if err != nil {
@@ -82,7 +85,7 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	defer cancel()
 	planned, refused, err := t.cleanUp(bounded, job.Cluster)
 	if ctx.Err() != nil {
-		// Whoever runs this ends. That says nothing of the cluster.
+		// The caller is stopping. That says nothing about the cluster.
 		return work.Outcome{}, ctx.Err()
 	}
 	left := limit{given: given, left: job.Since.Add(given).Sub(t.clock.Now())}
@@ -92,8 +95,8 @@ func (t *Task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return planned.outcome(left, refused), nil
 }
 
-// bound returns how long the hook may be held in all, by what is done before too: who has waited for that to the end has the
-// whole time of the clean-up left.
+// bound returns how long the hook may be held in total, including everything before the clean-up.
+// Even if that uses up its time, the clean-up still has its own.
 func (t *Task) bound(settings map[string]string) (time.Duration, error) {
 	before, err := t.before(settings)
 	if err != nil {
@@ -117,7 +120,8 @@ func (t *Task) cleanUp(ctx context.Context, cluster client.ObjectKey) (plan, map
 	return planned, remove(ctx, workload, planned.remove), nil
 }
 
-// remove deletes objects, and returns why some could not be deleted. What is gone or is another object by now needs nothing.
+// remove deletes objects and returns why some could not be deleted. It ignores objects that are
+// gone or were replaced.
 func remove(ctx context.Context, from client.Client, objects []ref) map[ref]string {
 	refused := map[ref]string{}
 	for _, one := range objects {
@@ -125,7 +129,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 		object.SetGroupVersionKind(one.kind)
 		err := from.Delete(ctx, object, client.Preconditions{UID: &one.uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		if ctx.Err() != nil {
-			// There is more to delete than there was time for; the next look goes on.
+			// There was not enough time to delete everything; the next look continues.
 			return refused
 		}
 		if client.IgnoreNotFound(err) == nil || apierrors.IsConflict(err) {
@@ -137,7 +141,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 	return refused
 }
 
-// unreached says what becomes of a Cluster whose API server cannot be asked.
+// unreached returns the outcome for a Cluster whose API server cannot be reached.
 func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err error) work.Outcome {
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to look for what a workload cluster has in the cloud")
 	reason := message.Cause(err)
@@ -154,7 +158,8 @@ func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err erro
 	return work.Outcome{Message: "waiting for the workload API server to clean up: " + reason, RetryAfter: left.next(later)}
 }
 
-// neverCameUp reports whether the control plane is known not to have been initialized, so that it cannot have made anything.
+// neverCameUp reports whether the control plane is known never to have been initialized, so it
+// cannot have created anything.
 func (t *Task) neverCameUp(ctx context.Context, key client.ObjectKey) bool {
 	cluster := &clusterv1.Cluster{}
 	if err := t.client.Get(ctx, key, cluster); err != nil {

@@ -32,12 +32,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// balancerFinalizer is what a cloud controller manager puts on Services whose load balancer it has made.
+// balancerFinalizer is the finalizer that a cloud controller manager puts on Services whose load
+// balancer it created.
 const balancerFinalizer = "service.kubernetes.io/load-balancer-cleanup"
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// story is a Cluster, and a namespace of its API server that all else is in.
+// story is a Cluster, and a namespace in its API server that holds everything else.
 type story struct {
 	namespace string
 	cluster   *clusterv1.Cluster
@@ -63,7 +64,7 @@ func reachable(context.Context, client.ObjectKey) (client.Client, error) {
 	return environment.Client, nil
 }
 
-// run runs the task once, with settings in pairs besides the one that turns it on.
+// run runs the task once, with the clean-up enabled and other settings in key-value pairs.
 func (s *story) run(ctx context.Context, pairs ...string) work.Outcome {
 	GinkgoHelper()
 	given := map[string]string{"cleanUp": "Enabled"}
@@ -79,7 +80,8 @@ func (s *story) create(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	Expect(environment.Client.Create(ctx, object)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) {
-		// Nothing of one test is left for the next, which looks at the whole API server.
+		// Each test looks at the whole API server, so it must not leave anything behind for
+		// the next one.
 		key := client.ObjectKeyFromObject(object)
 		err := environment.Client.Get(ctx, key, object)
 		if apierrors.IsNotFound(err) {
@@ -91,7 +93,8 @@ func (s *story) create(ctx context.Context, object client.Object) {
 	})
 }
 
-// release takes all finalizers off an object, as those who put them there do once they have done their part.
+// release removes all finalizers from an object, as the controllers that set them do when they are
+// done.
 func release(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
@@ -111,7 +114,7 @@ func (s *story) service(ctx context.Context, name string, kind corev1.ServiceTyp
 	return made
 }
 
-// claim makes a claim that is bound to a volume, as Kubernetes' controllers do.
+// claim creates a claim that is bound to a volume, as Kubernetes' controllers do.
 func (s *story) claim(ctx context.Context, name string, policy corev1.PersistentVolumeReclaimPolicy) (*corev1.PersistentVolumeClaim, *corev1.PersistentVolume) {
 	GinkgoHelper()
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}
@@ -134,7 +137,7 @@ func (s *story) claim(ctx context.Context, name string, policy corev1.Persistent
 	return claim, volume
 }
 
-// pod makes a pod on a node, which stays until the kubelet there has ended it.
+// pod creates a pod on a node. It stays until the kubelet there has stopped it.
 func (s *story) pod(ctx context.Context, name, claim string, owner *metav1.OwnerReference) *corev1.Pod {
 	GinkgoHelper()
 	made := &corev1.Pod{
@@ -176,7 +179,7 @@ func (s *story) set(ctx context.Context, name, template string) *appsv1.Stateful
 	return made
 }
 
-// present reports whether an object is there, and reads it.
+// present reports whether an object exists, and reads it.
 func present(ctx context.Context, object client.Object) bool {
 	GinkgoHelper()
 	err := environment.Client.Get(ctx, client.ObjectKeyFromObject(object), object)
@@ -184,7 +187,7 @@ func present(ctx context.Context, object client.Object) bool {
 	return err == nil
 }
 
-// atClosedPort reaches an API server that has ended.
+// atClosedPort connects to an API server that has stopped.
 func atClosedPort(ctx context.Context, _ client.ObjectKey) (client.Client, error) {
 	var listening net.ListenConfig
 	listener, err := listening.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -199,7 +202,7 @@ func atClosedPort(ctx context.Context, _ client.ObjectKey) (client.Client, error
 	return client.New(config, client.Options{Scheme: environment.Scheme})
 }
 
-// asReader reaches the API server as somebody who may only look.
+// asReader connects to the API server as a user who may only list objects.
 func asReader(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
 	name := cluster.Namespace + "-reader"
 	role := &rbacv1.ClusterRole{
@@ -354,7 +357,7 @@ var _ = Describe("The clean-up", func() {
 	It("says what the API server refuses to delete", func(ctx SpecContext) {
 		s := newStory(ctx, asReader)
 		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
-		// The authorizer learns of a role a moment after it was made; until then it refuses to list.
+		// The authorizer notices a new role after a moment; until then it refuses to list.
 		Eventually(func() string { return s.run(ctx).Message }).Should(Equal(fmt.Sprintf(
 			"cleaning up until these are gone: Service %s/lb (the API server answered Forbidden for services %q)", s.namespace, "lb")))
 	})

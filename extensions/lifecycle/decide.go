@@ -23,25 +23,28 @@ import (
 )
 
 const (
-	// firstLook is after how many seconds Cluster API asks again for a job that nobody has looked at: most are quick.
+	// firstLook is how many seconds Cluster API waits before it asks again about a job that
+	// nobody has looked at. Most jobs are quick.
 	firstLook = 1
-	// nextLook is after how many seconds it asks again for a job that waits for something.
+	// nextLook is how many seconds it waits before it asks again about a job that waits for
+	// something.
 	nextLook = 5
 )
 
-// Asker is where jobs are asked for; work.Ledger is one.
+// Asker takes requests for jobs. work.Ledger implements it.
 type Asker interface {
-	// Ask returns how far a job is, and has it done if it is new.
+	// Ask returns the progress of a job, and has the job done if it is new.
 	Ask(ctx context.Context, job work.Job) (work.Answer, error)
 }
 
-// Options of the hooks.
+// Options configures the hooks.
 type Options struct {
-	// Jobs is where jobs are asked for.
+	// Jobs takes the requests for jobs.
 	Jobs Asker
-	// Tasks by the name of the hook whose jobs they do. A hook without one does nothing.
+	// Tasks holds the task for the jobs of each hook, by the name of the hook. A hook without a
+	// task does nothing.
 	Tasks map[string]work.Task
-	// Settings are all that any hook reads. Others are refused.
+	// Settings are all settings that any hook reads. Others are refused.
 	Settings []settings.Doc
 }
 
@@ -50,7 +53,7 @@ type desk struct {
 	Options
 }
 
-// decision is what a hook answers.
+// decision is the answer of a hook.
 type decision struct {
 	failure    bool
 	message    string
@@ -107,7 +110,7 @@ func (d desk) wanted(job work.Job) (bool, error) {
 	return task.Wanted(job.Settings)
 }
 
-// unusable says what is missing of a request's Cluster, without which no job can be told from another.
+// unusable returns what is missing in a request's Cluster. Without it, jobs cannot be told apart.
 func unusable(cluster *clusterv1.Cluster) string {
 	for _, field := range []struct{ name, value string }{
 		{"metadata.name", cluster.Name}, {"metadata.namespace", cluster.Namespace}, {"metadata.uid", string(cluster.UID)},
@@ -119,7 +122,7 @@ func unusable(cluster *clusterv1.Cluster) string {
 	return ""
 }
 
-// unknown returns the names in the Cluster's annotation that no hook has.
+// unknown returns the names in the Cluster's skip annotation that are not names of hooks.
 func unknown(cluster *clusterv1.Cluster) []string {
 	var names []string
 	for _, name := range work.SkippedHooks(cluster) {
@@ -131,7 +134,7 @@ func unknown(cluster *clusterv1.Cluster) []string {
 	return names
 }
 
-// answered turns how far a job is into an answer.
+// answered turns the progress of a job into a decision.
 func answered(answer work.Answer, unknown []string) decision {
 	if answer.State == work.Done {
 		return decision{message: answer.Message}
@@ -147,8 +150,8 @@ func answered(answer work.Answer, unknown []string) decision {
 	return result
 }
 
-// unasked is the answer when the job could not be asked for. In a namespace that is going away none can be written any more,
-// and its Cluster must be able to go.
+// unasked is the answer if the job could not be requested. In a terminating namespace no job can be
+// recorded, but the Cluster must still be deletable.
 //
 //contract:runtime-extension/error-messages
 func unasked(ctx context.Context, job work.Job, err error) decision {

@@ -1,13 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lifecycle answers the lifecycle hooks of Cluster API: one small type for each, and one place that decides what to
-// answer.
+// Package lifecycle answers the lifecycle hooks of Cluster API, with one small method for each hook
+// and one place that decides the answer.
 //
-// A hook that has nothing to do, by the settings or by an annotation of the Cluster, is let go at once. Otherwise it asks the
-// ledger of package work, blocks the Cluster until the job is done, and says what is waited for. A handler reads a cache and
-// writes at most one object, so it is done in milliseconds whatever the job takes.
+// If the settings or an annotation of the Cluster leave a hook nothing to do, the hook does not
+// block. Otherwise it asks the ledger of package work, blocks the Cluster until the job is done,
+// and reports what it waits for. A handler reads a cache and writes at most one object, so it
+// finishes within milliseconds, however long the job takes.
 //
-// Limits: only a topology that Cluster API manages has hooks. Answers depend on nothing in the status of the request's Cluster,
-// which Cluster API leaves out.
+// Limits: hooks are called only for a topology that Cluster API manages. Answers do not depend on
+// the status of the request's Cluster, because Cluster API leaves it out.
 package lifecycle

@@ -11,7 +11,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// Names of the lifecycle hooks, in the order in which the life of a Cluster meets them.
+// Names of the lifecycle hooks, in the order in which they occur in the life of a Cluster.
 const (
 	BeforeClusterCreate          = "BeforeClusterCreate"
 	AfterControlPlaneInitialized = "AfterControlPlaneInitialized"
@@ -24,7 +24,8 @@ const (
 	BeforeClusterDelete          = "BeforeClusterDelete"
 )
 
-// Names returns the names of all lifecycle hooks, in the order in which the life of a Cluster meets them.
+// Names returns the names of all lifecycle hooks, in the order in which they occur in the life of a
+// Cluster.
 func Names() []string {
 	return []string{
 		BeforeClusterCreate, AfterControlPlaneInitialized, BeforeClusterUpgrade, BeforeControlPlaneUpgrade,
@@ -32,7 +33,8 @@ func Names() []string {
 	}
 }
 
-// Hooks are the handlers of the lifecycle hooks, in the form that Cluster API's extension server takes.
+// Hooks holds the handlers of the lifecycle hooks, in the form that Cluster API's extension server
+// expects.
 type Hooks struct {
 	desk desk
 }
@@ -47,14 +49,14 @@ func (h Hooks) BeforeClusterCreate(ctx context.Context, request *runtimehooksv1.
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: BeforeClusterCreate, Settings: request.Settings}).into(response)
 }
 
-// AfterControlPlaneInitialized blocks nothing: its job is written down, and done in its own time.
+// AfterControlPlaneInitialized blocks nothing: its job is recorded and done later.
 //
 //contract:lifecycle-hooks/after-control-plane-initialized
 func (h Hooks) AfterControlPlaneInitialized(ctx context.Context, request *runtimehooksv1.AfterControlPlaneInitializedRequest, response *runtimehooksv1.AfterControlPlaneInitializedResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: AfterControlPlaneInitialized, Settings: request.Settings}).into(response)
 }
 
-// BeforeClusterUpgrade blocks the whole upgrade. It is called once for each.
+// BeforeClusterUpgrade blocks the whole upgrade. It is called once for each upgrade.
 //
 //contract:lifecycle-hooks/before-cluster-upgrade
 func (h Hooks) BeforeClusterUpgrade(ctx context.Context, request *runtimehooksv1.BeforeClusterUpgradeRequest, response *runtimehooksv1.BeforeClusterUpgradeResponse) {

@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// explain finds the outermost error whose type is known, and says what it is in words that are always the same. It returns
-// no error if there is none.
+// explain finds the outermost error of a known type and describes it in words that are always the
+// same. It returns no cause if there is no such error.
 func explain(err error) (text string, cause error) {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -36,7 +36,8 @@ func explain(err error) (text string, cause error) {
 	return text, outermost(err)
 }
 
-// outermost returns the error that a failed request begins with, so that the address in its text goes with it.
+// outermost returns the error that a failed request begins with, so that the address in its text is
+// removed too.
 func outermost(err error) error {
 	if asked, ok := errors.AsType[*url.Error](err); ok {
 		return asked
@@ -54,7 +55,8 @@ func outermost(err error) error {
 	return innermost
 }
 
-// answered says what an API server refused. Its own words are left out, which may hold times, addresses and the sent object.
+// answered describes what an API server refused. It leaves out the server's own words, which may
+// hold times, addresses and the object that was sent.
 func answered(status metav1.Status) string {
 	reason := string(status.Reason)
 	if reason == "" {
@@ -70,7 +72,7 @@ func answered(status metav1.Status) string {
 	return fmt.Sprintf("the API server answered %s for %s %q", reason, kind, status.Details.Name)
 }
 
-// broken says why a request got no answer, or is empty if err is nothing of that kind.
+// broken returns why a request got no answer. It is empty if err is not such an error.
 func broken(err error) string {
 	if text := untrusted(err); text != "" {
 		return text
@@ -96,7 +98,7 @@ func broken(err error) string {
 	return ""
 }
 
-// untrusted says why a certificate was refused, or is empty if err is nothing of that kind.
+// untrusted returns why a certificate was refused. It is empty if err is not such an error.
 func untrusted(err error) string {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
 		return "the server's certificate has expired or is not valid yet"

@@ -1,12 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package message writes the texts that users see in the conditions of a Cluster. Cluster API compares such a text with the
-// last one, so the same state must give the same text: without addresses, ports and times, in an order that does not change,
-// and of a bounded length.
+// Package message writes the texts that users see in the conditions of a Cluster. Cluster API
+// compares such a text with the previous one, so the same state must give the same text: no
+// addresses, ports and times, a stable order, and a bounded length.
 //
-// Limits: what kind of error it is, is told from its type. Of an error of no known type the text is kept, and only what looks
-// like an address, a time or a token is taken out of it.
+// Limits: the kind of an error is determined by its type. If the type is unknown, the text is kept,
+// except for what looks like an address, a time or a token.
 package message
 
 import (
@@ -17,11 +17,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxLength bounds a text, in bytes. A condition of a Cluster holds the texts of several.
+// maxLength is the maximum length of a text in bytes. A condition of a Cluster holds several texts.
 const maxLength = 1024
 
-// List returns the items in order and each once, with semicolons between. Of more than limit items it names the first ones,
-// and says how many there are besides. A limit below one is one.
+// List returns the items sorted, without duplicates and separated by semicolons. If there are more
+// than limit items, it names the first ones and how many more there are. A limit below 1 counts as
+// 1.
 func List(items []string, limit int) string {
 	items = slices.Compact(slices.Sorted(slices.Values(items)))
 	limit = max(limit, 1)
@@ -31,8 +32,8 @@ func List(items []string, limit int) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(items[:limit], "; "), len(items)-limit)
 }
 
-// Of returns the text of an error as it may be shown. What the callers of a request added in front of it is kept. It is
-// empty for no error.
+// Of returns the text of an error in a form that may be shown. It keeps what the callers of a
+// request added in front of the error. It returns an empty text for nil.
 func Of(err error) string {
 	if err == nil {
 		return ""
@@ -48,8 +49,9 @@ func Of(err error) string {
 	return tidy(text)
 }
 
-// Cause returns the text of an error without what the callers of a request added in front of it. It is for requests of which
-// the first must find out how to ask, so that callers add something else the next time.
+// Cause returns the text of an error without what the callers of a request added in front of it.
+// Use it if the first request must find out how to ask, because callers then add something else the
+// next time.
 func Cause(err error) string {
 	text, cause := explain(err)
 	if cause == nil {
@@ -58,7 +60,7 @@ func Cause(err error) string {
 	return tidy(text)
 }
 
-// tidy puts a text on one line and bounds it.
+// tidy puts a text on one line and limits its length.
 func tidy(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) })
 	text = strings.ToValidUTF8(strings.Join(words, " "), "?")

@@ -37,7 +37,7 @@ func ask(ctx context.Context, t *testing.T, client *http.Client, address string)
 	return err
 }
 
-// TestRealFailures asks servers that fail in the ways that servers do.
+// TestRealFailures sends requests to servers that fail in realistic ways.
 func TestRealFailures(t *testing.T) {
 	hang := make(chan struct{})
 	slow := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hang }))

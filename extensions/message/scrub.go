@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What is put in place of that which changes while the state is the same, or which must not be shown.
+// Placeholders for text that changes while the state is the same, or that must not be shown.
 const (
 	anAddress = "<address>"
 	aTime     = "<time>"
@@ -27,7 +27,7 @@ var (
 	ipLike    = regexp.MustCompile(`\[?[0-9a-fA-F]*[:.][0-9a-fA-F:.]*[0-9a-fA-F:](%[a-z0-9]+)?\]?(:\d+)?`)
 )
 
-// scrub takes out of a text what looks like an address, a time or a token.
+// scrub replaces what looks like an address, a time or a token in a text.
 func scrub(text string) string {
 	text = urls.ReplaceAllString(text, anAddress)
 	text = bearers.ReplaceAllString(text, aToken)
@@ -38,7 +38,7 @@ func scrub(text string) string {
 	return pointers.ReplaceAllString(text, aNumber)
 }
 
-// address replaces an IP address, with a port or without, and leaves all else.
+// address replaces an IP address, with or without a port, and leaves everything else.
 func address(text string) string {
 	bare := strings.TrimRight(text, ":")
 	if _, err := netip.ParseAddrPort(bare); err == nil {

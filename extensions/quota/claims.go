@@ -17,14 +17,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// promised is a Cluster that was let go, and what it asks for.
+// promised is a Cluster that was let through, and what it asks for.
 type promised struct {
 	demand
 
 	cluster types.NamespacedName
 }
 
-// claims returns the Clusters among others that may make instances in an account.
+// claims returns the Clusters among others that may create instances in an account.
 func (t *task) claims(ctx context.Context, topologies *topologies, others map[types.UID]*clusterv1.Cluster, account string) ([]promised, error) {
 	done, err := t.letGo(ctx)
 	if err != nil {
@@ -51,8 +51,9 @@ func (t *task) claims(ctx context.Context, topologies *topologies, others map[ty
 	return claims, nil
 }
 
-// demandOfOther computes what a Cluster asks for that was let go. What can not be computed can not be made either until it is
-// mended, when nobody asks here again, so it counts as much as it can be.
+// demandOfOther computes what a Cluster that was let through asks for. If that cannot be computed,
+// nothing can be created for the Cluster until the cause is fixed. But then nobody asks here again,
+// so the maximum counts.
 func (t *task) demandOfOther(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
 	asked, err := t.demand(ctx, topologies, cluster)
 	switch {
@@ -65,7 +66,7 @@ func (t *task) demandOfOther(ctx context.Context, topologies *topologies, cluste
 	}
 }
 
-// shares reports whether what is asked for may be ordered from an account.
+// shares reports whether a demand may be ordered from an account.
 func (t *task) shares(ctx context.Context, asked demand, account string) (bool, error) {
 	if !asked.isFoo() {
 		return false, nil
@@ -74,23 +75,24 @@ func (t *task) shares(ctx context.Context, asked demand, account string) (bool, 
 	return theirs == account || theirs == anyAccount, err
 }
 
-// started reports whether the topology controller has begun to make a Cluster's objects.
+// started reports whether the topology controller has begun to create a Cluster's objects.
 func started(cluster *clusterv1.Cluster) bool {
 	return cluster.Spec.InfrastructureRef.IsDefined() || cluster.Spec.ControlPlaneRef.IsDefined()
 }
 
-// elsewhere reports whether a Cluster is known to have another infrastructure than Foo's, whatever its class says by now.
+// elsewhere reports whether a Cluster is known to have infrastructure other than Foo's, whatever
+// its class says by now.
 func elsewhere(cluster *clusterv1.Cluster) bool {
 	reference := cluster.Spec.InfrastructureRef
 	return reference.IsDefined() && !isFoo(reference.GroupKind())
 }
 
-// growing reports whether instances may still be made for a Cluster's topology.
+// growing reports whether instances may still be created for a Cluster's topology.
 func growing(cluster *clusterv1.Cluster) bool {
 	return cluster.Spec.Topology.IsDefined() && cluster.DeletionTimestamp.IsZero()
 }
 
-// letGo returns the UIDs of the Clusters whose job of this hook is done.
+// letGo returns the UIDs of the Clusters whose job for this hook is done.
 func (t *task) letGo(ctx context.Context) (map[types.UID]bool, error) {
 	list := &corev1.ConfigMapList{}
 	err := t.Client.List(ctx, list, client.InNamespace(t.Namespace), client.MatchingLabels{work.HookLabel: lifecycle.BeforeClusterCreate})

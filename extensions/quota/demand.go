@@ -28,17 +28,18 @@ const (
 
 // demand is what a Cluster asks for.
 type demand struct {
-	// kind of the infrastructure, with its group.
+	// kind of the infrastructure, including its group.
 	kind schema.GroupKind
-	// fooCluster that the Cluster gets, if it is Foo's.
+	// fooCluster is the Cluster's FooCluster, if the infrastructure is Foo's.
 	fooCluster *infrav1.FooCluster
-	// machines by instance type. The empty type is one that nobody knows.
+	// machines counts the machines of each instance type. The empty type is an unknown one.
 	machines map[string]int
-	// uncertain says that the instance types may turn out to be others.
+	// uncertain means that the instance types may turn out to be different.
 	uncertain bool
 }
 
-// isFoo reports whether the infrastructure is Foo's, which is what a demand that nobody could compute is taken for.
+// isFoo reports whether the infrastructure is Foo's. A demand that could not be computed counts as
+// Foo's.
 func (d demand) isFoo() bool { return d.kind.Empty() || isFoo(d.kind) }
 
 // isFoo reports whether a kind of infrastructure is Foo's.
@@ -86,7 +87,8 @@ func (d *demand) addMachines(state *scope.ClusterState) error {
 	return nil
 }
 
-// add adds machines of the instance type that an object of Foo's names. Others do not come from the cloud.
+// add adds machines with the instance type in one of Foo's objects. Other objects do not come from
+// the cloud.
 func (d *demand) add(object *unstructured.Unstructured, replicas int, path ...string) error {
 	if object == nil {
 		return nil
@@ -106,7 +108,7 @@ func (d *demand) add(object *unstructured.Unstructured, replicas int, path ...st
 	return nil
 }
 
-// controlPlaneReplicas is what a control plane asks for; one, if it says nothing.
+// controlPlaneReplicas returns the replicas of a control plane. The default is 1.
 func controlPlaneReplicas(controlPlane *unstructured.Unstructured) (int, error) {
 	count, found, err := unstructured.NestedInt64(controlPlane.Object, "spec", "replicas")
 	if err != nil {
@@ -118,7 +120,8 @@ func controlPlaneReplicas(controlPlane *unstructured.Unstructured) (int, error) 
 	return int(count), nil
 }
 
-// replicas is how many machines a set of workers begins with. Where that is left to an autoscaler, Cluster API begins with its least.
+// replicas returns how many machines a set of workers starts with. If that is left to an
+// autoscaler, Cluster API starts with its minimum.
 func replicas(wanted *int32, annotations map[string]string) int {
 	if wanted != nil {
 		return int(*wanted)
@@ -130,7 +133,7 @@ func replicas(wanted *int32, annotations map[string]string) int {
 	return max(least, 1)
 }
 
-// unknown is what a Cluster asks for of which only the number of its machines is known.
+// unknown returns the demand of a Cluster for which only the number of machines is known.
 func unknown(cluster *clusterv1.Cluster) demand {
 	topology := cluster.Spec.Topology
 	machines := int(ptr.Deref(topology.ControlPlane.Replicas, 1))

@@ -34,7 +34,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 	It("waits with the numbers until the quota has room for what its topology asks for", func(ctx SpecContext) {
 		namespace := class(ctx, nil)
 		cluster := newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"})
-		// Three small and three large ones: 30 CPUs and 108Gi.
+		// Three small and three large instances: 30 CPUs and 108Gi.
 		full := fake.New(fake.Options{Limits: cloud.Resources{Instances: 6, CPUs: 31, MemoryBytes: 108 * gib, LoadBalancers: 1}})
 		makeInstances(ctx, full, 1, nil)
 		task := newTask(clouds{"": full})
@@ -225,7 +225,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 	})
 })
 
-// otherClass installs a ClusterClass for the infrastructure of another provider.
+// otherClass installs a ClusterClass for another provider's infrastructure.
 func otherClass(ctx context.Context) string {
 	GinkgoHelper()
 	return class(ctx, func(object *unstructured.Unstructured) {
@@ -236,7 +236,8 @@ func otherClass(ctx context.Context) string {
 	})
 }
 
-// useOtherNodes has a ClusterClass use the control plane and the bootstrap provider of others, with a patch for the latter.
+// useOtherNodes makes a ClusterClass use the control plane and the bootstrap provider of others,
+// with a patch for the latter.
 func useOtherNodes(class *unstructured.Unstructured) {
 	GinkgoHelper()
 	controlPlane := ofOther(builder.ControlPlaneGroupVersion, builder.GenericControlPlaneTemplateKind)
@@ -262,7 +263,8 @@ func useOtherNodes(class *unstructured.Unstructured) {
 	Expect(unstructured.SetNestedSlice(class.Object, patches, "spec", "patches")).To(Succeed())
 }
 
-// race asks for both Clusters at once, and returns the one that was let go and the other.
+// race runs the task for both Clusters concurrently, and returns the one that was let through and
+// the other one.
 func race(ctx context.Context, task work.Task, both []*clusterv1.Cluster) (winner, loser *clusterv1.Cluster) {
 	GinkgoHelper()
 	outcomes := make([]work.Outcome, len(both))

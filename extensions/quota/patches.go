@@ -23,17 +23,19 @@ import (
 // Patch answers the hook GeneratePatches.
 type Patch func(context.Context, *runtimehooksv1.GeneratePatchesRequest, *runtimehooksv1.GeneratePatchesResponse)
 
-// patches are the external patches that this process can compute itself, by the names that ClusterClasses give them. To Cluster
-// API's code they look like a client of extensions, which calls nobody.
+// patches are the external patches that this process can compute itself, by the names that
+// ClusterClasses give them. To Cluster API's code they look like a client of extensions, but they
+// call nobody.
 type patches map[string]Patch
 
 var _ runtimeclient.Client = patches{}
 
-// errNotHere is the answer to all that only a real client of extensions can do.
+// errNotHere is the error for everything that only a real client of extensions can do.
 var errNotHere = errors.New("no extension is called to compute what a topology asks for")
 
-// computable leaves in a class what can be computed here and changes what is ordered, and reports whether it had patches that can
-// not be computed. Cluster API's code computes external ones only with the feature gate RuntimeSDK.
+// computable removes from a class the patches that cannot be computed here or do not change what is
+// ordered. It reports whether there were patches that cannot be computed. Cluster API's code
+// computes external patches only with the feature gate RuntimeSDK.
 func (p patches) computable(class *clusterv1.ClusterClass) (rest bool) {
 	var kept []clusterv1.ClusterClassPatch
 	for _, patch := range class.Spec.Patches {
@@ -47,7 +49,7 @@ func (p patches) computable(class *clusterv1.ClusterClass) (rest bool) {
 		name := patch.External.GeneratePatchesExtension
 		switch {
 		case name == "":
-			// One that only validates changes nothing.
+			// A patch that only validates changes nothing.
 		case p[name] != nil && feature.Gates.Enabled(feature.RuntimeSDK):
 			patch.External.ValidateTopologyExtension = ""
 			kept = append(kept, patch)
@@ -64,7 +66,7 @@ func changesNothing(part clusterv1.PatchDefinition) bool {
 	return !orders(schema.FromAPIVersionAndKind(part.Selector.APIVersion, part.Selector.Kind))
 }
 
-// CallExtension computes the patches of one name.
+// CallExtension computes the patches with a name.
 func (p patches) CallExtension(ctx context.Context, _ runtimecatalog.Hook, _ client.Object, name string,
 	request runtimehooksv1.RequestObject, response runtimehooksv1.ResponseObject, _ ...runtimeclient.CallExtensionOption,
 ) error {

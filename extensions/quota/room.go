@@ -14,29 +14,31 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// account is what a tenant of the cloud has at one moment.
+// account is the state of a tenant of the cloud at one moment.
 type account struct {
 	limits cloud.Resources
 	// used is what counts against the limits.
 	used cloud.Resources
-	// clusters is what of it belongs to which Cluster.
+	// clusters is the part of it that belongs to each Cluster.
 	clusters map[types.NamespacedName]cloud.Resources
 }
 
-// claim is what a Cluster that was let go asks for.
+// claim is what a Cluster that was let through asks for.
 type claim struct {
 	cluster types.NamespacedName
 	wanted  cloud.Resources
 }
 
-// verdict is whether there is room, and the numbers that say why.
+// verdict is whether there is room, with the numbers that explain it.
 type verdict struct {
 	wanted, reserved cloud.Resources
-	// short names what there is not enough of, with the numbers. There is room if it is empty.
+	// short names the resources that do not suffice, with the numbers. If it is empty, there is
+	// room.
 	short []string
 }
 
-// decide returns whether a tenant has room for what is wanted, beside what is used and what is still to come of the claims.
+// decide returns whether a tenant has room for what is wanted, in addition to what is used and what
+// the claims still need.
 func decide(now account, claims []claim, wanted cloud.Resources) verdict {
 	result := verdict{wanted: wanted}
 	for _, claim := range claims {
@@ -44,7 +46,8 @@ func decide(now account, claims []claim, wanted cloud.Resources) verdict {
 	}
 	for _, kind := range kinds() {
 		limit, used, reserved, asked := kind.of(now.limits), kind.of(now.used), kind.of(result.reserved), kind.of(wanted)
-		// What is not asked for can not be what is missing, even if others have more than they may.
+		// A resource that is not requested cannot be missing, even if others use more than
+		// they may.
 		if limit == 0 || asked == 0 || used+reserved+asked <= limit {
 			continue
 		}
@@ -54,7 +57,7 @@ func decide(now account, claims []claim, wanted cloud.Resources) verdict {
 	return result
 }
 
-// missing is what of the wanted is not there yet, each kind by itself.
+// missing returns what is wanted but does not exist yet, for each resource separately.
 func missing(wanted, have cloud.Resources) cloud.Resources {
 	return cloud.Resources{
 		Instances:     max(0, wanted.Instances-have.Instances),
@@ -71,7 +74,7 @@ func sum(a, b cloud.Resources) cloud.Resources {
 	}
 }
 
-// larger is the larger of both, each kind by itself.
+// larger returns the larger amount of both, for each resource separately.
 func larger(a, b cloud.Resources) cloud.Resources {
 	return cloud.Resources{
 		Instances: max(a.Instances, b.Instances), CPUs: max(a.CPUs, b.CPUs),
@@ -79,7 +82,7 @@ func larger(a, b cloud.Resources) cloud.Resources {
 	}
 }
 
-// kind is one of the things that a quota limits.
+// kind is a resource that a quota limits.
 type kind struct {
 	name string
 	of   func(cloud.Resources) int64
@@ -98,7 +101,7 @@ func kinds() []kind {
 	}
 }
 
-// describe lists amounts for people.
+// describe lists amounts for users.
 func describe(amounts cloud.Resources) string {
 	var texts []string
 	for _, kind := range kinds() {
@@ -112,8 +115,8 @@ func describe(amounts cloud.Resources) string {
 	return strings.Join(texts, ", ")
 }
 
-// count returns what a tenant has, from what the cloud lists. The used is never less than what the cloud says, which may know
-// of more, nor than what was listed, which may be newer.
+// count returns what a tenant has, from the lists of the cloud. The used amount is never less than
+// what the cloud reports, which may include more, nor than what was listed, which may be newer.
 func count(instances []cloud.Instance, loadBalancers []cloud.LoadBalancer, quota cloud.Quota, sizes sizes) account {
 	now := account{limits: quota.Limits, clusters: map[types.NamespacedName]cloud.Resources{}}
 	add := func(tags cloud.Tags, amounts cloud.Resources) {
@@ -125,7 +128,8 @@ func count(instances []cloud.Instance, loadBalancers []cloud.LoadBalancer, quota
 		}
 	}
 	for _, instance := range instances {
-		// Of a type that is not offered any more nothing is known, so it leaves its Cluster's claim as large as it can be.
+		// Nothing is known about a type that is no longer offered, so it leaves its
+		// Cluster's claim as large as possible.
 		size := sizes.known[instance.Type]
 		add(instance.Tags, cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes})
 	}
@@ -139,7 +143,8 @@ func count(instances []cloud.Instance, loadBalancers []cloud.LoadBalancer, quota
 // sizes are the instance types of a cloud.
 type sizes struct {
 	known map[string]cloud.InstanceType
-	// largest has the most CPUs and the most memory of all types, which need not be the same one.
+	// largest has the most CPUs and the most memory of all types, which need not belong to the
+	// same type.
 	largest cloud.InstanceType
 }
 
@@ -153,7 +158,8 @@ func newSizes(types []cloud.InstanceType) sizes {
 	return result
 }
 
-// amounts returns what machines need. Those whose type nobody knows, or whose type the cloud does not have, count as the largest.
+// amounts returns what machines need. Machines whose type is uncertain or unknown to the cloud
+// count as the largest type.
 func (s sizes) amounts(asked demand) cloud.Resources {
 	result := cloud.Resources{LoadBalancers: 1}
 	for name, replicas := range asked.machines {

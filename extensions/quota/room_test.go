@@ -94,7 +94,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// life is a cluster of the property below.
+// life is a cluster in the property test below.
 type life struct {
 	name    string
 	wanted  int
@@ -103,8 +103,9 @@ type life struct {
 	gone    bool
 }
 
-// TestNeverMoreThanTheQuota plays clusters that are asked for, made and deleted in any order. Whatever happens, those that
-// were let go fit into the quota together once all is made, and none that would fit is held back.
+// TestNeverMoreThanTheQuota requests, creates and deletes clusters in any order. Whatever happens,
+// the clusters that were let through fit into the quota together once everything exists, and no
+// cluster that would fit is held back.
 func TestNeverMoreThanTheQuota(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(1, 20).Draw(t, "limit")
@@ -143,7 +144,7 @@ func TestNeverMoreThanTheQuota(t *testing.T) {
 	})
 }
 
-// ask decides about a cluster with what can be seen of the others.
+// ask decides about a cluster, given what is visible of the others.
 func ask(t *rapid.T, lives []*life, one *life, now account) {
 	if one.granted || one.gone {
 		return

@@ -49,7 +49,8 @@ const (
 
 var (
 	env *envtestenv.Environment
-	// program reads the management cluster with the rights that a release gives the runtime extension, and no more.
+	// program reads the management cluster with exactly the permissions that a release gives
+	// the runtime extension.
 	program client.Client
 )
 
@@ -69,7 +70,7 @@ func TestQuota(t *testing.T) {
 	RunSpecs(t, "Quota")
 }
 
-// asProgram returns a client of a user who has the role of config/runtime-extension.
+// asProgram returns a client for a user with the role of config/runtime-extension.
 func asProgram(ctx context.Context) client.Client {
 	GinkgoHelper()
 	const user = "runtime-extension"
@@ -92,7 +93,8 @@ func asProgram(ctx context.Context) client.Client {
 	return limited
 }
 
-// installOtherProviders installs the kinds of providers of which the runtime extension knows nothing, and has no rights to.
+// installOtherProviders installs kinds of providers that the runtime extension does not know and
+// has no permissions for.
 func installOtherProviders() {
 	GinkgoHelper()
 	_, err := envtest.InstallCRDs(env.Config, envtest.CRDInstallOptions{MaxTime: envtestenv.Patience, CRDs: []*apiextensionsv1.CustomResourceDefinition{
@@ -103,12 +105,13 @@ func installOtherProviders() {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// ofOther returns a reference to a template of another provider for a ClusterClass.
+// ofOther returns a reference to a template of another provider, for a ClusterClass.
 func ofOther(group schema.GroupVersion, kind string) map[string]any {
 	return map[string]any{"apiVersion": group.String(), "kind": kind, "name": "other"}
 }
 
-// clouds gives each cluster the cloud of its identity's name; without one that of the empty name.
+// clouds gives each cluster the cloud with the name of its identity, or with the empty name if it
+// has no identity.
 type clouds map[string]cloud.Cloud
 
 func (c clouds) OfFooCluster(_ context.Context, fooCluster *infrav1.FooCluster) cloud.Cloud {
@@ -121,7 +124,8 @@ func limited(instances int) *fake.Cloud {
 	return fake.New(fake.Options{Limits: cloud.Resources{Instances: instances}})
 }
 
-// class installs the ClusterClass that a release publishes, with its templates, as Cluster API's controller leaves it.
+// class installs the ClusterClass of a release and its templates, in the state in which Cluster
+// API's controller leaves it.
 func class(ctx context.Context, change func(object *unstructured.Unstructured)) string {
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, "quota")
@@ -162,7 +166,8 @@ func readClass(ctx context.Context, namespace string) *clusterv1.ClusterClass {
 	return installed
 }
 
-// newCluster makes a Cluster with so many machines, with the defaults of its variables as Cluster API's webhook sets them.
+// newCluster creates a Cluster with the given numbers of machines. Its variables have the defaults
+// that Cluster API's webhook would set.
 func newCluster(ctx context.Context, namespace, name string, controlPlanes, deployed, pooled int32, variables map[string]string) *clusterv1.Cluster {
 	GinkgoHelper()
 	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
@@ -193,7 +198,7 @@ func jobOf(cluster *clusterv1.Cluster) work.Job {
 	}
 }
 
-// run runs the task twice, which must say the same.
+// run runs the task twice and expects the same outcome both times.
 func run(ctx context.Context, task work.Task, cluster *clusterv1.Cluster) work.Outcome {
 	GinkgoHelper()
 	outcome, err := task.Run(ctx, jobOf(cluster))
@@ -204,7 +209,7 @@ func run(ctx context.Context, task work.Task, cluster *clusterv1.Cluster) work.O
 	return outcome
 }
 
-// record writes down that the job of a Cluster is done, as the controller of jobs does.
+// record records that the job of a Cluster is done, as the job controller does.
 func record(ctx context.Context, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
 	Expect(env.Client.Create(ctx, &corev1.ConfigMap{
@@ -216,7 +221,7 @@ func record(ctx context.Context, cluster *clusterv1.Cluster) {
 	})).To(Succeed())
 }
 
-// makeInstances makes instances in a cloud, of a Cluster or of nobody.
+// makeInstances creates instances in a cloud that belong to a Cluster or to nobody.
 func makeInstances(ctx context.Context, c cloud.Cloud, number int, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
 	tags := cloud.Tags{}

@@ -27,33 +27,38 @@ import (
 )
 
 const (
-	// decideTimeout bounds one decision, as others wait for it.
+	// decideTimeout bounds one decision, because others wait for it.
 	decideTimeout = 30 * time.Second
-	// lookAgain is after how long a Cluster that was held back is looked at again.
+	// lookAgain is when to look again at a Cluster that was held back.
 	lookAgain = 10 * time.Second
 )
 
-// Options of the task.
+// Options configures the task.
 type Options struct {
-	// Client reads the management cluster, from its API server each time: what was let go a moment ago must be seen.
+	// Client reads the management cluster. It must bypass the cache, so that the task sees a
+	// Cluster that was let through a moment ago.
 	Client client.Client
-	// Clouds gives each cluster its cloud; nil if there is none to ask, with which a Cluster on Foo's infrastructure waits.
+	// Clouds returns the cloud of each cluster. If it is nil, there is no cloud to ask, and
+	// Clusters on Foo's infrastructure wait.
 	Clouds cloudidentity.Clouds
-	// Patches are the external patches that this process can compute itself, by the names that ClusterClasses give them, such
-	// as generate-patches.foo. They count only with Cluster API's feature gate RuntimeSDK.
+	// Patches are the external patches that this process can compute itself, by the names that
+	// ClusterClasses give them, such as generate-patches.foo. They are used only with Cluster
+	// API's feature gate RuntimeSDK.
 	Patches map[string]Patch
-	// Namespace is the only one whose Clusters count; all if empty.
+	// Namespace is the only namespace whose Clusters count. If it is empty, all Clusters count.
 	Namespace string
 }
 
-// task decides about one Cluster after the other.
+// task decides about one Cluster at a time.
 type task struct {
 	Options
 
 	mu sync.Mutex
-	// granted are the Clusters that were let go here, until the ledger shows it.
+	// granted are the Clusters that this process let through, which the ledger may not show
+	// yet.
 	granted map[types.UID]bool
-	// computed are the demands of Clusters, for as long as nothing changed that they were computed from.
+	// computed holds the demands of Clusters. A demand is valid until something changes that it
+	// was computed from.
 	computed map[types.UID]computed
 }
 
@@ -71,8 +76,8 @@ type computed struct {
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclustertemplates;foomachinetemplates;foomachinepooltemplates,verbs=get
 
-// New returns the task that holds new Clusters back, for BeforeClusterCreate, until the quota has room for them. Only one
-// process may run it at a time.
+// New returns the task for BeforeClusterCreate. It holds new Clusters back until the quota has room
+// for them. Only one process may run it at a time.
 func New(options Options) work.Task {
 	return &task{Options: options, granted: map[types.UID]bool{}, computed: map[types.UID]computed{}}
 }
@@ -102,7 +107,7 @@ func (t *task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return outcome, nil
 }
 
-// noCloud is what a Cluster waits for whose quota nobody can be asked for.
+// noCloud is what a Cluster waits for if there is no cloud to ask for its quota.
 const noCloud = "the quota check is on, but the runtime extension has no cloud to ask: start it with --cloud-endpoint (FOO_CLOUD_ENDPOINT), or turn the check off"
 
 func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
@@ -140,7 +145,7 @@ func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return t.compare(ctx, asked, claims)
 }
 
-// clusters returns all Clusters by their UIDs, and forgets what is known of others.
+// clusters returns all Clusters by UID, and forgets what is known about Clusters that are gone.
 func (t *task) clusters(ctx context.Context) (map[types.UID]*clusterv1.Cluster, error) {
 	list := &clusterv1.ClusterList{}
 	if err := t.Client.List(ctx, list, client.InNamespace(t.Namespace)); err != nil {
@@ -155,7 +160,7 @@ func (t *task) clusters(ctx context.Context) (map[types.UID]*clusterv1.Cluster, 
 	return clusters, nil
 }
 
-// demand computes what a Cluster asks for, unless nothing changed since it was.
+// demand returns what a Cluster asks for. It computes the demand only if something changed.
 func (t *task) demand(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
 	plan, err := topologies.blueprint(ctx, cluster)
 	if err != nil {
@@ -173,10 +178,11 @@ func (t *task) demand(ctx context.Context, topologies *topologies, cluster *clus
 	return asked, nil
 }
 
-// anyAccount stands for the account of a demand that nobody could compute: it counts everywhere.
+// anyAccount is the account of a demand that could not be computed. Such a demand counts in every
+// account.
 const anyAccount = "any"
 
-// accountOf names the account that a demand is ordered from.
+// accountOf names the account from which a demand is ordered.
 func (t *task) accountOf(ctx context.Context, asked demand) (string, error) {
 	switch {
 	case asked.fooCluster == nil:
@@ -196,7 +202,7 @@ func (t *task) accountOf(ctx context.Context, asked demand) (string, error) {
 	return "tenant " + identity.Spec.Tenant + " of " + identity.Spec.Endpoint, nil
 }
 
-// compare asks the cloud for what it has, and decides.
+// compare asks the cloud what it has, and decides.
 func (t *task) compare(ctx context.Context, asked demand, claims []promised) (work.Outcome, error) {
 	c := t.Clouds.OfFooCluster(ctx, asked.fooCluster)
 	types, err := c.InstanceTypes(ctx)
@@ -229,8 +235,8 @@ func snapshot(ctx context.Context, c cloud.Cloud, sizes sizes) (account, error) 
 	return count(instances, loadBalancers, quota, sizes), nil
 }
 
-// absent says which instance types are asked for that the cloud does not have, or is empty. Types that are not certain are not
-// held against a Cluster.
+// absent returns a message that names the requested instance types that the cloud does not have, or
+// an empty text. Uncertain types are not held against a Cluster.
 func (s sizes) absent(asked demand) string {
 	if asked.uncertain {
 		return ""
@@ -248,7 +254,7 @@ func (s sizes) absent(asked demand) string {
 	return fmt.Sprintf("the cloud has no instance type %s, it has: %s", strings.Join(names, ", "), strings.Join(slices.Sorted(maps.Keys(s.known)), ", "))
 }
 
-// outcome says in words what was decided.
+// outcome describes the decision.
 func outcome(decided verdict, asked demand) work.Outcome {
 	assumed := ""
 	if asked.uncertain {

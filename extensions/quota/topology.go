@@ -21,7 +21,8 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// topologies computes what the topology controller would make of Clusters. A class and its templates are read once.
+// topologies computes what the topology controller would create for Clusters. It reads a class and
+// its templates only once.
 type topologies struct {
 	client    client.Client
 	patches   patches
@@ -29,16 +30,17 @@ type topologies struct {
 	known     map[client.ObjectKey]*blueprint
 }
 
-// blueprint is a ClusterClass with its templates, without the patches that can not be computed here or need not be.
+// blueprint is a ClusterClass with its templates, without the patches that cannot or need not be
+// computed here.
 type blueprint struct {
 	// ClusterBlueprint is nil if the infrastructure is not Foo's.
 	*scope.ClusterBlueprint
 
-	// kind of the infrastructure that the class makes, with its group.
+	// kind of the infrastructure that the class creates, including its group.
 	kind schema.GroupKind
-	// external says that there are patches that can not be computed here.
+	// external means that there are patches that cannot be computed here.
 	external bool
-	// versions names the state of the class and all templates that were read.
+	// versions identifies the state of the class and of all templates that were read.
 	versions string
 }
 
@@ -50,7 +52,8 @@ func newTopologies(c client.Client, patches patches) (*topologies, error) {
 	return &topologies{client: c, patches: patches, generator: generator, known: map[client.ObjectKey]*blueprint{}}, nil
 }
 
-// desired returns the objects that the topology of a Cluster asks for, as if nothing was there yet.
+// desired returns the objects that the topology of a Cluster asks for, as if none of them existed
+// yet.
 func (t *topologies) desired(ctx context.Context, cluster *clusterv1.Cluster, plan *blueprint) (*scope.ClusterState, error) {
 	cluster = cluster.DeepCopy()
 	cluster.SetGroupVersionKind(clusterv1.GroupVersion.WithKind(clusterv1.ClusterKind))
@@ -66,7 +69,8 @@ func (t *topologies) desired(ctx context.Context, cluster *clusterv1.Cluster, pl
 	return state, nil
 }
 
-// blueprint reads the class of a Cluster and, if its infrastructure is Foo's, the templates of that.
+// blueprint reads the class of a Cluster and, if its infrastructure is Foo's, the infrastructure
+// templates.
 func (t *topologies) blueprint(ctx context.Context, cluster *clusterv1.Cluster) (*blueprint, error) {
 	key := cluster.GetClassKey()
 	if known, ok := t.known[key]; ok {
@@ -89,23 +93,25 @@ func (t *topologies) blueprint(ctx context.Context, cluster *clusterv1.Cluster) 
 	return made, nil
 }
 
-// infrastructureKind returns the kind of the infrastructure that a class makes.
+// infrastructureKind returns the kind of infrastructure that a class creates.
 func infrastructureKind(class *clusterv1.ClusterClass) schema.GroupKind {
 	kind := class.Spec.Infrastructure.TemplateRef.GroupVersionKind().GroupKind()
 	kind.Kind = strings.TrimSuffix(kind.Kind, clusterv1.TemplateSuffix)
 	return kind
 }
 
-// ordering are the kinds of the templates that say what the cloud is asked for.
+// ordering are the kinds of templates that determine what is ordered from the cloud.
 var ordering = map[string]bool{clusterKind + clusterv1.TemplateSuffix: true, templateKind: true, machinePoolKind + clusterv1.TemplateSuffix: true}
 
-// orders reports whether a template says what the cloud is asked for. Those of control planes, of bootstrap providers and of other
-// infrastructure do not, and may be of any provider, which nobody here has the right to read.
+// orders reports whether a template determines what is ordered from the cloud. Templates of control
+// planes, bootstrap providers and other infrastructure do not. They may belong to any provider, and
+// this process has no permission to read them.
 func orders(kind schema.GroupVersionKind) bool {
 	return kind.Group == infrav1.GroupVersion.Group && ordering[kind.Kind]
 }
 
-// templates reads the templates of a class until one can not be read. Those that order nothing are taken for empty.
+// templates reads the templates of a class until one cannot be read. Templates that order nothing
+// count as empty.
 type templates struct {
 	client    client.Client
 	namespace string
@@ -161,7 +167,8 @@ func (t *templates) get(ctx context.Context, reference clusterv1.ClusterClassTem
 	return template
 }
 
-// passing reports whether an error may be gone at the next try, and says nothing of the objects that were read.
+// passing reports whether an error may be gone on the next try. Such an error says nothing about
+// the objects that were read.
 func passing(ctx context.Context, err error) bool {
 	var answered apierrors.APIStatus
 	if errors.As(err, &answered) {

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/cluster-api/controllers/clustercache"
 )
 
-// unconnected is a ClusterCache without connections. Cluster API's computation asks for one, and uses it only for Clusters
-// that have machines.
+// unconnected is a ClusterCache without connections. Cluster API's computation requires one, but
+// uses it only for Clusters that have machines.
 type unconnected struct{}
 
 var _ clustercache.ClusterCache = unconnected{}

@@ -12,8 +12,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Versions returns the Kubernetes versions of which the cloud of a Cluster has an image, oldest first; nil for a Cluster on
-// another infrastructure than Foo's.
+// Versions returns the Kubernetes versions for which the cloud of a Cluster has an image, oldest
+// first. It returns nil for a Cluster on infrastructure other than Foo's.
 func (o Options) Versions(ctx context.Context, key client.ObjectKey) ([]string, error) {
 	cluster := &clusterv1.Cluster{}
 	if err := o.Client.Get(ctx, key, cluster); err != nil {

@@ -10,10 +10,11 @@ import (
 	"os"
 )
 
-// clientAuthorities is the path of a file with the authorities that sign the certificates of callers.
+// clientAuthorities is the path of a file with the CAs that sign the certificates of callers.
 type clientAuthorities string
 
-// renew has each connection checked against what the file says by then. The webhook server reads it only once.
+// renew checks each new connection against the current content of the file. The webhook server
+// reads it only once.
 func (a clientAuthorities) renew(config *tls.Config) {
 	config.GetConfigForClient = func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		pool, err := a.read()
@@ -22,7 +23,7 @@ func (a clientAuthorities) renew(config *tls.Config) {
 		}
 		renewed := config.Clone()
 		renewed.ClientCAs = pool
-		// Who resumes a session is not asked for a certificate again.
+		// A caller that resumes a session is not asked for a certificate again.
 		renewed.SessionTicketsDisabled = true
 		return renewed, nil
 	}

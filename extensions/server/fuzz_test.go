@@ -26,7 +26,7 @@ func (switched) Wanted(given map[string]string) (bool, error) { return doWork.Ge
 
 func (switched) Run(context.Context, work.Job) (work.Outcome, error) { return work.Outcome{}, nil }
 
-// waiting is where all jobs wait.
+// waiting is a ledger in which all jobs wait.
 type waiting struct{}
 
 func (waiting) Ask(_ context.Context, job work.Job) (work.Answer, error) {
@@ -41,7 +41,8 @@ func handlers() Handlers {
 	return Handlers{Lifecycle: lifecycle.New(lifecycle.Options{Jobs: waiting{}, Tasks: tasks, Settings: []settings.Doc{doWork.Doc()}})}
 }
 
-// FuzzHandlers sends any JSON to each handler: none panics, each says how it went, and one that fails says why.
+// FuzzHandlers sends any JSON to each handler. No handler panics, each reports its status, and a
+// failure has a message.
 func FuzzHandlers(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `{"cluster":null}`, `{"settings":{"work":"Enabled"}}`, `{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b","uid":"c"}}}`,

@@ -20,24 +20,25 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
-// timeoutSeconds is how long Cluster API is to wait for an answer. Handlers need milliseconds; the rest is for an API server
-// that is busy.
+// timeoutSeconds is how long Cluster API should wait for an answer. Handlers need milliseconds; the
+// rest is for a busy API server.
 const timeoutSeconds = 10
 
-// Options of the server.
+// Options configures the server.
 type Options struct {
 	// Port that it listens on.
 	Port int
-	// CertDir holds the certificate and the key, in files of these names, and the authorities of clients in ClientCAName.
+	// CertDir holds the certificate and the key in files with these names, and the CAs of
+	// clients in ClientCAName.
 	CertDir, CertName, KeyName string
-	// ClientCAName is the name of the file with the authorities that sign the certificates of callers. With none, anybody
-	// may call. It is read anew for each connection.
+	// ClientCAName is the name of the file with the CAs that sign the certificates of callers.
+	// If it is empty, anybody may call. The file is read again for each connection.
 	ClientCAName string
-	// TLS changes the configuration of TLS.
+	// TLS changes the TLS configuration.
 	TLS []func(*tls.Config)
 }
 
-// New returns a server without handlers, which the manager takes as its webhook server.
+// New returns a server without handlers. Use it as the webhook server of the manager.
 func New(options Options) (*runtimeserver.Server, error) {
 	catalog := runtimecatalog.New()
 	if err := runtimehooksv1.AddToCatalog(catalog); err != nil {
@@ -57,11 +58,11 @@ func New(options Options) (*runtimeserver.Server, error) {
 	return server, nil
 }
 
-// Handlers are all that the server has.
+// Handlers are all handlers of the server.
 type Handlers struct {
 	// Lifecycle hooks.
 	Lifecycle lifecycle.Hooks
-	// Patches, Validation and Variables are those of the ClusterClass foo-extension.
+	// Patches, Validation and Variables serve the ClusterClass foo-extension.
 	Patches    topology.Patches
 	Validation topology.Validation
 	Variables  topology.Variables
@@ -69,8 +70,9 @@ type Handlers struct {
 	Planner upgradeplan.Planner
 }
 
-// Register adds the handlers to the webhook server of a manager, which New must have made, and has it started with the manager.
-// Every handler's policy is Fail: none of them may be left out without anybody noticing.
+// Register adds the handlers to the manager's webhook server, which New must have created. The
+// manager starts that server. Every handler's failure policy is Fail, so that none can be left out
+// unnoticed.
 //
 //contract:runtime-extension/implementation
 //contract:runtime-extension/timeouts

@@ -1,12 +1,15 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package settings reads the settings of an ExtensionConfig, which Cluster API hands to each call of a hook as text.
+// Package settings reads the settings of an ExtensionConfig. Cluster API passes them as text to
+// each call of a hook.
 //
-// Each setting is a Key with its default, what is allowed and what it means, so that the documentation and the messages say
-// the same as the code. Everything that does work is off until a setting turns it on.
+// Each setting is a Key with its default, its allowed values and its meaning, so that the
+// documentation and the messages match the code. Everything that does work is off until a setting
+// turns it on.
 //
-// Limits: a Key says what one setting may be; what settings demand of each other is for those who read them to check.
+// Limits: a Key describes the values of one setting. Code that reads several settings must check
+// their dependencies itself.
 package settings
 
 import (
@@ -19,15 +22,15 @@ import (
 	"time"
 )
 
-// Doc describes a setting for people.
+// Doc describes a setting for users.
 type Doc struct {
 	// Name of the setting.
 	Name string
-	// Default is what holds if the setting is missing; empty if it has none.
+	// Default applies if the setting is missing. It is empty if there is no default.
 	Default string
-	// Allowed says what values it may have.
+	// Allowed describes the allowed values.
 	Allowed string
-	// Meaning says what it does.
+	// Meaning describes what the setting does.
 	Meaning string
 }
 
@@ -41,8 +44,8 @@ type Key[T any] struct {
 // Doc returns the description of the setting.
 func (k Key[T]) Doc() Doc { return k.doc }
 
-// Get returns the setting's value, or its default if it is missing. The error of a wrong value says what was given and what
-// is allowed.
+// Get returns the setting's value, or its default if it is missing. The error for an invalid value
+// contains the given value and what is allowed.
 func (k Key[T]) Get(settings map[string]string) (T, error) {
 	given, ok := settings[k.doc.Name]
 	if !ok {
@@ -55,9 +58,9 @@ func (k Key[T]) Get(settings map[string]string) (T, error) {
 	return value, nil
 }
 
-// Error says that a setting has a value that is not allowed.
+// Error reports that a setting has a value that is not allowed.
 type Error struct {
-	// Setting is its name, Given its value, and Allowed says what it may be.
+	// Setting is the setting's name, Given its value, and Allowed describes the allowed values.
 	Setting, Given, Allowed string
 }
 
@@ -66,7 +69,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("setting %s of the ExtensionConfig is %q, want %s", e.Setting, e.Given, e.Allowed)
 }
 
-// errRefused stands for all that a parser refuses: the message of an Error says what is allowed.
+// errRefused is the error for everything that a parser refuses. The message of an Error describes
+// the allowed values.
 var errRefused = errors.New("refused")
 
 const (
@@ -105,7 +109,7 @@ func Choice[T ~string](name, meaning string, allowed ...T) Key[T] {
 	}
 }
 
-// Duration is a setting like 90s or 10m, more than zero and at most the limit.
+// Duration is a setting such as 90s or 10m, greater than zero and at most the limit.
 func Duration(name, meaning string, absent, limit time.Duration) Key[time.Duration] {
 	return Key[time.Duration]{
 		doc: Doc{
@@ -141,7 +145,8 @@ func Number(name, meaning string, absent, limit int) Key[int] {
 	}
 }
 
-// Text is a setting that the check accepts, with no default. Allowed says what the check wants.
+// Text is a setting without a default that the check must accept. Allowed describes what the check
+// accepts.
 func Text(name, meaning, allowed string, check func(string) error) Key[string] {
 	return Key[string]{
 		doc: Doc{Name: name, Allowed: allowed, Meaning: meaning},
@@ -151,7 +156,8 @@ func Text(name, meaning, allowed string, check func(string) error) Key[string] {
 	}
 }
 
-// List is a setting of values with commas between, each of which the check accepts, with no default.
+// List is a setting without a default that holds comma-separated values. The check must accept each
+// of them.
 func List(name, meaning, allowed string, check func(string) error) Key[[]string] {
 	return Key[[]string]{
 		doc: Doc{Name: name, Allowed: "with commas between, " + allowed, Meaning: meaning},
@@ -169,8 +175,8 @@ func List(name, meaning, allowed string, check func(string) error) Key[[]string]
 	}
 }
 
-// CheckNames returns an error that names the settings that are not among the known ones. A misspelled setting would
-// otherwise leave off what it was to turn on, which shows when it is too late.
+// CheckNames returns an error that names all unknown settings. A misspelled setting would otherwise
+// leave off what it should turn on, and nobody would notice until too late.
 //
 //contract:runtime-extension/settings
 func CheckNames(settings map[string]string, known []Doc) error {

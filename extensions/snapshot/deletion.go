@@ -17,7 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
 )
 
-// lastTry is how long a try may take that begins when the bound of a deletion is nearly or wholly over, as after a restart.
+// lastTry is how long a try may take if it begins when the time for a deletion is almost or
+// completely over, as after a restart.
 const lastTry = time.Minute
 
 // deletion is the task of the hook BeforeClusterDelete.
@@ -27,14 +28,15 @@ type deletion struct {
 	now      func() time.Time
 }
 
-// BeforeClusterDelete returns the task that takes an etcd snapshot before a Cluster is deleted. It ends: once the setting
-// finalSnapshotTimeout is over since the first call of the hook, the Cluster goes without one, and the message says so.
+// BeforeClusterDelete returns the task that takes an etcd snapshot before a Cluster is deleted. It
+// always ends: once finalSnapshotTimeout has passed since the first call of the hook, the Cluster
+// is deleted without a snapshot, and the message says so.
 func BeforeClusterDelete(clusters client.Reader, etcd Etcd) work.Task {
 	return deletion{clusters: clusters, taker: taker{etcd: etcd}, now: time.Now}
 }
 
-// FinalBound returns how long a deletion is held for its snapshot at most, with the last try, from the first call of the hook. It
-// is 0 if the settings ask for none.
+// FinalBound returns the maximum time for which a deletion is held for its snapshot, from the first
+// call of the hook and including the last try. It returns 0 if the settings ask for no snapshot.
 func FinalBound(given map[string]string) (time.Duration, error) {
 	terms, wanted, err := readTerms(given, finalSnapshot)
 	if err != nil || !wanted {
@@ -70,14 +72,15 @@ func (d deletion) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return d.outcome(came, terms, end), nil
 }
 
-// outcome lets the deletion go when there is a snapshot, or none to be had, or when the time is over.
+// outcome allows the deletion if there is a snapshot, if there cannot be one, or if the time is
+// over.
 func (d deletion) outcome(came result, terms terms, end time.Time) work.Outcome {
 	left := end.Sub(d.now())
 	switch {
 	case came.problem == "":
 		return came.stored
 	case came.external:
-		// Such an etcd is not deleted with the Cluster.
+		// External etcd is not deleted with the Cluster.
 		return work.Outcome{Done: true, Message: "no final etcd snapshot was taken: " + came.problem}
 	case left <= 0:
 		return work.Outcome{Done: true, Message: fmt.Sprintf("no final etcd snapshot was taken within %s: %s", terms.final, came.problem)}
@@ -88,7 +91,8 @@ func (d deletion) outcome(came result, terms terms, end time.Time) work.Outcome 
 	}
 }
 
-// initialized reports whether the Cluster has ever had an etcd. One that is gone has none to take a snapshot of.
+// initialized reports whether the Cluster has ever had an etcd. A Cluster that is gone has no etcd
+// to take a snapshot of.
 func (d deletion) initialized(ctx context.Context, key client.ObjectKey) (bool, error) {
 	cluster := &clusterv1.Cluster{}
 	if err := d.clusters.Get(ctx, key, cluster); err != nil {

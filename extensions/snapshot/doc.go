@@ -1,11 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package snapshot takes etcd snapshots of workload clusters: before each step of an upgrade of the control plane, which is
-// held until the snapshot is stored, and before a Cluster is deleted, which is held for a bounded time only.
+// Package snapshot takes etcd snapshots of workload clusters: before each step of an upgrade of the
+// control plane, which is held until the snapshot is stored, and before a Cluster is deleted, which
+// is held only for a limited time.
 //
-// Both are off until a setting turns them on. Settings describes what else can be set.
+// Both are off until a setting turns them on. Settings describes the other settings.
 //
-// Limits: only etcd that kubeadm runs on the control plane machines can be reached. For another one the upgrade is held,
-// unless the setting snapshotExternalEtcd says otherwise; its deletion is not held, since such an etcd is not deleted.
+// Limits: only etcd that kubeadm runs on the control plane machines can be reached. With any other
+// etcd, an upgrade is held unless the setting snapshotExternalEtcd says otherwise. A deletion is
+// not held, because such an etcd is not deleted.
 package snapshot

@@ -14,14 +14,16 @@ import (
 )
 
 const (
-	// atOnce is how many snapshots are taken at once, so that slow ones leave workers to other jobs.
+	// atOnce is how many snapshots are taken concurrently, so that slow ones leave workers for
+	// other jobs.
 	atOnce = 2
-	// growth is by how many bytes a database may grow between when its size is asked for and when it is sent.
+	// growth is how many bytes a database may grow between the request for its size and the
+	// transfer.
 	growth = 64 << 20
 	mebi   = 1 << 20
 )
 
-// refusal says why a snapshot is not taken now. Its text may be shown.
+// refusal is why a snapshot is not taken now. Its text may be shown.
 type refusal string
 
 // Error implements error.
@@ -29,7 +31,7 @@ func (r refusal) Error() string { return string(r) }
 
 const errBusy = refusal("other snapshots are being taken")
 
-// limited is a way to etcd that is open to few at once.
+// limited lets only a few callers use etcd concurrently.
 type limited struct {
 	etcd  Etcd
 	size  int64
@@ -37,10 +39,10 @@ type limited struct {
 	turns *semaphore.Weighted
 }
 
-// Limited returns a way to etcd on which at most two members are asked for snapshots at once, and only for such whose temporary
-// files fit together into a room of so many bytes: a volume that is filled beyond its limit costs the whole Pod. Who comes
-// when there is no turn or no room left has to try again; a database that is larger than the room is refused. All tasks of a
-// process are to share one.
+// Limited returns an Etcd that runs at most two snapshots concurrently, and only if their temporary
+// files fit together into room bytes: filling a volume beyond its limit costs the whole Pod.
+// Callers that find no free slot or not enough room must try again. A database that is larger than
+// the room is refused. All tasks of a process must share one Limited.
 func Limited(etcd Etcd, room int64) Etcd {
 	return &limited{etcd: etcd, size: room, room: semaphore.NewWeighted(room), turns: semaphore.NewWeighted(atOnce)}
 }
@@ -65,8 +67,8 @@ func (l *limited) WithHealthyEtcdMember(ctx context.Context, cluster client.Obje
 	})
 }
 
-// roomFor returns how many bytes a snapshot of a member may have at most.
+// roomFor returns the maximum size of a member's snapshot in bytes.
 func roomFor(member workload.EtcdMember) int64 { return member.Member.DatabaseSize + growth }
 
-// roundUp returns how many whole MiB so many bytes are.
+// roundUp converts bytes to MiB, rounded up.
 func roundUp(bytes int64) int64 { return (bytes + mebi - 1) / mebi }

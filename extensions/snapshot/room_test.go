@@ -18,12 +18,12 @@ import (
 
 const busy = "waiting for an etcd snapshot: other snapshots are being taken"
 
-// sized is a member with a database of so many MiB.
+// sized is a member with a database of size MiB.
 func sized(size int64) workload.EtcdMember {
 	return workload.EtcdMember{Member: workload.Member{DatabaseSize: size * mebi}}
 }
 
-// blocking reaches a member as soon as all are let go.
+// blocking counts its callers, and blocks them until letGo is closed.
 func blocking(open *atomic.Int32, letGo <-chan struct{}) Etcd {
 	return etcdFunc(func(func(context.Context, workload.EtcdMember) error) error {
 		open.Add(1)

@@ -12,13 +12,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
 )
 
-// externalEtcd says what becomes of an upgrade if etcd can not be reached because the control plane does not run it.
+// externalEtcd is what happens to an upgrade if etcd cannot be reached because the control plane
+// does not run it.
 type externalEtcd string
 
 const (
-	// hold has the upgrade wait: who turned snapshots on does not expect one without.
+	// hold makes the upgrade wait: users who turned snapshots on do not expect an upgrade
+	// without one.
 	hold externalEtcd = "Hold"
-	// skip lets it go on.
+	// skip lets the upgrade continue.
 	skip externalEtcd = "Skip"
 )
 
@@ -44,7 +46,7 @@ var (
 		hold, skip)
 )
 
-// Settings describes the settings that the tasks read.
+// Settings returns the settings that the tasks read.
 func Settings() []settings.Doc {
 	return []settings.Doc{
 		snapshots.Doc(), finalSnapshot.Doc(), snapshotURL.Doc(), snapshotsKept.Doc(), snapshotTimeout.Doc(),
@@ -61,7 +63,8 @@ type terms struct {
 	etcd    externalEtcd
 }
 
-// readTerms reads the settings of a task that the switch turns on. It reports whether it is on.
+// readTerms reads the settings of the task that the switch enables. It reports whether the switch
+// is on.
 func readTerms(given map[string]string, enabled settings.Key[bool]) (terms, bool, error) {
 	on, err := enabled.Get(given)
 	if err != nil || !on {
@@ -82,7 +85,8 @@ func readTerms(given map[string]string, enabled settings.Key[bool]) (terms, bool
 	return result, true, nil
 }
 
-// readURL returns the URL of the bucket. Its errors do not quote it, since somebody may have put a password into it.
+// readURL returns the URL of the bucket. Its errors do not quote the URL, because somebody may have
+// put a password into it.
 func readURL(given map[string]string, enabled settings.Key[bool]) (string, error) {
 	name, allowed := snapshotURL.Doc().Name, snapshotURL.Doc().Allowed
 	if given[name] == "" {

@@ -21,38 +21,39 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// patience is how long to wait before a snapshot is tried again. What it waits for, a bucket or a cluster, is mended by
-// people, and a try may move gigabytes.
+// patience is how long to wait before the next try. People must fix what a snapshot waits for, a
+// bucket or a cluster, and a try may move gigabytes.
 const patience = 30 * time.Second
 
-// findTimeout bounds the look for a snapshot, which many may do at once: a bucket that does not answer must not keep workers from
-// other jobs.
+// findTimeout bounds the search for a snapshot. Many searches may run concurrently, and a bucket
+// that does not answer must not keep workers from other jobs.
 const findTimeout = 30 * time.Second
 
-// Etcd reaches the etcd of workload clusters; *workload.Clusters does.
+// Etcd connects to the etcd of workload clusters. *workload.Clusters implements it.
 type Etcd interface {
 	// WithHealthyEtcdMember runs do with a client of one healthy member.
 	WithHealthyEtcdMember(ctx context.Context, cluster client.ObjectKey, do func(context.Context, workload.EtcdMember) error) error
 }
 
-// taker takes a snapshot of a name, or finds it.
+// taker finds the snapshot with a name, or takes it.
 type taker struct {
 	etcd Etcd
 }
 
-// result is what came of it.
+// result is the result of a try.
 type result struct {
 	// stored is the outcome if there is a snapshot now.
 	stored work.Outcome
-	// problem says why there is none; it is empty if there is.
+	// problem is why there is no snapshot. It is empty if there is one.
 	problem string
-	// unreachable says that there never will be: etcd can not be reached as it is set up.
+	// unreachable means that there never will be one: etcd cannot be reached in its current
+	// setup.
 	unreachable bool
-	// external says that the control plane does not run etcd.
+	// external means that the control plane does not run etcd.
 	external bool
 }
 
-// take returns what came of it; the problem is written into the log in more words.
+// take returns the result of a try. It logs the problem in more detail.
 func (t taker) take(ctx context.Context, job work.Job, name etcdsnapshot.Name, terms terms) result {
 	ctx, cancel := context.WithTimeout(ctx, terms.timeout)
 	defer cancel()
@@ -94,21 +95,20 @@ func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.
 		Report:  report(taken, store.Location(name)),
 	}
 	if err := store.Prune(ctx, name, terms.keep); err != nil {
-		// The snapshot is there; what is too much can be deleted by anybody at any time.
+		// The snapshot is stored, and anybody can delete the surplus at any time.
 		ctrl.LoggerFrom(ctx).Info("Could not delete old etcd snapshots", "detail", etcdsnapshot.Detail(err))
 		outcome.Message += "; " + err.Error()
 	}
 	return outcome, nil
 }
 
-// find looks for the snapshot.
 func find(ctx context.Context, store *etcdsnapshot.Store, name etcdsnapshot.Name) (etcdsnapshot.Snapshot, bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTimeout)
 	defer cancel()
 	return store.Find(ctx, name)
 }
 
-// report says where a snapshot is and what is in it, for whoever is to restore it.
+// report describes where a snapshot is and what it contains, for restoring it.
 func report(taken etcdsnapshot.Snapshot, location string) string {
 	return strings.Join([]string{
 		"etcd snapshot: " + location,
@@ -121,7 +121,7 @@ func report(taken etcdsnapshot.Snapshot, location string) string {
 	}, "\n")
 }
 
-// explain says why there is no snapshot, in words that are the same each time.
+// explain returns why there is no snapshot, in words that are always the same.
 func explain(cluster client.ObjectKey, err error) result {
 	var failed *etcdsnapshot.Error
 	var refused refusal
@@ -143,7 +143,7 @@ func explain(cluster client.ObjectKey, err error) result {
 	return result{problem: "the workload cluster can not be asked: " + message.Of(err)}
 }
 
-// missing reports whether the error says that there is no object of the name.
+// missing reports whether the error means that no object with the name exists.
 func missing(err error, name string) bool {
 	var status apierrors.APIStatus
 	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name

@@ -24,7 +24,7 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// realEtcd runs an etcd, and counts how often it is reached.
+// realEtcd runs an etcd and counts how often it is used.
 func realEtcd(t *testing.T) (etcd Etcd, reached *int) {
 	g := NewWithT(t)
 	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), StartTimeout: envtestenv.Patience, StopTimeout: envtestenv.Patience}

@@ -32,7 +32,7 @@ var (
 	since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-// etcdFunc is what reaching etcd comes to.
+// etcdFunc implements Etcd with a function.
 type etcdFunc func(do func(context.Context, workload.EtcdMember) error) error
 
 func (f etcdFunc) WithHealthyEtcdMember(ctx context.Context, _ client.ObjectKey, do func(context.Context, workload.EtcdMember) error) error {
@@ -110,7 +110,7 @@ func notFound(name string) error {
 	return fmt.Errorf("getting the secret %s: %w", name, apierrors.NewNotFound(corev1.Resource("secrets"), name))
 }
 
-// refused is how a dialed API server that is gone answers, from another port each time.
+// refused is the error for an API server that is gone, from a different port each time.
 func refused(port int) error {
 	return &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port}, Err: errors.New("connection reset by hunter2")}
 }
@@ -201,7 +201,8 @@ func TestStepThatHasBegun(t *testing.T) {
 	}
 }
 
-// clusters has a Cluster whose control plane was initialized, or was not, and has the versions.
+// clusters returns a reader with a Cluster, whose control plane has the versions and was
+// initialized or not.
 func clusters(g Gomega, initialized bool, versions ...string) client.Reader {
 	scheme := fake.NewClientBuilder().Build().Scheme()
 	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())

@@ -22,9 +22,10 @@ type upgrade struct {
 	taker    taker
 }
 
-// BeforeControlPlaneUpgrade returns the task that takes an etcd snapshot before a step of an upgrade of the control plane.
-// The step is held until the snapshot is stored. Once the step has begun all the same, as when the hook was skipped, none is
-// taken: it would not be one of before.
+// BeforeControlPlaneUpgrade returns the task that takes an etcd snapshot before a step of an
+// upgrade of the control plane. The step is held until the snapshot is stored. If the step has
+// begun anyway, for example because the hook was skipped, no snapshot is taken: it would not be
+// from before the step.
 func BeforeControlPlaneUpgrade(clusters client.Reader, etcd Etcd) work.Task {
 	return upgrade{clusters: clusters, taker: taker{etcd: etcd}}
 }
@@ -65,7 +66,8 @@ func (u upgrade) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 	return work.Outcome{RetryAfter: patience, Message: "waiting for an etcd snapshot: " + came.problem}, nil
 }
 
-// begun returns a version of the control plane that is newer than the one before the step, or nothing.
+// begun returns a version of the control plane that is newer than the one before the step. It is
+// empty if there is none.
 func (u upgrade) begun(ctx context.Context, job work.Job) (string, error) {
 	cluster := &clusterv1.Cluster{}
 	if err := u.clusters.Get(ctx, job.Cluster, cluster); err != nil {

@@ -23,15 +23,16 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/machinepoolrules"
 )
 
-// specPath is where the spec stands that a template gives to what is made of it.
+// specPath is the path of the spec that a template gives to the objects created from it.
 var specPath = field.NewPath("spec", "template", "spec")
 
-// unlikeKind says that a template does not have the types of its kind. Its content is not repeated.
+// unlikeKind reports that a template does not match the types of its kind. It does not repeat the
+// content of the template.
 func unlikeKind(t *template, err error) string {
 	return fmt.Sprintf("the %s %s, want what its kind allows", t.kind.Kind, unlike(err))
 }
 
-// checkVersion wants no workers that are newer than their control plane.
+// checkVersion refuses workers that are newer than their control plane.
 func (t *template) checkVersion(controlPlane *semver.Version) findings {
 	given := ""
 	switch {
@@ -95,7 +96,7 @@ func (t *template) checkControlPlane() findings {
 	return append(wrong, t.refused(problems)...)
 }
 
-// refused makes findings of the problems that rules have with the template.
+// refused turns the problems that rules found in the template into findings.
 func (t *template) refused(problems field.ErrorList) findings {
 	wrong := make(findings, 0, len(problems))
 	for _, problem := range problems {
@@ -104,7 +105,7 @@ func (t *template) refused(problems field.ErrorList) findings {
 	return wrong
 }
 
-// checkSANs wants what a certificate can name.
+// checkSANs requires names that a certificate can contain.
 func checkSANs(names []string, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	for i, name := range names {
@@ -116,14 +117,14 @@ func checkSANs(names []string, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkEndpoints wants members that can be reached, each once.
+// checkEndpoints requires https URLs with a host, each only once.
 func checkEndpoints(endpoints []string, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	seen := map[string]bool{}
 	for i, endpoint := range endpoints {
 		parsed, err := url.Parse(endpoint)
 		if err != nil || parsed.Scheme != "https" || parsed.Hostname() == "" || parsed.User != nil {
-			// It may hold a password.
+			// The endpoint may hold a password.
 			problems = append(problems, field.Invalid(path.Index(i), field.OmitValueType{}, "must be https:// and a host, with a port if it is not 443 and without a password"))
 		} else if seen[endpoint] {
 			problems = append(problems, field.Duplicate(path.Index(i), endpoint))
@@ -133,7 +134,7 @@ func checkEndpoints(endpoints []string, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// checkBootstrap is for workers what checkControlPlane is for a control plane.
+// checkBootstrap does for workers what checkControlPlane does for a control plane.
 func (t *template) checkBootstrap() findings {
 	if t.kind != bootstrapKind || t.version != v1beta2 {
 		return nil
@@ -145,7 +146,7 @@ func (t *template) checkBootstrap() findings {
 	return t.refused(checkArguments(object.Spec.Template.Spec, specPath))
 }
 
-// checkArguments wants names without the dashes that come before them, since kubeadm adds its own.
+// checkArguments requires names without leading dashes, because kubeadm adds its own.
 func checkArguments(config bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
 	var problems field.ErrorList
 	components := path.Child("clusterConfiguration")
@@ -169,7 +170,7 @@ func checkArguments(config bootstrapv1.KubeadmConfigSpec, path *field.Path) fiel
 	return problems
 }
 
-// checkNetwork wants Pods and Services in networks of their own.
+// checkNetwork requires separate networks for Pods and Services.
 func (t *topology) checkNetwork() findings {
 	cluster := t.common.builtins.Cluster
 	if cluster == nil || cluster.Network == nil {
@@ -186,7 +187,7 @@ func (t *topology) checkNetwork() findings {
 	return wrong
 }
 
-// overlap leaves it to Cluster API to refuse what is not a network.
+// overlap reports whether two networks overlap. Cluster API refuses texts that are not networks.
 func overlap(one, other string) bool {
 	a, err := netip.ParsePrefix(one)
 	if err != nil {

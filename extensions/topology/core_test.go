@@ -40,7 +40,7 @@ const (
 
 func init() {
 	if err := feature.MutableGates.Set("ClusterTopology=true,RuntimeSDK=true"); err != nil {
-		// Without the gates every test of a class fails, and says so.
+		// Without the gates, every test of a class fails and reports it.
 		fmt.Println(err)
 	}
 }
@@ -112,7 +112,7 @@ func (c *class) discover(ctx context.Context, calls extension) error {
 	return nil
 }
 
-// newGenerator returns what computes a topology in Cluster API.
+// newGenerator returns the generator that computes a topology in Cluster API.
 func newGenerator(ctx context.Context, calls runtimeclient.Client) (desiredstate.Generator, error) {
 	scheme := runtime.NewScheme()
 	if err := errors.Join(apiextensionsv1.AddToScheme(scheme), clusterv1.AddToScheme(scheme)); err != nil {
@@ -125,8 +125,8 @@ func newGenerator(ctx context.Context, calls runtimeclient.Client) (desiredstate
 		cache.New[cache.HookEntry](ctx, cache.DefaultTTL), cache.New[desiredstate.GenerateUpgradePlanCacheEntry](ctx, cache.DefaultTTL))
 }
 
-// compute returns what Cluster API would make of a Cluster of the class. The variables get their defaults first, by the
-// code of Cluster API's webhook.
+// compute returns what Cluster API would create for a Cluster of the class. First, the code of
+// Cluster API's webhook sets the defaults of the variables.
 func (c *class) compute(ctx context.Context, topology clusterv1.Topology) (*scope.ClusterState, error) {
 	topology.ClassRef.Name, topology.Version = c.object.Name, version
 	cluster := &clusterv1.Cluster{
@@ -172,7 +172,7 @@ func (c *class) blueprint(topology clusterv1.Topology) *scope.ClusterBlueprint {
 // extension calls the handlers as Cluster API's client does: by name, with requests and responses as JSON.
 type extension struct {
 	runtimeclient.Client
-	// settings are those of the ExtensionConfig.
+	// settings are the settings of the ExtensionConfig.
 	settings map[string]string
 	// calls are the requests that were sent, by the name of the handler.
 	calls map[string][]byte
@@ -206,7 +206,7 @@ func (e extension) CallExtension(ctx context.Context, _ runtimecatalog.Hook, _ c
 	return err
 }
 
-// overTheWire calls a handler with what is left of a request that was sent, and sends its response.
+// overTheWire passes a request to a handler as JSON, and passes its response back as JSON.
 func overTheWire[I, O any](ctx context.Context, request, response any, handle func(context.Context, *I, *O)) error {
 	sent, err := json.Marshal(request)
 	if err != nil {
@@ -225,7 +225,8 @@ func overTheWire[I, O any](ctx context.Context, request, response any, handle fu
 	return json.Unmarshal(answered, response)
 }
 
-// specs returns the specs of all that a topology is made of, without the names of objects that Cluster API makes up.
+// specs returns the specs of all parts of a topology, without the object names that Cluster API
+// generates.
 func specs(state *scope.ClusterState) map[string]any {
 	found := map[string]any{
 		"cluster": state.InfrastructureCluster.Object["spec"], "machines": state.ControlPlane.InfrastructureMachineTemplate.Object["spec"],
@@ -242,12 +243,12 @@ func specs(state *scope.ClusterState) map[string]any {
 	return found
 }
 
-// variable makes one of a Cluster.
+// variable returns a variable of a Cluster.
 func variable(name, value string) clusterv1.ClusterVariable {
 	return clusterv1.ClusterVariable{Name: name, Value: apiextensionsv1.JSON{Raw: []byte(value)}}
 }
 
-// small is a topology with a Machine of each kind.
+// small is a topology with one Machine of each kind.
 func small(variables ...clusterv1.ClusterVariable) clusterv1.Topology {
 	return clusterv1.Topology{
 		Variables:    variables,
@@ -259,7 +260,7 @@ func small(variables ...clusterv1.ClusterVariable) clusterv1.Topology {
 	}
 }
 
-// lines makes a message easier to compare.
+// lines splits a message to make it easier to compare.
 func lines(err error) []string {
 	if err == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// both loads the class with inline patches and that with external ones.
+// both loads the class with inline patches and the class with external ones.
 func both(t *testing.T) (inline, external *class) {
 	t.Helper()
 	g := NewWithT(t)
@@ -77,9 +77,11 @@ func TestRandomVariablesDoWhatTheyDoInline(t *testing.T) {
 	})
 }
 
-// drawVariables returns some of the variables with values that their schemas allow and that contradict nothing.
+// drawVariables returns some of the variables, with values that their schemas allow and that do not
+// contradict each other.
 func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
-	// Control characters are left out: inline templates are YAML, which has none, and fail.
+	// Control characters are left out: inline templates are YAML, which does not allow them, so
+	// they would fail.
 	text := rapid.StringOfN(rapid.RuneFrom([]rune(` <>&"'{}:`), unicode.L, unicode.N, unicode.P), 0, 8, -1)
 	argument := rapid.Custom(func(t *rapid.T) map[string]string {
 		return map[string]string{"name": rapid.StringMatching(`[a-z][a-z-]{0,8}`).Draw(t, "name"), "value": text.Draw(t, "value")}

@@ -5,16 +5,17 @@ package topology
 
 import "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-// patchesFolder is where kubeadm finds patches of what it deploys.
+// patchesFolder is where kubeadm looks for patches of what it deploys.
 const patchesFolder = "/etc/kubernetes/patches"
 
-// startup is what the ClusterClass foo says of the startup probe of a component.
+// startup is the patch of the ClusterClass foo for the startup probe of a component.
 const startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDelaySeconds, value: 0}
 - {op: replace, path: /spec/containers/0/startupProbe/periodSeconds, value: 1}
 - {op: replace, path: /spec/containers/0/startupProbe/failureThreshold, value: 240}
 `
 
-// patches are what the ClusterClass foo gives kubeadm, by the file in patchesFolder.
+// patches are the patches that the ClusterClass foo passes to kubeadm, by their files in
+// patchesFolder.
 var patches = []struct{ file, content string }{
 	{"etcd+json.yaml", startup},
 	{"kube-apiserver+json.yaml", startup},
@@ -23,7 +24,8 @@ var patches = []struct{ file, content string }{
 	{"corednsdeployment+json.yaml", "- {op: replace, path: /spec/replicas, value: 1}\n"},
 }
 
-// changeFast adds what the variable fast stands for, but for the arguments of etcd. The flavor fast says why.
+// changeFast adds what the variable fast stands for, except the arguments of etcd. The flavor fast
+// explains why.
 func (t *template) changeFast(said tree, config string) {
 	if !t.values.fast {
 		return
@@ -35,7 +37,8 @@ func (t *template) changeFast(said tree, config string) {
 	said.set(t.withPatches(config), config, "files")
 }
 
-// withPatches returns the files of the template and the patches. A merge patch replaces the whole list.
+// withPatches returns the files of the template together with the patches, because a merge patch
+// replaces the whole list.
 func (t *template) withPatches(config string) []any {
 	files, _, _ := unstructured.NestedSlice(t.object, "spec", "template", "spec", config, "files")
 	there := map[any]bool{}
@@ -52,7 +55,7 @@ func (t *template) withPatches(config string) []any {
 	return files
 }
 
-// etcdArguments returns the arguments of etcd. Those of the user take the place of unsafe-no-fsync.
+// etcdArguments returns the arguments of etcd. The user's arguments replace unsafe-no-fsync.
 func (v *values) etcdArguments() []argument {
 	if len(v.etcdExtraArgs) == 0 && v.fast {
 		yes := "true"

@@ -15,7 +15,7 @@ const mostFindings = 50
 // findings are what is wrong with a request.
 type findings []string
 
-// at says of each finding where it was made.
+// at prefixes each finding with its location.
 func (f findings) at(where string) findings {
 	located := make(findings, 0, len(f))
 	for _, finding := range f {
@@ -24,8 +24,9 @@ func (f findings) at(where string) findings {
 	return located
 }
 
-// into makes the response a Failure that names each finding once, always in the same order, since Cluster API keeps the message
-// in a condition. Without findings the response is a success.
+// into sets the status of the response. Findings make it a Failure that names each of them once,
+// always in the same order, because Cluster API keeps the message in a condition. Without findings
+// it is a success.
 func (f findings) into(response runtimehooksv1.ResponseObject) {
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
 	if len(f) > 0 {

@@ -20,7 +20,8 @@ var malformed = []string{
 	`{"settings":{"instanceTypes":","},"items":[]}`,
 }
 
-// fuzz calls a handler twice with whatever can be read as a request. The server itself answers what cannot.
+// fuzz calls a handler twice with every input that can be decoded as a request. The server itself
+// answers the others.
 func fuzz[I any, O any](f *testing.F, seed *I, call func(testing.TB, *I) (*O, runtimehooksv1.ResponseObject), check func(*WithT, *I, *O)) {
 	f.Add([]byte(jsonOf(seed)))
 	for _, text := range malformed {

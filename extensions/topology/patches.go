@@ -17,7 +17,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// Where a kubeadm cluster with an external etcd finds the certificates for it.
+// Paths where a kubeadm cluster with external etcd finds the certificates for it.
 const (
 	etcdCAFile   = "/etc/kubernetes/pki/etcd/ca.crt"
 	etcdCertFile = "/etc/kubernetes/pki/apiserver-etcd-client.crt"
@@ -27,9 +27,10 @@ const (
 // Patches answers the hook GeneratePatches.
 type Patches struct{}
 
-// GeneratePatches returns a JSON merge patch for each template that does not have what the variables say, in the order of the
-// UIDs. A merge patch adds what a template has nothing of, and leaves everything else alone. A variable that is missing, or does
-// not follow its schema, is a Failure. It reads no settings.
+// GeneratePatches returns a JSON merge patch for each template that differs from what the variables
+// specify, in the order of the UIDs. A merge patch adds fields even if their parents are missing,
+// and leaves everything else alone. A variable that is missing or violates its schema is a Failure.
+// The hook reads no settings.
 //
 //contract:topology-mutation/generate-patches
 //contract:topology-mutation/patch-guidelines
@@ -61,13 +62,14 @@ func (Patches) GeneratePatches(_ context.Context, request *runtimehooksv1.Genera
 	wrong.into(response)
 }
 
-// patch returns the merge patch of a template, or nil if it has already what the variables say.
+// patch returns the merge patch of a template, or nil if the template already has what the
+// variables specify.
 func (t *template) patch() ([]byte, error) {
 	changed, err := t.change()
 	if err != nil {
 		return nil, err
 	}
-	// The keys of a map are sorted: the same changes are the same bytes.
+	// The keys of a map are sorted, so the same changes give the same bytes.
 	content, err := json.Marshal(tree{"spec": tree{"template": tree{"spec": changed}}})
 	if err != nil {
 		return nil, fmt.Errorf("patch: %w", err)
@@ -88,7 +90,8 @@ type use struct {
 	user user
 }
 
-// changers write down what the variables change in each use below spec.template.spec. Other uses have no variables.
+// changers record what the variables change below spec.template.spec for each use. Other uses have
+// no variables.
 var changers = map[use]func(*template, tree) error{
 	{controlPlaneKind, controlPlane}: (*template).changeControlPlane,
 	{machineKind, controlPlane}:      (*template).changeControlPlaneMachines,
@@ -98,7 +101,7 @@ var changers = map[use]func(*template, tree) error{
 	{bootstrapKind, pool}:            (*template).changeBootstrap,
 }
 
-// change returns what the variables say of a template below spec.template.spec.
+// change returns what the variables specify for a template below spec.template.spec.
 func (t *template) change() (tree, error) {
 	said := tree{}
 	change, known := changers[use{t.kind, t.user}]
@@ -130,8 +133,8 @@ func (t *template) changeBootstrap(said tree) error {
 	return t.arguments(said, t.values.kubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
 }
 
-// changeControlPlane changes the kubeadm configuration of the control plane. An external etcd takes the place of members on
-// the machines, and of what is said of those.
+// changeControlPlane changes the kubeadm configuration of the control plane. External etcd replaces
+// the members on the machines and their configuration.
 func (t *template) changeControlPlane(said tree) error {
 	const config, components = "kubeadmConfigSpec", "clusterConfiguration"
 	if len(t.values.certificateSANs) > 0 {

@@ -20,7 +20,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
-// recorded returns the request that Cluster API sends to a handler for a Cluster whose variables all say something.
+// recorded returns the request that Cluster API sends to a handler for a Cluster that sets most of
+// the variables.
 func recorded[T any](t testing.TB, handler string, pools int) *T {
 	t.Helper()
 	g := NewWithT(t)
@@ -51,7 +52,7 @@ func patchesOf(t testing.TB, request *runtimehooksv1.GeneratePatchesRequest) *ru
 	return response
 }
 
-// item is a template of a request. Its UID is the path of its holder.
+// item is a template in a request.
 func item(holder, path, template string, variables ...runtimehooksv1.Variable) runtimehooksv1.GeneratePatchesRequestItem {
 	return runtimehooksv1.GeneratePatchesRequestItem{
 		UID: "uid", HolderReference: runtimehooksv1.HolderReference{Kind: holder, FieldPath: path},
@@ -59,12 +60,12 @@ func item(holder, path, template string, variables ...runtimehooksv1.Variable) r
 	}
 }
 
-// given is a variable as requests have it.
+// given is a variable as it appears in requests.
 func given(name, value string) runtimehooksv1.Variable {
 	return runtimehooksv1.Variable(variable(name, value))
 }
 
-// silent adds the variables that are not given, with nothing to say.
+// silent adds all variables with the value null. The given variables override them.
 func silent(t testing.TB, variables ...runtimehooksv1.Variable) []runtimehooksv1.Variable {
 	t.Helper()
 	all := []runtimehooksv1.Variable{}
@@ -74,7 +75,7 @@ func silent(t testing.TB, variables ...runtimehooksv1.Variable) []runtimehooksv1
 	return append(all, variables...)
 }
 
-// patched returns a template as it is after its patch.
+// patched returns a template after its patch was applied.
 func patched(t testing.TB, item runtimehooksv1.GeneratePatchesRequestItem, variables ...runtimehooksv1.Variable) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -186,7 +187,7 @@ func TestUnknownFieldsAndVariablesAreLeftAlone(t *testing.T) {
 		To(MatchJSON(fmt.Sprintf(machineTemplate, "v1beta2", `"instanceType":"medium","future":{"a":[1]}`)))
 }
 
-// Inline patches would fail here: they cannot add what has nothing above it.
+// Inline patches would fail here: they cannot add a field whose parent is missing.
 func TestPatchesNeedNothingOfATemplate(t *testing.T) {
 	g := NewWithT(t)
 	template := item("Cluster", controlPlanePath, `{"apiVersion":"controlplane.cluster.x-k8s.io/v1beta2","kind":"FooControlPlaneTemplate"}`)
@@ -304,7 +305,7 @@ func TestAMessageFitsIntoACondition(t *testing.T) {
 	g.Expect(len(response.Message)).To(BeNumerically("<", 32768))
 }
 
-// What is done for a template must not depend on how many others there are.
+// The work for one template must not depend on how many others there are.
 func TestTheWorkGrowsAsTheTemplates(t *testing.T) {
 	allocations := func(pools int) float64 {
 		request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", pools)

@@ -16,7 +16,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// workerClass is the class of workers that the variables are for, as the ClusterClass foo names it.
+// workerClass is the class of workers that the variables are for, as named in the ClusterClass foo.
 const workerClass = "default-worker"
 
 // Versions of the templates.
@@ -39,7 +39,7 @@ var (
 type user int
 
 const (
-	// nobody stands for users that this class has nothing to say of.
+	// nobody is any user that this class does not cover.
 	nobody user = iota
 	cluster
 	controlPlane
@@ -53,27 +53,27 @@ type common struct {
 	builtins runtimehooksv1.Builtins
 }
 
-// template is one of a request.
+// template is a template in a request.
 type template struct {
 	kind    schema.GroupKind
 	version string
 	user    user
-	// raw is the template as JSON, and object what was read of it.
+	// raw is the template as JSON, and object is what was decoded from it.
 	raw    []byte
 	object map[string]any
 	values values
-	// builtins are what Cluster API says of the user.
+	// builtins are the builtin variables of Cluster API for the user.
 	builtins runtimehooksv1.Builtins
 }
 
-// readCommon reads the variables that hold for all templates.
+// readCommon reads the variables that apply to all templates.
 func readCommon(variables []runtimehooksv1.Variable) (common, findings) {
 	var read common
 	wrong := read.values.read(variables, &read.builtins)
 	return read, wrong.at("spec.topology.variables")
 }
 
-// read reads a template, with the variables of its own over the common ones.
+// read reads a template. Its own variables override the common ones.
 func (c *common) read(holder runtimehooksv1.HolderReference, raw []byte, variables []runtimehooksv1.Variable) (template, findings) {
 	read := template{raw: raw, values: c.values, user: userOf(holder)}
 	wrong := read.values.read(variables, &read.builtins)
@@ -88,7 +88,8 @@ func (c *common) read(holder runtimehooksv1.HolderReference, raw []byte, variabl
 	return read, wrong.at(read.where())
 }
 
-// userOf tells the users apart as Cluster API does: only a control plane has machines by its own templates.
+// userOf tells the users apart as Cluster API does: only a control plane refers to machine
+// templates in its own spec.
 func userOf(holder runtimehooksv1.HolderReference) user {
 	switch {
 	case holder.FieldPath == "spec.machineTemplate.spec.infrastructureRef", holder.FieldPath == "spec.machineTemplate.infrastructureRef":
@@ -106,13 +107,14 @@ func userOf(holder runtimehooksv1.HolderReference) user {
 	}
 }
 
-// text returns the text at a path of the template; it is empty if there is none.
+// text returns the text at a path of the template. It is empty if there is none.
 func (t *template) text(path ...string) string {
 	text, _, _ := unstructured.NestedString(t.object, path...)
 	return text
 }
 
-// where is where the user stands in a Cluster. Objects are not named, since Cluster API may give them random names.
+// where returns the location of the user in a Cluster. It does not name objects, because Cluster
+// API may give them random names.
 func (t *template) where() string {
 	const workers = "spec.topology.workers."
 	switch t.user {
@@ -135,7 +137,8 @@ func (t *template) where() string {
 	}
 }
 
-// ofOtherWorkers says whether the template is used by workers of a class that the variables are not for.
+// ofOtherWorkers reports whether the template is used by workers of a class that the variables are
+// not for.
 func (t *template) ofOtherWorkers() bool {
 	switch t.user {
 	case deployment:

@@ -16,7 +16,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
 )
 
-// It runs with the tests that run one package at a time: others would take the machine from it.
+// This test runs with the tests that run one package at a time, because others would use up the
+// CPU.
 //
 //contract:runtime-extension/timeouts
 func TestHandlersStandManyCallsAtOnce(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 )
 
-// argument of a component.
+// argument is an argument of a component.
 type argument = bootstrapv1.Arg
 
 // tree is a JSON object.
 type tree map[string]any
 
-// set sets the value at a path, and makes the objects above it.
+// set sets the value at a path, and creates the objects above it.
 func (t tree) set(value any, path ...string) {
 	for ; len(path) > 1; path = path[1:] {
 		below, isTree := t[path[0]].(tree)
@@ -30,14 +30,14 @@ func (t tree) set(value any, path ...string) {
 	t[path[0]] = value
 }
 
-// setText sets a text that is not empty.
+// setText sets a text unless it is empty.
 func (t tree) setText(text string, path ...string) {
 	if text != "" {
 		t.set(text, path...)
 	}
 }
 
-// changes says whether a merge patch, as it was read from JSON, changes a value.
+// changes reports whether a merge patch, decoded from JSON, changes a value.
 func changes(patch, value any) bool {
 	fields, isObject := patch.(map[string]any)
 	if !isObject {
@@ -53,9 +53,9 @@ func changes(patch, value any) bool {
 	return !isObject
 }
 
-// arguments replaces all arguments at a path below spec.template.spec, unless there are none to replace them with. In v1beta2
-// they are a list. In v1beta1 they are the keys of an object, so those that the template has must be taken away one by one, and
-// none can be there twice.
+// arguments replaces all arguments at a path below spec.template.spec, unless the list is empty. In
+// v1beta2 arguments are a list. In v1beta1 they are the keys of an object, so the arguments in the
+// template must be removed one by one, and none can be given twice.
 func (t *template) arguments(said tree, list []argument, path ...string) error {
 	if len(list) == 0 {
 		return nil
@@ -75,7 +75,7 @@ func (t *template) arguments(said tree, list []argument, path ...string) error {
 		}
 		named[one.Name] = value
 	}
-	// Where there is no object, there is nothing to take away.
+	// If there is no object, there is nothing to remove.
 	before, _, _ := unstructured.NestedMap(t.object, append([]string{"spec", "template", "spec"}, path...)...)
 	for name := range before {
 		if _, stays := named[name]; !stays {

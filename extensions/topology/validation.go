@@ -33,9 +33,10 @@ func Settings() []settings.Doc { return []settings.Doc{instanceTypes.Doc()} }
 // Validation answers the hook ValidateTopology.
 type Validation struct{}
 
-// ValidateTopology refuses what the schemas of the variables cannot tell: what Foo's webhooks would refuse of the objects that
-// are made of the templates, and what would fail later on a machine. All findings are in one message. Each says where, what was
-// given, and what is allowed.
+// ValidateTopology refuses what the schemas of the variables cannot express: what Foo's webhooks
+// would refuse in the objects created from the templates, and what would fail later on a machine.
+// One message holds all findings. Each finding says where it is, what was given, and what is
+// allowed.
 //
 //contract:topology-mutation/validate-topology
 func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
@@ -83,7 +84,8 @@ func (t *topology) findings() findings {
 	return wrong
 }
 
-// checkInstanceType looks at the templates instead of the variables, which may be overridden.
+// checkInstanceType looks at the templates instead of the variables, because variables may be
+// overridden.
 func (t *topology) checkInstanceType(one *template) findings {
 	if len(t.instanceTypes) == 0 || one.kind != machineKind && one.kind != poolKind {
 		return nil
@@ -99,7 +101,8 @@ func (t *topology) checkInstanceType(one *template) findings {
 	return findings{fmt.Sprintf("the instance type is %q, want one of %s, as the setting instanceTypes says", given, strings.Join(t.instanceTypes, ", "))}
 }
 
-// controlPlaneVersion returns the version that the control plane has or is upgraded to; nil if the request does not say.
+// controlPlaneVersion returns the version that the control plane has or is upgraded to. It is nil
+// if the request does not specify it.
 func (t *topology) controlPlaneVersion() (*semver.Version, findings) {
 	var newest *semver.Version
 	var wrong findings

@@ -26,7 +26,7 @@ const (
 	inPoolOf       = "spec.topology.workers.machinePools[pool]: "
 )
 
-// Cluster API itself computes these topologies and has them checked.
+// Cluster API itself computes these topologies and calls the checks.
 //
 //contract:topology-mutation/validate-topology
 func TestTopologiesAreChecked(t *testing.T) {
@@ -146,7 +146,7 @@ func checked(t testing.TB, request *runtimehooksv1.ValidateTopologyRequest) *run
 	return response
 }
 
-// withoutSpecs has a number where each template has the spec of what is made of it.
+// withoutSpecs replaces the spec that each template gives to its objects with a number.
 func withoutSpecs(t *testing.T, request *runtimehooksv1.ValidateTopologyRequest) {
 	t.Helper()
 	for _, item := range request.Items {
@@ -157,7 +157,8 @@ func withoutSpecs(t *testing.T, request *runtimehooksv1.ValidateTopologyRequest)
 	}
 }
 
-// Cluster API computes no such requests: somebody else's patch, or a version of it to come, might.
+// Cluster API does not send such requests, but somebody else's patch or a future version of Cluster
+// API might.
 func TestRequestsAreChecked(t *testing.T) {
 	wrongTemplate := func(request *runtimehooksv1.ValidateTopologyRequest, from, to string) {
 		for _, item := range request.Items {

@@ -14,7 +14,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// values are those of the variables. One that is empty leaves the templates as they are.
+// values are the values of the variables. An empty value leaves the templates as they are.
 type values struct {
 	controlPlaneInstanceType   string
 	workerInstanceType         string
@@ -29,10 +29,10 @@ type values struct {
 	poolStrategy               infrav1.FooMachinePoolStrategy
 }
 
-// reader reads the JSON of a variable into its field.
+// reader decodes the JSON of a variable into its field.
 type reader func(*values, []byte) error
 
-// readers are those of all variables, by their names.
+// readers holds the readers of all variables by name.
 var readers = map[string]reader{
 	"controlPlaneInstanceType":   into(func(v *values) *string { return &v.controlPlaneInstanceType }),
 	"workerInstanceType":         into(func(v *values) *string { return &v.workerInstanceType }),
@@ -47,7 +47,7 @@ var readers = map[string]reader{
 	"poolStrategy":               into(func(v *values) *infrav1.FooMachinePoolStrategy { return &v.poolStrategy }),
 }
 
-// into replaces a field as a whole: values that were copied share their lists.
+// into replaces a field as a whole, because copies of values share their lists.
 func into[T any](field func(*values) *T) reader {
 	return func(v *values, raw []byte) error {
 		var read T
@@ -59,8 +59,9 @@ func into[T any](field func(*values) *T) reader {
 	}
 }
 
-// read takes the variables over, and what Cluster API itself says with them. Variables that this class does not have are for
-// somebody else. The last of a name counts. It returns what is wrong with them.
+// read reads the variables and Cluster API's builtin variables. It ignores variables that this
+// class does not have. If a name occurs several times, the last one counts. It returns what is
+// wrong with the variables.
 func (v *values) read(variables []runtimehooksv1.Variable, builtins *runtimehooksv1.Builtins) findings {
 	var wrong findings
 	for _, variable := range variables {
@@ -77,8 +78,8 @@ func (v *values) read(variables []runtimehooksv1.Variable, builtins *runtimehook
 	return wrong
 }
 
-// missing names the variables that are not given at all. Each has a default, so Cluster API gives all of them where it has
-// discovered them.
+// missing names the variables that are not given at all. Each variable has a default, so Cluster
+// API gives all variables that it has discovered.
 func missing(variables []runtimehooksv1.Variable) findings {
 	given := map[string]bool{}
 	for _, variable := range variables {
@@ -94,7 +95,7 @@ func missing(variables []runtimehooksv1.Variable) findings {
 	return wrong
 }
 
-// unlike says how a variable differs from its schema, without its value.
+// unlike describes how a variable differs from its schema, without its value.
 func unlike(err error) string {
 	var wrong *json.UnmarshalTypeError
 	switch {
@@ -107,7 +108,7 @@ func unlike(err error) string {
 	}
 }
 
-// kindOf leaves out the number that follows the type of a number.
+// kindOf returns the JSON type of a value, without the number that follows the type of a number.
 func kindOf(wrong *json.UnmarshalTypeError) string {
 	kind, _, _ := strings.Cut(wrong.Value, " ")
 	return kind

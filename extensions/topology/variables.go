@@ -20,7 +20,8 @@ type Variables struct {
 	list []clusterv1.ClusterClassVariable
 }
 
-// NewVariables reads the variables of the ClusterClass foo. An error means that the program was built from a broken class.
+// NewVariables reads the variables of the ClusterClass foo. An error means that the binary was
+// built from a broken class.
 func NewVariables() (Variables, error) {
 	var class clusterv1.ClusterClass
 	if err := yaml.Unmarshal(templates.ClusterClass, &class); err != nil {
@@ -29,8 +30,8 @@ func NewVariables() (Variables, error) {
 	return Variables{list: class.Spec.Variables}, nil
 }
 
-// DiscoverVariables lists the variables with their schemas, in the order in which the ClusterClass foo has them. It reads no
-// settings.
+// DiscoverVariables lists the variables and their schemas in the order of the ClusterClass foo. It
+// reads no settings.
 //
 //contract:topology-mutation/discover-variables
 //contract:topology-mutation/variable-discovery

@@ -23,7 +23,7 @@ func discovered(t testing.TB, request *runtimehooksv1.DiscoverVariablesRequest) 
 	return response
 }
 
-// The class that is compared with is the one that the release publishes, as kustomize makes it.
+// The test compares with the class that the release publishes, as kustomize builds it.
 //
 //contract:topology-mutation/discover-variables
 func TestVariablesAreThoseOfTheInlineClass(t *testing.T) {
@@ -40,7 +40,7 @@ func TestVariablesAreThoseOfTheInlineClass(t *testing.T) {
 	}
 }
 
-// All else of the two classes is equal: what they are made of, the names, and the health checks.
+// Everything else in the two classes is equal: their parts, the names, and the health checks.
 func TestTheClassesDifferInNothingElse(t *testing.T) {
 	g := NewWithT(t)
 	inline, external := both(t)
@@ -60,7 +60,8 @@ func TestTheClassesDifferInNothingElse(t *testing.T) {
 	g.Expect(external.object.Spec).To(Equal(inline.object.Spec))
 }
 
-// Cluster API's own webhook looks at the classes, and at the variables of the extension as if they were inline.
+// Cluster API's own webhook validates the classes, and the extension's variables as if they were
+// inline.
 //
 //contract:topology-mutation/variable-discovery
 //contract:topology-mutation/discovery-guidelines

@@ -15,22 +15,23 @@ import (
 )
 
 const (
-	// fresh is for how long an answer is taken as it is.
+	// fresh is how long an answer is used without asking again.
 	fresh = time.Minute
-	// forgotten is after how long nobody has asked an answer is dropped.
+	// forgotten is how long an answer is kept after it was last used.
 	forgotten = time.Hour
-	// patience is how long a caller waits for an answer. Handlers must be done within 200 ms.
+	// patience is how long a caller waits for an answer. Handlers must finish within 200 ms.
 	patience = 100 * time.Millisecond
 	// allowance is how long a slow source may take.
 	allowance = 30 * time.Second
 )
 
-// ErrNotKnownYet says that a source has not answered yet. Whoever calls again later learns what it answered.
+// ErrNotKnownYet means that a source has not answered yet. A later call returns the answer.
 var ErrNotKnownYet = errors.New("no answer yet, which is asked for again")
 
-// Cached returns a source that asks another one at most once a minute for each cluster, and answers within a tenth of a second
-// whatever that takes: with what it said last, or with ErrNotKnownYet if it has not said anything. Versions seldom change, so its
-// last answer counts while it fails.
+// Cached returns a source that keeps the answers of another one for a minute for each cluster. It
+// answers within a tenth of a second, however long the other one takes: with the last answer, or
+// with ErrNotKnownYet if there is none. Versions seldom change, so the last answer is used while
+// the other source fails.
 func Cached(source Source, clock clock.Clock) Source {
 	return (&cached{source: source, clock: clock, answers: map[client.ObjectKey]*answer{}}).versions
 }
@@ -42,13 +43,13 @@ type cached struct {
 	answers map[client.ObjectKey]*answer
 }
 
-// answer is what a source said last of a cluster.
+// answer is the last answer of a source for a cluster.
 type answer struct {
 	versions []string
 	err      error
-	// known is when it gave the versions, and used when somebody asked for them.
+	// known is when the source returned the versions, and used when somebody asked for them.
 	known, used time.Time
-	// asked is closed once it has answered; nil if it is not asked now.
+	// asked is closed once the source has answered. It is nil if the source is not being asked.
 	asked chan struct{}
 }
 
@@ -76,7 +77,8 @@ func (c *cached) versions(ctx context.Context, cluster client.ObjectKey) ([]stri
 	}
 }
 
-// ask has the source asked unless it has answered just now, and returns what is closed once it has answered.
+// ask starts a request to the source unless one is running, and returns a channel that is closed
+// once the source has answered. It returns nil if the last answer is still fresh.
 func (c *cached) ask(ctx context.Context, cluster client.ObjectKey) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,13 +95,14 @@ func (c *cached) ask(ctx context.Context, cluster client.ObjectKey) <-chan struc
 	}
 	if said.asked == nil {
 		said.asked = make(chan struct{})
-		// The answer is for later callers too, so it is waited for when this one has gone.
+		// Later callers need the answer too, so the request continues when this caller is
+		// gone.
 		go c.read(context.WithoutCancel(ctx), cluster, said)
 	}
 	return said.asked
 }
 
-// forget drops the answers that nobody has asked for in a long time.
+// forget drops the answers that nobody has used for a long time.
 func (c *cached) forget(now time.Time) {
 	for cluster, said := range c.answers {
 		if said.asked == nil && now.Sub(said.used) > forgotten {

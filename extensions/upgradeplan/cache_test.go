@@ -24,7 +24,7 @@ type said struct {
 	err      error
 }
 
-// patient is a source that answers when the test says so, and counts how often it is asked.
+// patient returns a source that answers when the test tells it to, and that reports each request.
 func patient() (source upgradeplan.Source, asked <-chan client.ObjectKey, answers chan<- said) {
 	questions, replies := make(chan client.ObjectKey), make(chan said)
 	return func(ctx context.Context, cluster client.ObjectKey) ([]string, error) {
@@ -38,7 +38,7 @@ func patient() (source upgradeplan.Source, asked <-chan client.ObjectKey, answer
 	}, questions, replies
 }
 
-// background calls a source, and returns what it answers.
+// background calls a source in the background. Its answer arrives on the channel.
 func background(t *testing.T, source upgradeplan.Source) <-chan said {
 	answered := make(chan said, 1)
 	go func() {

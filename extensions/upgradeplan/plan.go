@@ -13,22 +13,23 @@ import (
 	"sigs.k8s.io/cluster-api/util/version"
 )
 
-// maxSkew is by how many minor versions workers may be older than their control plane.
+// maxSkew is how many minor versions workers may be older than their control plane.
 const maxSkew = 3
 
-// unordered is what Cluster API's comparison says of versions that differ in builds of which none is newer.
+// unordered is what Cluster API's comparison returns for versions that differ only in builds
+// without an order.
 const unordered = 2
 
 // mostVersions is how many versions a message names.
 const mostVersions = 20
 
-// release is a Kubernetes version, and how it was written.
+// release is a Kubernetes version and its text.
 type release struct {
 	text string
 	semver.Version
 }
 
-// minor writes the minor version alone.
+// minor returns only the minor version.
 func (r release) minor() string { return fmt.Sprintf("v%d.%d", r.Major, r.Minor) }
 
 func parse(text string) (release, error) {
@@ -36,8 +37,9 @@ func parse(text string) (release, error) {
 	return release{text: text, Version: parsed}, err
 }
 
-// readVersions passes over what is not a version, and sorts the others, the oldest first. Those that differ only in their
-// builds have the order of the builds if there is one, and that of the alphabet otherwise.
+// readVersions ignores texts that are not versions, and sorts the others, oldest first. Versions
+// that differ only in their builds are sorted by build if the builds have an order, and
+// alphabetically otherwise.
 func readVersions(texts []string) []release {
 	read := make([]release, 0, len(texts))
 	for _, text := range texts {
@@ -57,15 +59,15 @@ func readVersions(texts []string) []release {
 	return read
 }
 
-// same says whether two are one version, with one build.
+// same reports whether two versions are equal, including their builds.
 func same(a, b semver.Version) bool { return version.Compare(a, b, version.WithBuildTags()) == 0 }
 
-// upgrade is what is asked for.
+// upgrade is the requested upgrade.
 type upgrade struct {
 	from, to release
 }
 
-// readUpgrade refuses what no plan can do.
+// readUpgrade refuses upgrades for which no plan is possible.
 func readUpgrade(from, workers, to string) (upgrade, error) {
 	var read upgrade
 	var err error
@@ -84,8 +86,8 @@ func readUpgrade(from, workers, to string) (upgrade, error) {
 	return read, read.checkWorkers(workers)
 }
 
-// checkWorkers refuses workers that are too old for their control plane: Cluster API has no step for them, and would leave them
-// where they are without a word.
+// checkWorkers refuses workers that are too old for their control plane. Cluster API has no step
+// for them and would silently leave them at their version.
 func (u upgrade) checkWorkers(text string) error {
 	if text == "" {
 		return nil
@@ -100,8 +102,8 @@ func (u upgrade) checkWorkers(text string) error {
 	return nil
 }
 
-// plan returns the steps of the control plane over the versions that there are, which are sorted. Only the last step may be a
-// pre-release.
+// plan returns the steps of the control plane through the available versions, which must be sorted.
+// Only the last step may be a pre-release.
 func (u upgrade) plan(there []release) ([]string, error) {
 	if !slices.ContainsFunc(there, func(one release) bool { return same(one.Version, u.to.Version) }) {
 		return nil, fmt.Errorf("there is no %s to upgrade to; there are %s", u.to.text, list(there))

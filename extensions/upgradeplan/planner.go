@@ -17,8 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 )
 
-// Source returns the Kubernetes versions that machines of a cluster can be made of, such as v1.36.3, in any order. What is not a
-// version is passed over.
+// Source returns the Kubernetes versions that are available for the machines of a cluster, such as
+// v1.36.3, in any order. Texts that are not versions are ignored.
 type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 
 var kubernetesVersions = settings.List("kubernetesVersions",
@@ -33,7 +33,8 @@ var kubernetesVersions = settings.List("kubernetesVersions",
 		return err
 	})
 
-// Settings returns the settings that GenerateUpgradePlan reads. They stand in the ExtensionConfig: a class has none for it.
+// Settings returns the settings that GenerateUpgradePlan reads. They are in the ExtensionConfig,
+// because a class has none for this hook.
 func Settings() []settings.Doc { return []settings.Doc{kubernetesVersions.Doc()} }
 
 // Planner answers the hook GenerateUpgradePlan.
@@ -41,12 +42,13 @@ type Planner struct {
 	source Source
 }
 
-// New returns a planner. The source, which may be nil, is asked where no setting names versions. It must answer within
-// milliseconds: Cached makes such a source of a slow one.
+// New returns a planner. The planner asks the source, which may be nil, if no setting names
+// versions. The source must answer within milliseconds; Cached turns a slow source into such a
+// source.
 func New(source Source) Planner { return Planner{source: source} }
 
-// GenerateUpgradePlan plans the steps of the control plane, and leaves those of the workers to Cluster API. It is a Failure that
-// names what is missing if there are not the versions for it.
+// GenerateUpgradePlan plans the steps of the control plane, and leaves the steps of the workers to
+// Cluster API. If required versions are not available, the response is a Failure that names them.
 //
 //contract:upgrade-plan/generate-upgrade-plan
 func (p Planner) GenerateUpgradePlan(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) {
@@ -74,7 +76,7 @@ func (p Planner) steps(ctx context.Context, request *runtimehooksv1.GenerateUpgr
 	return wanted.plan(readVersions(there))
 }
 
-// versions returns the versions that there are.
+// versions returns the available versions.
 func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest) ([]string, error) {
 	listed, err := kubernetesVersions.Get(request.Settings)
 	if err != nil || len(listed) > 0 {

@@ -23,7 +23,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
 
-// offering is a source that says that there are these versions.
+// offering is a source with the given versions.
 func offering(versions ...string) upgradeplan.Source {
 	return func(context.Context, client.ObjectKey) ([]string, error) { return versions, nil }
 }
@@ -190,7 +190,8 @@ func TestTheSourceIsAskedForTheCluster(t *testing.T) {
 	NewWithT(t).Expect(asked).To(Equal(client.ObjectKey{Namespace: "default", Name: "demo"}))
 }
 
-// Whatever there is, Cluster API takes each plan, and the workers are rolled as seldom as can be.
+// Whatever versions there are, Cluster API accepts each plan and rolls the workers as rarely as
+// possible.
 //
 //contract:upgrade-plan/generate-upgrade-plan
 func TestEveryPlanIsTaken(t *testing.T) {
@@ -215,7 +216,7 @@ func TestEveryPlanIsTaken(t *testing.T) {
 			g.Expect(there).To(ContainElement(step))
 		}
 		if workers != "" && newer(workers, from) {
-			// Cluster API never has such workers, and takes no plan for them.
+			// Cluster API never has such workers, and accepts no plan for them.
 			return
 		}
 		rollouts, err := desiredstate.DefaultAndValidateUpgradePlans(to, from, workers, steps(response), nil)
@@ -238,7 +239,8 @@ func numbers(version string) (minor, patch int) {
 	return minor, patch
 }
 
-// fewest is how often workers must be rolled at least, if each time takes them over at most three minor versions.
+// fewest is the minimum number of rollouts of the workers, if each covers at most three minor
+// versions.
 func fewest(workers, to string) int {
 	if workers == "" || workers == to {
 		return 0

@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
 )
 
-// Also while the cloud, which knows the versions, does not answer.
+// This must hold even while the cloud, which knows the versions, does not answer.
 //
 //contract:runtime-extension/timeouts
 func TestHandlerStandsManyCallsAtOnce(t *testing.T) {

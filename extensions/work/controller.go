@@ -29,24 +29,27 @@ import (
 )
 
 const (
-	// patience is how long a job that waits is left alone, if its task says nothing about that.
+	// patience is how long a waiting job is left alone if its task does not specify a time.
 	patience = 5 * time.Second
-	// backoffBase and backoffMax bound how long a job is left alone whose task fails. A Cluster may be held until it is tried
-	// again, so that is soon after what it failed for is mended, however long that took.
+	// backoffBase and backoffMax bound how long a job is left alone after its task failed. The
+	// job may hold a Cluster, so the next try must come soon after the cause is fixed, however
+	// long that took.
 	backoffBase = 100 * time.Millisecond
 	backoffMax  = 15 * time.Second
 )
 
-// Options of the controller.
+// Options configures the controller.
 type Options struct {
-	// Tasks by the name of the hook whose jobs they do.
+	// Tasks holds the task for the jobs of each hook, by the name of the hook.
 	Tasks map[string]Task
-	// Once are the hooks that are called only once for a Cluster, and not again where it was moved to. Their jobs go on there.
+	// Once lists the hooks that are called only once for a Cluster, and not again after it was
+	// moved. Their jobs continue after the move.
 	Once []string
-	// Gone is told of Clusters that are gone, so that nothing is kept for them.
+	// Gone is called for Clusters that are gone, so that nothing is kept for them.
 	Gone func(cluster client.ObjectKey)
-	// Controller options. Its workers are how many jobs are done at once. Without a rate limiter it gets one whose longest
-	// backoff is 15 seconds.
+	// Controller holds the controller options. Its workers determine how many jobs are done
+	// concurrently. If it has no rate limiter, it gets one with a maximum backoff of 15
+	// seconds.
 	Controller controller.Options
 }
 
@@ -55,7 +58,8 @@ type Options struct {
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
-// SetupWithManager adds the controller that does the jobs. Only the leader among several replicas runs it.
+// SetupWithManager adds the controller that does the jobs. Of several replicas, only the leader
+// runs it.
 //
 //contract:runtime-extension/availability
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
@@ -90,7 +94,7 @@ func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
 }
 
-// judgedAnew lets Clusters pass that have changed so that their jobs are to be judged anew.
+// judgedAnew passes Clusters that have changed in a way that requires a new verdict on their jobs.
 func judgedAnew() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -104,7 +108,7 @@ func judgedAnew() predicate.Predicate {
 	}
 }
 
-// changed reports whether anything but how far the job is has changed, which is written here.
+// changed reports whether anything changed except the progress of the job, which is written here.
 func changed(before, after client.Object) bool {
 	one, ok := before.(*corev1.ConfigMap)
 	other, also := after.(*corev1.ConfigMap)
@@ -122,19 +126,19 @@ func changed(before, after client.Object) bool {
 // worker does jobs.
 type worker struct {
 	cached client.Reader
-	// client reads jobs from the API server, not from the cache.
+	// client reads jobs from the API server, bypassing the cache.
 	client client.Client
 	tasks  map[string]Task
 	once   []string
 }
 
-// ofCluster returns the jobs of a Cluster.
+// ofCluster returns the unfinished jobs of a Cluster.
 func (w *worker) ofCluster(ctx context.Context, cluster client.Object) []reconcile.Request {
 	return w.waiting(ctx, func(*corev1.ConfigMap) bool { return true },
 		client.InNamespace(cluster.GetNamespace()), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.GetName()})
 }
 
-// ofConfig returns the jobs whose settings an ExtensionConfig has.
+// ofConfig returns the unfinished jobs that use the settings of an ExtensionConfig.
 func (w *worker) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
 	return w.waiting(ctx, func(record *corev1.ConfigMap) bool { return record.Data[configKey] == config.GetName() })
 }
@@ -156,10 +160,10 @@ func (w *worker) waiting(ctx context.Context, filter func(*corev1.ConfigMap) boo
 	return requests
 }
 
-// Reconcile does what can be done now of one job, and writes down how far that got.
+// Reconcile does what can be done now for one job, and records its progress.
 func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	var known *corev1.ConfigMap
-	for _, reader := range []client.Reader{w.cached, w.client} { // The cache may be behind, and what is done is not done again.
+	for _, reader := range []client.Reader{w.cached, w.client} { // The cache may be stale; do not redo a finished job.
 		known = &corev1.ConfigMap{}
 		if err := reader.Get(ctx, request.NamespacedName, known); err != nil || State(known.Data[StateKey]) == Done {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
@@ -167,7 +171,8 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	}
 	job, err := read(known)
 	if err != nil {
-		// Nothing here can mend what somebody has written into it; whoever mends or deletes it brings it back.
+		// Nothing here can repair what somebody wrote into it. Repairing or deleting it
+		// triggers a reconcile.
 		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: err.Error()})
 	}
 	cluster := &clusterv1.Cluster{}
@@ -189,7 +194,7 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return w.do(ctx, known, job)
 }
 
-// do runs the task of a job, and writes down how far that got.
+// do runs the task of a job, and records its progress.
 func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job) (reconcile.Result, error) {
 	outcome, runErr := w.run(ctx, job)
 	if runErr != nil {
@@ -237,7 +242,7 @@ func (w *worker) noteVerdict(ctx context.Context, known *corev1.ConfigMap, verdi
 	return w.note(ctx, known, *verdict.note)
 }
 
-// note writes down how far a job is. What says the same already is not written again.
+// note records the progress of a job. It writes nothing if nothing changed.
 func (w *worker) note(ctx context.Context, known *corev1.ConfigMap, outcome Outcome) error {
 	changed := known.DeepCopy()
 	state := Waiting

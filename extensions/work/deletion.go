@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// AtDeletion returns a task that does another one only for a Cluster that is being deleted. Whoever reaches the server may call a
-// hook, and whoever may write ConfigMaps may write down a job: neither is enough to have something destroyed that runs. The
-// reader asks the API server each time.
+// AtDeletion returns a task that runs another one only for a Cluster that is being deleted. Anybody
+// who reaches the server may call a hook, and anybody who may write ConfigMaps may record a job.
+// Neither must be enough to destroy something that is in use. The reader must bypass the cache.
 func AtDeletion(clusters client.Reader, task Task) Task {
 	return atDeletion{Task: task, clusters: clusters}
 }

@@ -15,51 +15,62 @@ import (
 type Job struct {
 	// Cluster is the key of the Cluster that the hook was called for.
 	Cluster client.ObjectKey
-	// UID of the Cluster. A Cluster that is made anew under the same name gets jobs of its own.
+	// UID of the Cluster. A Cluster that is recreated under the same name gets its own jobs.
 	UID types.UID
 	// Hook is the name of the hook, for example BeforeControlPlaneUpgrade.
 	Hook string
-	// From is the version before the step that the hook is about, and empty for hooks that have none.
+	// From is the version before the step that the hook is about. It is empty for hooks without
+	// one.
 	From string
-	// To is the version after the step that the hook is about, and empty for hooks that have none.
+	// To is the version after the step that the hook is about. It is empty for hooks without
+	// one.
 	To string
-	// Plan are the versions that the upgrade passes through, the last one included, and empty for hooks that have none.
+	// Plan holds the versions that the upgrade passes through, including the last one. It is
+	// empty for hooks without a plan.
 	Plan []string
-	// Settings are those of the ExtensionConfig: as of the call when the job is asked for, and as they are now when it is done.
-	// They hold no secrets.
+	// Settings are the settings of the ExtensionConfig: as of the hook call when the job is
+	// requested, and the current ones when it is done. They hold no secrets.
 	Settings map[string]string
-	// Since is when the hook was first called for this job. Bounds of time count from it, so that a restart gives no extra.
+	// Since is when the hook was first called for this job. Timeouts count from it, so that a
+	// restart does not extend them.
 	Since time.Time
 
-	// config is the name of the ExtensionConfig that has the settings.
+	// config is the name of the ExtensionConfig with the settings.
 	config string
-	// owner is the UID of the Cluster that owns the job. It is another one than UID when both were moved.
+	// owner is the UID of the Cluster that owns the job. It differs from UID if both were
+	// moved.
 	owner types.UID
 }
 
-// Outcome is how far a job has come.
+// Outcome is the progress of a job.
 type Outcome struct {
-	// Done says that nothing remains to do. The hook is then let go, for good.
+	// Done means that nothing remains to be done. The hook then never blocks again.
 	Done bool
-	// Message says what is waited for, or how it ended. Users see it in a condition of the Cluster, so the same state gives
-	// the same message: no times, no counters of tries, no order that changes, and never a secret.
+	// Message describes what the job waits for, or how it ended. Users see it in a condition of
+	// the Cluster, so the same state must give the same message: no times, no retry counters, a
+	// stable order, and never a secret.
 	Message string
-	// Report is what was found, over several lines, for whoever reads the job's ConfigMap; it may be empty.
+	// Report describes what was found, in several lines, for readers of the job's ConfigMap. It
+	// may be empty.
 	Report string
-	// RetryAfter is when to look again at a job that is not done. Zero is 5 seconds.
+	// RetryAfter is when to look again at a job that is not done. Zero means 5 seconds.
 	RetryAfter time.Duration
 }
 
-// Task does the jobs of one hook. Implementations are safe for concurrent use.
+// Task does the jobs of one hook. Implementations must be safe for concurrent use.
 type Task interface {
-	// Wanted reports whether the settings ask for anything that the task does, or what is wrong with them. It is called in
-	// each call of the hook and does nothing but read the settings.
+	// Wanted reports whether the settings ask for anything that the task does. It returns an
+	// error if they are invalid. It is called on each call of the hook and only reads the
+	// settings.
 	Wanted(settings map[string]string) (bool, error)
-	// Run does what can be done now and says how far that got. It is called again until the job is done, also after a
-	// restart, and with other settings if these changed: what was done before must be found, not repeated. An error is
-	// shown like a Message that is waited for, so it holds to the same rules; it is tried again after a backoff of at most 15 seconds.
+	// Run does what can be done now and returns the progress. It is called again until the job
+	// is done, also after a restart, and with other settings if these changed. So it must find
+	// what was done before instead of repeating it. An error is shown like the Message of a
+	// waiting job, so the same rules apply to it. Run is then retried after a backoff of at
+	// most 15 seconds.
 	Run(ctx context.Context, job Job) (Outcome, error)
 }
 
-// Workload returns a client of a workload cluster that asks the API server each time, made from the kubeconfig Secret.
+// Workload returns a client for a workload cluster, created from the kubeconfig Secret. The client
+// does not use a cache.
 type Workload func(ctx context.Context, cluster client.ObjectKey) (client.Client, error)

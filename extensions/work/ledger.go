@@ -14,22 +14,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FieldOwner is the field manager of what is written of jobs.
+// FieldOwner is the field manager for records of jobs.
 const FieldOwner = client.FieldOwner("foo-runtime-extension")
 
-// Ledger is where jobs are written down. It is safe for concurrent use, by several processes too.
+// Ledger records jobs. It is safe for concurrent use, even by several processes.
 type Ledger struct {
 	cached client.Reader
 	client client.Client
 }
 
-// NewLedger returns a ledger. It reads from the cache, so that a hook that is called again costs no request, and writes with
-// the client.
+// NewLedger returns a ledger. It reads from the cache, so that repeated calls of a hook cost no
+// requests, and writes with the client.
 func NewLedger(cached client.Reader, writer client.Client) *Ledger {
 	return &Ledger{cached: cached, client: writer}
 }
 
-// Answer is how far a job is.
+// Answer is the progress of a job.
 type Answer struct {
 	// State of the job.
 	State State
@@ -37,8 +37,9 @@ type Answer struct {
 	Message string
 }
 
-// Ask returns how far a job is. One that is asked for the first time is written down; one that is not done gets the
-// plan that the caller has. It fails for a new one with settings that no ExtensionConfig has: anybody may be the caller.
+// Ask returns the progress of a job. It records a new job, and updates the plan of an unfinished
+// one. It fails for a new job if no ExtensionConfig has the given settings, because anybody may be
+// the caller.
 //
 //contract:runtime-extension/idempotence
 //contract:runtime-extension/side-effects
@@ -55,7 +56,8 @@ func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
 	}
 	job.config, err = configOf(ctx, l.cached, job.Settings, known.Data[configKey])
 	if errors.Is(err, errUnregistered) && !isNew {
-		// Cluster API need not know yet what has changed in the ExtensionConfig. The job is done with what that has now.
+		// Cluster API may not know yet that the ExtensionConfig changed. The job is done
+		// with the current settings.
 		job.config, err = known.Data[configKey], nil
 	}
 	if err != nil {
@@ -68,14 +70,15 @@ func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
 }
 
 func (l *Ledger) write(ctx context.Context, job Job) (Answer, error) {
-	// Another replica, or an earlier call that the cache has not seen yet, may have been first.
+	// Another replica, or an earlier call that the cache has not seen yet, may have recorded it
+	// first.
 	if err := l.client.Create(ctx, record(job), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
 		return Answer{}, fmt.Errorf("writing down the job of the hook: %w", err)
 	}
 	return Answer{State: Pending}, nil
 }
 
-// refresh brings the plan of a job and where its settings are up to date.
+// refresh updates the plan of a job and the name of its ExtensionConfig.
 func (l *Ledger) refresh(ctx context.Context, job Job, known *corev1.ConfigMap) error {
 	plan := strings.Join(job.Plan, ",")
 	if known.Data[configKey] == job.config && known.Data[planKey] == plan {

@@ -24,9 +24,10 @@ const (
 	fromKey       = "fromVersion"
 	toKey         = "toVersion"
 	planKey       = "plan"
-	// configKey holds no settings, but the name of the ExtensionConfig that has them: who may write a job may not set how it is done.
+	// configKey holds the name of an ExtensionConfig instead of settings: permission to write a
+	// job must not include permission to choose how it is done.
 	configKey = "extensionConfig"
-	// StateKey holds how far the job is.
+	// StateKey holds the state of the job.
 	StateKey = "state"
 	// MessageKey holds Outcome.Message.
 	MessageKey = "message"
@@ -34,13 +35,13 @@ const (
 	ReportKey = "report"
 )
 
-// State is how far a job is, as its ConfigMap says it.
+// State is the progress of a job, as recorded in its ConfigMap.
 type State string
 
 const (
 	// Pending is a job that nobody has looked at yet.
 	Pending State = "Pending"
-	// Waiting is a job that was looked at, and waits for what its message says.
+	// Waiting is a job that was looked at and waits for what its message describes.
 	Waiting State = "Waiting"
 	// Done is a job with nothing left to do.
 	Done State = "Done"
@@ -55,14 +56,15 @@ func (j Job) key() types.NamespacedName {
 	}
 }
 
-// record returns the ConfigMap of a job that nobody has looked at.
+// record returns the ConfigMap of a new job.
 func record(job Job) *corev1.ConfigMap {
 	key := job.key()
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: key.Name, Namespace: key.Namespace,
 			Labels: map[string]string{HookLabel: job.Hook, clusterv1.ClusterNameLabel: job.Cluster.Name},
-			// No controller reference: the Cluster is not woken by its jobs, and need not be.
+			// Not a controller reference: a change of a job need not trigger a
+			// reconcile of the Cluster.
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: clusterv1.GroupVersion.String(), Kind: clusterv1.ClusterKind, Name: job.Cluster.Name, UID: job.UID,
 			}},

@@ -15,13 +15,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errUnregistered is the error of a call whose settings nobody who may register extensions has made.
+// errUnregistered is the error for a call with settings that no ExtensionConfig has, so nobody with
+// permission to register extensions chose them.
 var errUnregistered = errors.New("its settings are those of no ExtensionConfig")
 
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
 
-// configOf returns the name of an ExtensionConfig that has the settings of a call, which does not name it. Of several it is the
-// one that was found last time, or else the first by name.
+// configOf returns the name of an ExtensionConfig that has the settings of a call, since the call
+// does not name it. If there are several, it returns last if that is one of them, and otherwise the
+// first by name.
 func configOf(ctx context.Context, from client.Reader, settings map[string]string, last string) (string, error) {
 	var configs runtimev1.ExtensionConfigList
 	if err := from.List(ctx, &configs); err != nil {
@@ -42,7 +44,7 @@ func configOf(ctx context.Context, from client.Reader, settings map[string]strin
 	return slices.Min(names), nil
 }
 
-// settingsOf returns the settings of an ExtensionConfig, and whether it is there.
+// settingsOf returns the settings of an ExtensionConfig, and reports whether it exists.
 func settingsOf(ctx context.Context, from client.Reader, name string) (map[string]string, bool, error) {
 	config := &runtimev1.ExtensionConfig{}
 	err := from.Get(ctx, client.ObjectKey{Name: name}, config)

@@ -33,7 +33,7 @@ func registration(name string, settings map[string]string) *runtimev1.ExtensionC
 	return &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: runtimev1.ExtensionConfigSpec{Settings: settings}}
 }
 
-// recorder is a task that keeps the jobs that it is given.
+// recorder is a task that records the jobs that it gets.
 type recorder struct{ jobs []Job }
 
 func (*recorder) Wanted(map[string]string) (bool, error) { return true, nil }
@@ -73,7 +73,7 @@ func TestWhoWritesAJobDoesNotSetHowItIsDone(t *testing.T) {
 	}
 }
 
-// A replica whose cache is behind must not do again what is done.
+// A replica with a stale cache must not do a finished job again.
 func TestNoJobIsDoneTwice(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Sequence returns a task that does several tasks one after the other, each when those before it are done. Tasks that the
-// settings do not want are left out. Those that are done run again each time, as every Task must stand.
+// Sequence returns a task that runs several tasks in order, each once the previous ones are done.
+// Tasks that the settings do not want are skipped. Finished tasks run again each time, which every
+// Task must support.
 func Sequence(tasks ...Task) Task { return sequence(tasks) }
 
 type sequence []Task

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// step is a task of a sequence that is wanted if the settings name it.
+// step is a task in a sequence. It is wanted if the settings name it.
 type step struct {
 	name    string
 	outcome Outcome

@@ -3,8 +3,9 @@
 
 package etcdsnapshot
 
-// The kinds of buckets that Open knows by the scheme of the URL, apart from folders. Their credentials come from where their
-// libraries look for them: the environment, files, or the identity of the machine or the service account.
+// The bucket drivers that Open selects by the scheme of the URL, in addition to folders. Each
+// library looks for its credentials in the usual places: the environment, files, or the identity of
+// the machine or the service account.
 import (
 	_ "gocloud.dev/blob/azureblob" // azblob://container
 	_ "gocloud.dev/blob/gcsblob"   // gs://bucket

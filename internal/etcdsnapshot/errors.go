@@ -18,15 +18,15 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Stage is the part of the work in which an error came up.
+// Stage is the step in which an error occurred.
 type Stage string
 
 const (
 	// Reading is taking the snapshot from etcd.
 	Reading Stage = "taking the snapshot from etcd"
-	// Checking is looking at what etcd sent.
+	// Checking is verifying what etcd sent.
 	Checking Stage = "checking the snapshot"
-	// Keeping is having it as a temporary file.
+	// Keeping is managing the temporary file.
 	Keeping Stage = "keeping the snapshot as a temporary file"
 	// Storing is writing to the bucket or reading from it.
 	Storing Stage = "storing the snapshot"
@@ -34,14 +34,15 @@ const (
 	Pruning Stage = "deleting old snapshots"
 )
 
-// Error says what failed and why, in the same words each time: no addresses, no times, no names of temporary files, nothing
-// of what a server sent. So it may be shown to users.
+// Error reports what failed and why, always in the same words. It holds no addresses, times, names
+// of temporary files or data from a server, so it may be shown to users.
 type Error struct {
-	// Stage in which it came up.
+	// Stage is the step in which the error occurred.
 	Stage Stage
-	// Where is the bucket without its credentials, and empty where it is not concerned.
+	// Where is the bucket without its credentials. It is empty if the error does not concern
+	// the bucket.
 	Where string
-	// Err is what went wrong. Its text is for Detail alone.
+	// Err is the underlying error. Its text is for Detail only.
 	Err error
 }
 
@@ -54,16 +55,18 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("%s%s: %s", e.Stage, where, cause(e.Err))
 }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// refusal says what is wrong with a snapshot or a URL. Its text is the same for the same snapshot.
+// refusal is what is wrong with a snapshot or a URL. Its text is always the same for the same
+// snapshot.
 type refusal string
 
 // Error implements error.
 func (r refusal) Error() string { return string(r) }
 
-// cause says why something failed in the same few words each time, whatever else the error holds.
+// cause returns why something failed, in the same few words each time, whatever else the error
+// holds.
 func cause(err error) string {
 	var timeout net.Error
 	switch {
@@ -88,7 +91,8 @@ func byRefusal(err error) string {
 	return ""
 }
 
-// bySystem knows what the operating system says, such as no space left on device or connection refused.
+// bySystem recognizes operating system errors, such as no space left on device or connection
+// refused.
 func bySystem(err error) string {
 	var number syscall.Errno
 	if errors.As(err, &number) {
@@ -137,8 +141,8 @@ var (
 	query    = regexp.MustCompile(`([a-zA-Z][a-zA-Z0-9+.-]*://[^\s?"]*)\?[^\s"]*`)
 )
 
-// Detail returns all that an error says, for logs: user names, passwords and queries of URLs are taken out, for libraries
-// quote the URLs that they asked, and these may be signed.
+// Detail returns the full text of an error, for logs. It removes user names, passwords and queries
+// from URLs, because libraries quote the URLs that they requested, and these may be signed.
 func Detail(err error) string {
 	var staged *Error
 	text := err.Error()

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// small mounts a file system that has room for so many bytes.
+// small mounts a tmpfs with the options, which limit its size.
 func small(t *testing.T, options string) string {
 	g := NewWithT(t)
 	folder := filepath.Join(t.TempDir(), "small")

@@ -22,7 +22,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// minPage is the smallest disk sector. A database is a multiple of it in size, and the hash comes on top.
+// minPage is the smallest disk sector. The size of a database is a multiple of it, plus the hash.
 const minPage = 512
 
 const (
@@ -32,7 +32,7 @@ const (
 	errTooLarge  = refusal("it is larger than etcd said that its database is")
 )
 
-// memberIDs returns the IDs of the members that have started or are to start, sorted.
+// memberIDs returns the sorted IDs of all members, whether they have started yet or not.
 func memberIDs(ctx context.Context, etcd Etcd) ([]string, error) {
 	response, err := etcd.MemberList(ctx)
 	if err != nil {
@@ -46,7 +46,7 @@ func memberIDs(ctx context.Context, etcd Etcd) ([]string, error) {
 	return ids, nil
 }
 
-// inspect checks a snapshot and returns what is in it. The members are those that etcd has.
+// inspect checks a snapshot and describes its content. members are the IDs of etcd's members.
 func inspect(path string, members []string) (Snapshot, error) {
 	size, digest, err := checkHash(path)
 	if err != nil {
@@ -70,7 +70,8 @@ func inspect(path string, members []string) (Snapshot, error) {
 	}, nil
 }
 
-// checkHash compares the SHA-256 at the end of a snapshot with that of the rest, and returns the size and hash of the whole.
+// checkHash verifies the SHA-256 at the end of a snapshot, and returns the size and hash of the
+// whole file.
 func checkHash(path string) (int64, string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -102,7 +103,7 @@ func checkHashOf(file *os.File) (int64, string, error) {
 	return info.Size(), hex.EncodeToString(whole.Sum(nil)), nil
 }
 
-// membersIn returns the IDs of the members that a snapshot knows, sorted.
+// membersIn returns the sorted IDs of the members that a snapshot lists.
 func membersIn(path string) ([]string, error) {
 	database, err := bolt.Open(path, fileMode, &bolt.Options{ReadOnly: true})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"gocloud.dev/gcerrors"
 )
 
-// Prune deletes the old snapshots of a cluster: it leaves the newest ones, as many as keep says and at least one, and always
-// the one of the name. It deletes what has a record of this package, and nothing else.
+// Prune deletes the old snapshots of a cluster. It keeps the newest keep snapshots (at least one),
+// and always the one with the given name. It deletes only files that have a record of this package.
 func (s *Store) Prune(ctx context.Context, name Name, keep int) error {
 	if err := name.check(); err != nil {
 		return s.failed(Pruning, err)
@@ -36,26 +36,27 @@ func (s *Store) Prune(ctx context.Context, name Name, keep int) error {
 	return nil
 }
 
-// state says what is beside a record.
+// state is what lies beside a record.
 type state string
 
 const (
-	// whole is a snapshot of the size that the record says.
+	// whole is a snapshot of the size in the record.
 	whole state = "Whole"
-	// gone is none: its deletion was interrupted.
+	// gone means that there is no snapshot, because its deletion was interrupted.
 	gone state = "Gone"
-	// foreign is something else.
+	// foreign is any other file.
 	foreign state = "Foreign"
 )
 
-// listed is a record and what is beside it.
+// listed is a record and the state of the file beside it.
 type listed struct {
 	Snapshot
 	state state
 }
 
-// outdated returns what is to be deleted: the whole snapshots but the current one and the newest ones, as many as are to be
-// kept together, and records without a snapshot. What somebody put in the place of a snapshot is left alone.
+// outdated returns the snapshots to delete: records without a snapshot, and all whole snapshots
+// except the current one and the newest ones, of which keep remain in total. It skips files that
+// somebody put in the place of a snapshot.
 func outdated(snapshots []listed, current string, keep int) []Snapshot {
 	var old, rest []Snapshot
 	kept := 0
@@ -117,7 +118,8 @@ func compareSize(sizes map[string]int64, snapshot Snapshot) state {
 	return whole
 }
 
-// remove deletes a snapshot before its record, so that what is left of an interrupted deletion is found again.
+// remove deletes a snapshot before its record, so that a later Prune finds the rest of an
+// interrupted deletion.
 func (s *Store) remove(ctx context.Context, old Snapshot) error {
 	for _, key := range []string{old.Key, strings.TrimSuffix(old.Key, databaseSuffix) + recordSuffix} {
 		if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {

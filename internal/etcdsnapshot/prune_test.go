@@ -31,7 +31,7 @@ func named(uid, occasion string) Name {
 	}
 }
 
-// put stores a snapshot with its record, as of some hours after the start.
+// put stores a snapshot with its record. It was taken the given number of hours after now.
 func put(g Gomega, store *Store, name Name, hours int) {
 	content := []byte(name.database())
 	g.Expect(store.write(context.Background(), name.database(), strings.NewReader(name.database()), "")).To(Succeed())
@@ -56,7 +56,7 @@ func keys(g Gomega, store *Store) []string {
 	return found
 }
 
-// kind is what lies under a name in the property test.
+// kind is what the property test stores under a name.
 type kind string
 
 const (
@@ -115,7 +115,7 @@ func TestPruneProperty(t *testing.T) {
 	})
 }
 
-// expected says in another way than the code what is left.
+// expected computes the remaining keys independently of the code.
 func expected(before []string, all []placed, current placed, keep int) []string {
 	left := map[string]bool{}
 	for _, key := range before {
@@ -147,7 +147,7 @@ func expected(before []string, all []placed, current placed, keep int) []string 
 func TestPruneLeavesOtherClustersAlone(t *testing.T) {
 	g := NewWithT(t)
 	store := newStore(memblob.OpenBucket(nil), "mem://")
-	// The UID of the one begins with that of the other, and a stranger's record names a snapshot elsewhere.
+	// One UID is a prefix of the other, and a foreign record names a snapshot elsewhere.
 	put(g, store, named("u", "before-1"), 0)
 	put(g, store, named("u2", "before-1"), 0)
 	stolen := named("u2", "before-1")

@@ -21,18 +21,18 @@ import (
 const (
 	databaseSuffix = ".db"
 	recordSuffix   = ".json"
-	// recordFormat marks the records of this package.
+	// recordFormat identifies the records of this package.
 	recordFormat = "foo-etcd-snapshot/v1"
-	// maxRecord is more than the largest record, in bytes. What is larger is something else.
+	// maxRecord is larger than any record, in bytes. A larger file is something else.
 	maxRecord = 64 << 10
 )
 
-// Name says which snapshot is meant.
+// Name identifies a snapshot.
 type Name struct {
-	// UID of the Cluster, and its key.
+	// UID and Cluster are the UID and the key of the Cluster.
 	UID     types.UID
 	Cluster client.ObjectKey
-	// Version that the folder is named by, for example the Kubernetes version at the time.
+	// Version names the folder. It is, for example, the Kubernetes version at the time.
 	Version string
 	// Occasion of the snapshot, for example before-v1.36.3.
 	Occasion string
@@ -55,34 +55,34 @@ func (n Name) check() error {
 	return nil
 }
 
-// Snapshot is the record of one.
+// Snapshot is the record of a snapshot.
 type Snapshot struct {
 	// Format of the record.
 	Format string `json:"format"`
 	// Key of the snapshot in its bucket.
 	Key string `json:"key"`
-	// ClusterUID, Namespace and Cluster say whose it is.
+	// ClusterUID, Namespace and Cluster identify the cluster.
 	ClusterUID types.UID `json:"clusterUID"`
 	Namespace  string    `json:"namespace"`
 	Cluster    string    `json:"cluster"`
 	// Taken is when the snapshot was complete, by the clock of the manager.
 	Taken time.Time `json:"taken"`
-	// Size of the file in bytes, and SHA256 of it in hexadecimal.
+	// Size of the file in bytes, and its SHA256 in hexadecimal.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
 	// Hash of the content, Revision and number of Keys, as `etcdutl snapshot status` shows them.
 	Hash     string `json:"hash"`
 	Revision int64  `json:"revision"`
 	Keys     int    `json:"keys"`
-	// Members of etcd by their IDs in hexadecimal, sorted.
+	// Members are the sorted IDs of etcd's members, in hexadecimal.
 	Members []string `json:"members"`
-	// EtcdVersion is the version of etcd that the database is laid out for, and empty before etcd 3.6. An etcd of this
-	// version or a later one can be restored from it.
+	// EtcdVersion is the etcd version of the database's layout. It is empty before etcd 3.6.
+	// The snapshot can be restored to etcd of this version or later.
 	EtcdVersion string `json:"etcdVersion,omitempty"`
 }
 
-// Find returns the snapshot of that name, if it is there and whole: a record is written only once the snapshot was read back,
-// so its size is all that is compared here.
+// Find returns the snapshot with the given name, and reports whether it exists and is whole. It
+// compares only the size, because a record is written only after the snapshot was read back.
 func (s *Store) Find(ctx context.Context, name Name) (Snapshot, bool, error) {
 	if err := name.check(); err != nil {
 		return Snapshot{}, false, s.failed(Storing, err)
@@ -101,7 +101,7 @@ func (s *Store) Find(ctx context.Context, name Name) (Snapshot, bool, error) {
 	return found, attributes.Size == found.Size, nil
 }
 
-// readRecord returns the record at the key, if it is one.
+// readRecord returns the record at the key, and reports whether there is a valid one.
 func (s *Store) readRecord(ctx context.Context, key string) (Snapshot, bool, error) {
 	reader, err := s.bucket.NewReader(ctx, key, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {
@@ -118,13 +118,13 @@ func (s *Store) readRecord(ctx context.Context, key string) (Snapshot, bool, err
 	return found, ok && found.describes(key), nil
 }
 
-// decodeRecord returns what a record says. What can not be read is no record, as if it were not there.
+// decodeRecord decodes a record. A record that cannot be decoded counts as missing.
 func decodeRecord(content []byte) (found Snapshot, ok bool) {
 	err := json.Unmarshal(content, &found)
 	return found, err == nil
 }
 
-// describes reports whether this is the record of the snapshot beside which it lies.
+// describes reports whether the record at the key belongs to the snapshot beside it.
 func (s Snapshot) describes(key string) bool {
 	base, ok := strings.CutSuffix(key, recordSuffix)
 	return ok && s.Format == recordFormat && s.Key == base+databaseSuffix && strings.HasPrefix(key, string(s.ClusterUID)+"/")

@@ -21,12 +21,13 @@ import (
 )
 
 const (
-	// folderMode and fileMode keep others out of what holds all secrets of a cluster.
+	// folderMode and fileMode keep other users away from files that hold all secrets of a
+	// cluster.
 	folderMode os.FileMode = 0o700
 	fileMode   os.FileMode = 0o600
 )
 
-// Schemes returns the schemes of URLs that Open takes.
+// Schemes returns the URL schemes that Open accepts.
 func Schemes() []string { return []string{fileblob.Scheme, "s3", "gs", "azblob"} }
 
 // Store keeps snapshots in a bucket. It is safe for concurrent use.
@@ -36,7 +37,8 @@ type Store struct {
 	now      func() time.Time
 }
 
-// CheckURL returns what is wrong with the URL of a bucket, and quotes no more of it than its scheme.
+// CheckURL returns what is wrong with the URL of a bucket. The error quotes only the scheme and the
+// names of parameters.
 func CheckURL(text string) error {
 	_, err := parse(text)
 	return err
@@ -46,7 +48,7 @@ func parse(text string) (*url.URL, error) {
 	parsed, err := url.Parse(text)
 	switch {
 	case err != nil:
-		// The parser quotes what it was given, which may hold a password.
+		// The parser quotes its input, which may hold a password.
 		return nil, refusal("it is not a URL")
 	case !slices.Contains(Schemes(), parsed.Scheme):
 		return nil, refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
@@ -74,8 +76,8 @@ func checkFolder(parsed *url.URL) error {
 	return nil
 }
 
-// Location returns the URL of a bucket, with the folder in it that the prefix parameter names, and without user, password and query,
-// which may hold credentials.
+// Location returns the URL of a bucket, including the folder that the prefix parameter names. It
+// omits the user, the password and the query, which may hold credentials.
 func Location(text string) string {
 	parsed, err := parse(text)
 	if err != nil {
@@ -88,8 +90,9 @@ func Location(text string) string {
 	return where.String()
 }
 
-// Open opens a bucket by its URL, of one of the schemes of Schemes. The prefix parameter is a folder in the bucket; others
-// are those of gocloud.dev/blob for the scheme. The folder of a file URL is made if it does not exist, for its owner only.
+// Open opens a bucket by its URL. Schemes returns the supported schemes. The prefix parameter is a
+// folder in the bucket; gocloud.dev/blob defines the other parameters of each scheme. If the folder
+// of a file URL does not exist, Open creates it with access for its owner only.
 func Open(ctx context.Context, text string) (*Store, error) {
 	parsed, err := parse(text)
 	if err != nil {
@@ -115,7 +118,8 @@ func newStore(bucket *blob.Bucket, location string) *Store {
 	return &Store{bucket: bucket, location: location, now: time.Now}
 }
 
-// withFolderOptions has files written beside their final place, where a rename is atomic, and with no files for attributes.
+// withFolderOptions makes the driver write each file beside its final place, where a rename is
+// atomic, and write no attribute files.
 func withFolderOptions(parsed *url.URL) *url.URL {
 	changed := *parsed
 	parameters := parsed.Query()
@@ -135,16 +139,16 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// Location returns where a snapshot is, without credentials.
+// Location returns where a snapshot is stored, without credentials.
 func (s *Store) Location(name Name) string { return s.location + " as " + name.database() }
 
 func (s *Store) failed(stage Stage, err error) error {
 	return &Error{Stage: stage, Where: s.location, Err: err}
 }
 
-// write stores what it reads, all of it or nothing.
+// write stores all of the content or nothing.
 func (s *Store) write(ctx context.Context, key string, content io.Reader, contentType string) error {
-	// A writer whose context has ended drops what it has got when it is closed.
+	// Closing a writer whose context has ended discards its data.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	writer, err := s.bucket.NewWriter(ctx, key, &blob.WriterOptions{
@@ -162,7 +166,7 @@ func (s *Store) write(ctx context.Context, key string, content io.Reader, conten
 	}
 	if _, err := io.Copy(writer, content); err != nil {
 		cancel()
-		// What went wrong is what counts, not that nothing was stored.
+		// Report what went wrong, not that nothing was stored.
 		_ = writer.Close()
 		return s.failed(Storing, err)
 	}
@@ -172,13 +176,14 @@ func (s *Store) write(ctx context.Context, key string, content io.Reader, conten
 	return nil
 }
 
-// digest reads what is stored and returns its SHA-256 in hexadecimal.
+// digest reads a stored file and returns its SHA-256 in hexadecimal.
 func (s *Store) digest(ctx context.Context, key string) (string, error) {
 	reader, err := s.bucket.NewReader(ctx, key, &blob.ReaderOptions{
 		BeforeRead: func(as func(any) bool) error {
 			var file *os.File
 			if as(&file) {
-				// What is read comes from memory otherwise, and would be lost with the machine.
+				// Without the sync, the data is read from memory, and would be lost
+				// with the machine.
 				return file.Sync()
 			}
 			return nil

@@ -23,7 +23,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// plenty is more than any snapshot of these tests has, in bytes.
+// plenty is larger than any snapshot of these tests, in bytes.
 const plenty = 1 << 30
 
 func TestCheckURL(t *testing.T) {

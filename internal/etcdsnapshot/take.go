@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// temporaryName is the name of the temporary file.
 	temporaryName = "snapshot" + databaseSuffix
-	// partSuffix ends the names of files in a folder that are not whole yet.
+	// partSuffix ends the names of incomplete files in a folder.
 	partSuffix = ".tmp"
 )
 
-// Etcd is what is needed of a client of one etcd member. *clientv3.Client has it.
+// Etcd is the part of an etcd member's client that this package needs. *clientv3.Client implements
+// it.
 type Etcd interface {
 	// MemberList returns the members of etcd.
 	MemberList(ctx context.Context, options ...clientv3.OpOption) (*clientv3.MemberListResponse, error)
@@ -33,8 +33,9 @@ type Etcd interface {
 	SnapshotWithVersion(ctx context.Context) (*clientv3.SnapshotResponse, error)
 }
 
-// Take takes a snapshot of at most so many bytes and stores it under the name, in place of one that is there. It returns an
-// *Error; then there is no snapshot of that name. Whoever may have taken it before asks Find first.
+// Take takes a snapshot of at most limit bytes and stores it under the name, replacing an existing
+// one. On failure it returns an *Error, and an existing snapshot with that name may be lost. Call
+// Find first if the snapshot may exist already.
 func (s *Store) Take(ctx context.Context, etcd Etcd, name Name, limit int64) (Snapshot, error) {
 	if err := name.check(); err != nil {
 		return Snapshot{}, s.failed(Storing, err)
@@ -50,7 +51,7 @@ func (s *Store) Take(ctx context.Context, etcd Etcd, name Name, limit int64) (Sn
 	return taken, err
 }
 
-// temporary is the file that a snapshot is checked in, and how many bytes it may have.
+// temporary is the file in which a snapshot is checked, and its maximum size in bytes.
 type temporary struct {
 	path  string
 	limit int64
@@ -74,8 +75,8 @@ func (s *Store) takeBy(ctx context.Context, etcd Etcd, name Name, file temporary
 	return taken, s.store(ctx, name, file.path, taken)
 }
 
-// makeFolder makes the folder of the temporary file. Its name is that of the snapshot, so that what was left by a manager
-// that was killed goes away at the next try.
+// makeFolder creates the folder of the temporary file. The folder is named after the snapshot, so
+// that the next try removes what a killed manager left behind.
 func makeFolder(name Name) (string, error) {
 	folder := filepath.Join(os.TempDir(), "foo-etcd-snapshot-"+digestOf([]byte(name.database()))[:32])
 	if err := os.RemoveAll(folder); err != nil {
@@ -86,7 +87,7 @@ func makeFolder(name Name) (string, error) {
 
 // download writes the snapshot to a file and returns the version of the member.
 func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
-	// The stream ends with the context, whatever becomes of the file.
+	// The stream ends with the context, whatever happens to the file.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	response, err := etcd.SnapshotWithVersion(ctx)
@@ -100,7 +101,7 @@ func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
 	}
 	size, err := io.Copy(file, io.LimitReader(source, to.limit+1))
 	err = errors.Join(err, file.Close())
-	// It has been read to its end, or something else went wrong before.
+	// Ignore the error: the stream was read to its end, or something else failed before.
 	_ = response.Snapshot.Close()
 	switch {
 	case source.err != nil:
@@ -113,7 +114,7 @@ func download(ctx context.Context, etcd Etcd, to temporary) (string, error) {
 	return response.Version, nil
 }
 
-// source remembers that it was the source that failed, not the place that it is copied to.
+// source records an error of the reader, to tell it from an error of the writer.
 type source struct {
 	reader io.Reader
 	err    error
@@ -128,9 +129,9 @@ func (s *source) Read(buffer []byte) (int, error) {
 	return count, err
 }
 
-// store uploads the file, compares what is stored with what was taken, and writes the record last.
+// store uploads the file, compares the stored copy with it, and writes the record last.
 func (s *Store) store(ctx context.Context, name Name, path string, taken Snapshot) error {
-	// An old record would describe what is about to be replaced.
+	// An old record would describe the snapshot that is about to be replaced.
 	if err := s.bucket.Delete(ctx, name.record()); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return s.failed(Storing, err)
 	}
@@ -142,7 +143,7 @@ func (s *Store) store(ctx context.Context, name Name, path string, taken Snapsho
 		return &Error{Stage: Keeping, Err: err}
 	}
 	err = s.write(ctx, name.database(), file, "application/octet-stream")
-	// It was opened for reading only, so closing it loses nothing.
+	// The file was opened for reading only, so closing it loses nothing.
 	_ = file.Close()
 	if err != nil {
 		return err
@@ -153,7 +154,7 @@ func (s *Store) store(ctx context.Context, name Name, path string, taken Snapsho
 	return s.writeRecord(ctx, name, taken)
 }
 
-// sweep deletes what a manager that was killed left of the same snapshot in a folder: files that had no name yet.
+// sweep deletes unfinished files of the same snapshot that a killed manager left in a folder.
 func (s *Store) sweep(ctx context.Context, name Name) error {
 	for _, final := range []string{name.database(), name.record()} {
 		objects := s.bucket.List(&blob.ListOptions{Prefix: final + "."})
@@ -176,7 +177,7 @@ func (s *Store) sweep(ctx context.Context, name Name) error {
 	return nil
 }
 
-// compare reads what was stored back, and returns an error if it is anything else.
+// compare reads a stored file back and returns an error if its digest is not want.
 func (s *Store) compare(ctx context.Context, key, want string) error {
 	got, err := s.digest(ctx, key)
 	if err != nil {

@@ -32,7 +32,8 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// startEtcd runs an etcd on a data folder, a new one if it is empty, and returns a client of it.
+// startEtcd runs an etcd on a data folder and returns a client for it. An empty folder means a new
+// etcd.
 func startEtcd(t *testing.T, dataFolder string) *clientv3.Client {
 	g := NewWithT(t)
 	server := &envtest.Etcd{
@@ -46,7 +47,7 @@ func startEtcd(t *testing.T, dataFolder string) *clientv3.Client {
 	return etcd
 }
 
-// fill writes so many keys of a kilobyte each.
+// fill writes the given number of keys with 1 KiB each.
 func fill(g Gomega, etcd *clientv3.Client, prefix string, number int) {
 	for i := range number {
 		_, err := etcd.Put(context.Background(), fmt.Sprintf("%s-%04d", prefix, i), strings.Repeat("x", 1024))
@@ -68,7 +69,8 @@ func openFolder(t *testing.T, folder string) *Store {
 	return store
 }
 
-// temporaries sends temporary files to a folder of the test, and returns what is in it.
+// temporaries redirects temporary files to a folder of the test. The returned function lists that
+// folder.
 func temporaries(t *testing.T) func() []os.DirEntry {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -112,7 +114,8 @@ func TestTakeAndRestore(t *testing.T) {
 	fill(g, restored, "later", 1)
 }
 
-// restore has etcdutl restore a snapshot, and returns a client of an etcd that runs on what it restored.
+// restore restores a snapshot with etcdutl and returns a client for an etcd that runs on the
+// result.
 func restore(t *testing.T, path string) *clientv3.Client {
 	data := filepath.Join(t.TempDir(), "data")
 	NewWithT(t).Expect(snapshot.NewV3(zap.NewNop()).Restore(snapshot.RestoreConfig{
@@ -123,7 +126,7 @@ func restore(t *testing.T, path string) *clientv3.Client {
 	return startEtcd(t, data)
 }
 
-// bent is an etcd whose stream is changed on its way.
+// bent is an etcd whose stream is changed on the way.
 type bent struct {
 	*clientv3.Client
 	change func(whole []byte) io.Reader
@@ -142,7 +145,7 @@ func (b bent) SnapshotWithVersion(ctx context.Context) (*clientv3.SnapshotRespon
 	return response, nil
 }
 
-// otherMembers is an etcd that has one member more than its database knows.
+// otherMembers is an etcd that has one member more than its database lists.
 type otherMembers struct{ *clientv3.Client }
 
 func (o otherMembers) MemberList(ctx context.Context, options ...clientv3.OpOption) (*clientv3.MemberListResponse, error) {
@@ -212,7 +215,7 @@ func signed(content []byte) []byte {
 	return append(content, sum[:]...)
 }
 
-// resetAfter reads as a connection does that is reset.
+// resetAfter returns a reader that fails like a connection reset after the content.
 func resetAfter(content []byte) io.Reader {
 	return io.MultiReader(bytes.NewReader(content), readerFunc(func([]byte) (int, error) {
 		return 0, &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
@@ -235,7 +238,7 @@ func TestTakeEndsWithItsContext(t *testing.T) {
 	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
 }
 
-// stuck is an etcd that sends the beginning of a snapshot and then nothing more.
+// stuck is an etcd that sends the beginning of a snapshot and then hangs.
 type stuck struct {
 	*clientv3.Client
 	reached func()
@@ -331,7 +334,8 @@ func TestKilledInTheMiddleAndTriedAgain(t *testing.T) {
 	}
 }
 
-// kill runs this test's program until it says that it is in the middle, and kills it.
+// kill runs this test binary until it reports that it is in the middle of its work, and then kills
+// it.
 func kill(t *testing.T, where, endpoint, folder string) {
 	g := NewWithT(t)
 	program, err := os.Executable()

@@ -12,8 +12,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/fieldchange"
 )
 
-// ChangeOnly returns a problem for each field under path that differs between before and after, which are pointers to structs,
-// and is not among those that may change: see fieldchange.Changed.
+// ChangeOnly returns a problem for each field under path that differs between before and after,
+// except the fields in mayChange. before and after are pointers to structs. See
+// fieldchange.Changed.
 func ChangeOnly(path *field.Path, before, after any, mayChange ...string) field.ErrorList {
 	changed, err := fieldchange.Changed(path, before, after, mayChange...)
 	if err != nil {

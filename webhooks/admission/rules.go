@@ -17,22 +17,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// Rules are the rules of a kind. They make a validator for controller-runtime's webhook builder. A nil function has no rule.
+// Rules are the rules of a kind. They are a validator for controller-runtime's webhook builder.
+// Each function may be nil.
 type Rules[T client.Object] struct {
-	// Kind and Resource are what refusals name: FooCluster, and fooclusters for kubectl explain.
+	// Kind and Resource are the names in refusals: FooCluster, and fooclusters for kubectl
+	// explain.
 	Kind     schema.GroupKind
 	Resource string
 	// Validate returns what is wrong with an object by itself.
 	Validate func(object T) field.ErrorList
-	// Change returns what is wrong with a change of an object. What Validate says of the object after it counts only once.
+	// Change returns what is wrong with a change of an object. A problem that Validate also
+	// finds in the changed object is reported only once.
 	Change func(ctx context.Context, before, after T) field.ErrorList
-	// Unwise returns what is allowed, and why it is unwise.
+	// Unwise returns what is allowed but unwise, and why.
 	Unwise func(object T) field.ErrorList
-	// UnwiseNew returns what is unwise about a new object beside others that are there, which may change.
+	// UnwiseNew returns what is unwise about a new object, given other existing objects, which
+	// may change.
 	UnwiseNew func(ctx context.Context, object T) field.ErrorList
 }
 
-// ValidateCreate returns an Invalid error that names all that is wrong.
+// ValidateCreate returns an Invalid error that names all problems.
 func (r Rules[T]) ValidateCreate(ctx context.Context, object T) (admission.Warnings, error) {
 	warnings := r.warnings(object)
 	if r.UnwiseNew != nil {
@@ -41,7 +45,7 @@ func (r Rules[T]) ValidateCreate(ctx context.Context, object T) (admission.Warni
 	return warnings, r.invalid(object, r.validate(object))
 }
 
-// ValidateUpdate is as ValidateCreate, but what was already wrong before is let be.
+// ValidateUpdate is like ValidateCreate, but ignores problems that the object already had.
 func (r Rules[T]) ValidateUpdate(ctx context.Context, before, after T) (admission.Warnings, error) {
 	wrong := r.validate(after)
 	problems := added(r.validate(before), wrong)
@@ -51,7 +55,7 @@ func (r Rules[T]) ValidateUpdate(ctx context.Context, before, after T) (admissio
 	return r.newWarnings(before, after), r.invalid(after, problems)
 }
 
-// ValidateDelete allows everything: finalizers hold what must not go yet.
+// ValidateDelete allows every deletion: finalizers hold objects that must not be removed yet.
 func (r Rules[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
 
 func (r Rules[T]) validate(object T) field.ErrorList {
@@ -68,7 +72,7 @@ func (r Rules[T]) warnings(object T) admission.Warnings {
 	return r.warn(r.Unwise(object))
 }
 
-// warn says of each field what is unwise about it.
+// warn returns a warning for each field that says what is unwise about it.
 func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
 	warnings := make(admission.Warnings, 0, len(problems))
 	for _, unwise := range problems {
@@ -81,13 +85,14 @@ func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
 	return warnings
 }
 
-// newWarnings warns of nothing that the user was warned of before, or controllers would see the same at each of their writes.
+// newWarnings omits warnings that the user got before. Otherwise controllers would get the same
+// warnings on each write.
 func (r Rules[T]) newWarnings(before, after T) admission.Warnings {
 	known := r.warnings(before)
 	return slices.DeleteFunc(r.warnings(after), func(warning string) bool { return slices.Contains(known, warning) })
 }
 
-// added returns the problems that are not among those of before.
+// added returns the problems in after that are not in before.
 func added(before, after field.ErrorList) field.ErrorList {
 	known := make(map[string]bool, len(before))
 	for _, problem := range before {
@@ -100,8 +105,8 @@ func (r Rules[T]) invalid(object T, problems field.ErrorList) error {
 	return Invalid(r.Kind, r.Resource, object.GetName(), problems)
 }
 
-// Invalid returns an error that names all problems, and where to read about each. The resource is what kubectl explain takes.
-// Without a problem it is nil.
+// Invalid returns an error that names all problems, and where to read about each. resource is what
+// kubectl explain takes. Without problems, Invalid returns nil.
 func Invalid(kind schema.GroupKind, resource, name string, problems field.ErrorList) error {
 	if len(problems) == 0 {
 		return nil
@@ -115,10 +120,10 @@ func Invalid(kind schema.GroupKind, resource, name string, problems field.ErrorL
 	return apierrors.NewInvalid(kind, name, referring)
 }
 
-// subscript is the index or the key of an item, which kubectl explain does not know.
+// subscript matches the index or key of an item, which kubectl explain does not know.
 var subscript = regexp.MustCompile(`\[[^\]]*\]`)
 
-// explain says where to read about a field.
+// explain returns where to read about a field.
 func explain(resource, path string) string {
 	return "see kubectl explain " + resource + "." + subscript.ReplaceAllString(path, "")
 }

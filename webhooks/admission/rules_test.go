@@ -18,7 +18,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// small refuses each instance type but small, and a change of the provider ID.
+// small refuses every instance type except small, and a change of the provider ID.
 var small = Rules[*infrav1.FooMachine]{
 	Kind: schema.GroupKind{Group: "g", Kind: "FooMachine"}, Resource: "foomachines",
 	Validate: func(machine *infrav1.FooMachine) field.ErrorList {

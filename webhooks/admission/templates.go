@@ -12,11 +12,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
-// TemplateSpec is where the spec stands that a template gives to the objects that are made from it.
+// TemplateSpec is the path of the spec that a template gives to the objects created from it.
 var TemplateSpec = field.NewPath("spec", "template", "spec")
 
-// UnlessTopologyAsks returns the change rule of a template. The topology controller of Cluster API asks by a dry run what it
-// would change, and makes a new template then: it may ask what nobody may do.
+// UnlessTopologyAsks returns the change rule of a template. Cluster API's topology controller uses
+// a dry run to find out what it would change, and then creates a new template. Such a dry run may
+// make changes that nobody else may make.
 //
 //contract:infra-machine/template-ssa-dry-run
 //contract:infra-machinepool/template-ssa-dry-run
@@ -29,8 +30,8 @@ func UnlessTopologyAsks[T client.Object](change func(before, after T) field.Erro
 	}
 }
 
-// Immutable is the change rule of a template whose spec, a pointer to a struct, does not change at all, since nobody could
-// tell then which objects were made from what.
+// Immutable is the change rule of a template whose spec must not change at all. Otherwise nobody
+// could tell which objects were created from what. spec returns a pointer to a struct.
 func Immutable[T client.Object](spec func(T) any) func(context.Context, T, T) field.ErrorList {
 	return UnlessTopologyAsks(func(before, after T) field.ErrorList {
 		problems := ChangeOnly(TemplateSpec, spec(before), spec(after))

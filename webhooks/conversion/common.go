@@ -12,7 +12,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// seconds returns a duration in whole seconds, or nil for none. What is less than a second is cut off.
+// seconds returns a duration in whole seconds, or nil for none. Fractions of a second are cut off.
 func seconds(duration *metav1.Duration) *int32 {
 	if duration == nil {
 		return nil
@@ -21,7 +21,8 @@ func seconds(duration *metav1.Duration) *int32 {
 	return &whole
 }
 
-// optional returns a text that may be left out; the hub has the empty text then.
+// optional returns a pointer to a text, or nil for the empty text, by which the hub means an unset
+// one.
 func optional(text string) *string {
 	if text == "" {
 		return nil
@@ -43,12 +44,14 @@ func count(replicas *int32) int32 {
 	return *replicas
 }
 
-// setCount writes a number over one that may be unset: zero leaves a zero or nothing as it is.
+// setCount writes a number over one that may be unset. Zero keeps an existing zero and unsets
+// anything else.
 func setCount(value int32, target **int32) {
 	clusterv1.Convert_int32_To_Pointer_int32(value, true, *target, target)
 }
 
-// setBool writes a boolean over one that may be unset: false leaves a false or nothing as it is.
+// setBool writes a boolean over one that may be unset. False keeps an existing false and unsets
+// anything else.
 func setBool(value bool, target **bool) {
 	clusterv1.Convert_bool_To_Pointer_bool(value, true, *target, target)
 }
@@ -61,7 +64,7 @@ func metaToHub(meta clusterv1beta1.ObjectMeta) clusterv1.ObjectMeta {
 	return clusterv1.ObjectMeta{Labels: meta.Labels, Annotations: meta.Annotations}
 }
 
-// convertAll converts each item of a list. The list of none is nil.
+// convertAll converts each item of a list. It returns nil for an empty list.
 func convertAll[From, To any](list []From, convert func(From) To) []To {
 	if len(list) == 0 {
 		return nil

@@ -13,15 +13,16 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// trueInTrouble are the conditions of v1beta2 that are false when nothing happens. The v1beta1 contract wants conditions
-// that are true when all is well, and its tools show the others as failures.
+// trueInTrouble are the v1beta2 conditions that are false when nothing happens. The v1beta1
+// contract expects conditions that are true when all is well, and its tools show the others as
+// failures.
 var trueInTrouble = sets.New(
 	clusterv1.ScalingUpCondition, clusterv1.ScalingDownCondition, clusterv1.RollingOutCondition, clusterv1.RemediatingCondition,
 	clusterv1.DeletingCondition, clusterv1.PausedCondition, "Stalled",
 )
 
-// legacyConditions returns the conditions in the form of the v1beta1 contract. The first one is Ready, taken from the
-// condition that sums up the object.
+// legacyConditions returns the conditions in the form of the v1beta1 contract. If the condition
+// that sums up the object is not Ready, a Ready condition copied from it comes first.
 func legacyConditions(conditions []metav1.Condition, summary string) clusterv1beta1.Conditions {
 	var result clusterv1beta1.Conditions
 	for _, condition := range conditions {
@@ -48,7 +49,8 @@ func legacyCondition(condition metav1.Condition) clusterv1beta1.Condition {
 		Message:            condition.Message,
 	}
 	if condition.Status == metav1.ConditionFalse {
-		// v1beta2 knows no severities. A warning is what asks to be looked at without claiming that all is lost.
+		// v1beta2 has no severities. A warning asks for attention without claiming that all
+		// is lost.
 		legacy.Severity = clusterv1beta1.ConditionSeverityWarning
 	}
 	return legacy

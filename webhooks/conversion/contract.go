@@ -10,8 +10,8 @@ import (
 	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
 )
 
-// contractStatus returns what the v1beta1 contracts of the infrastructure ask for. Failures are never set: in a pool
-// they end Cluster API's controller.
+// contractStatus returns the status that the v1beta1 infrastructure contracts require. It never
+// sets failures: a failure in a pool makes Cluster API's controller panic.
 func contractStatus(conditions []metav1.Condition, provisioned *bool, observedGeneration int64) infrav1beta1.ContractStatus {
 	status := infrav1beta1.ContractStatus{
 		Ready:              provisioned != nil && *provisioned,
@@ -24,7 +24,7 @@ func contractStatus(conditions []metav1.Condition, provisioned *bool, observedGe
 	return status
 }
 
-// modernConditions returns the conditions of v1beta2 from the place where v1beta1 keeps them.
+// modernConditions returns the v1beta2 conditions from the place where v1beta1 keeps them.
 func modernConditions(status *infrav1beta1.V1Beta2Status) []metav1.Condition {
 	if status == nil {
 		return nil

@@ -27,7 +27,8 @@ func kubeadmToSpoke(ctx context.Context, hub *bootstrapv1.KubeadmConfigSpec, spo
 	return nil
 }
 
-// kubeadmToHub writes a kubeadm configuration over another one, whose exact form it keeps if it says the same.
+// kubeadmToHub writes a kubeadm configuration over another one. If both mean the same, the other
+// one keeps its exact form.
 func kubeadmToHub(ctx context.Context, spoke *bootstrapv1beta1.KubeadmConfigSpec, hub *bootstrapv1.KubeadmConfigSpec) error {
 	read := &bootstrapv1beta1.KubeadmConfigSpec{}
 	if err := kubeadmToSpoke(ctx, hub, read); err != nil {
@@ -117,7 +118,7 @@ func rolloutToHub(before *controlplanev1beta1.RolloutBefore, after *metav1.Time,
 	}
 	hub.Strategy.Type = controlplanev1.RolloutStrategyType(strategy.Type)
 	if hub.Strategy.Type == "" {
-		// The hub requires what v1beta1 defaults to.
+		// The hub requires the type that v1beta1 defaults to.
 		hub.Strategy.Type = controlplanev1.RollingUpdateStrategyType
 	}
 	hub.Strategy.RollingUpdate.MaxSurge = nil

@@ -40,7 +40,7 @@ var fooCluster = converter[infrav1.FooCluster, infrav1beta1.FooCluster, *infrav1
 	},
 }
 
-// FooCluster converts FooClusters; it is for WithConverter of a webhook builder.
+// FooCluster converts FooClusters. Pass it to WithConverter of a webhook builder.
 var FooCluster = conversion.NewHubSpokeConverter(&infrav1.FooCluster{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooCluster{}, fooCluster.toSpoke, fooCluster.toHub))
 

@@ -30,6 +30,6 @@ var fooClusterTemplate = converter[infrav1.FooClusterTemplate, infrav1beta1.FooC
 	},
 }
 
-// FooClusterTemplate converts FooClusterTemplates; it is for WithConverter of a webhook builder.
+// FooClusterTemplate converts FooClusterTemplates. Pass it to WithConverter of a webhook builder.
 var FooClusterTemplate = conversion.NewHubSpokeConverter(&infrav1.FooClusterTemplate{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooClusterTemplate{}, fooClusterTemplate.toSpoke, fooClusterTemplate.toHub))

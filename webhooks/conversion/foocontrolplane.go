@@ -14,8 +14,8 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// FooControlPlane returns the converter of FooControlPlanes, for WithConverter of a webhook builder. The mapper says which
-// version of an infrastructure machine template to name.
+// FooControlPlane returns the converter of FooControlPlanes, for WithConverter of a webhook
+// builder. The mapper provides the version for references to infrastructure machine templates.
 func FooControlPlane(mapper meta.RESTMapper) func(*runtime.Scheme) (conversion.Converter, error) {
 	c := fooControlPlane(references{mapper: mapper})
 	return conversion.NewHubSpokeConverter(&controlplanev1.FooControlPlane{},

@@ -34,8 +34,8 @@ func controlPlaneStatusToSpoke(_ context.Context, src *controlplanev1.FooControl
 	return nil
 }
 
-// unavailableReplicas is what the v1beta1 contract says: how many are still required for all of the wanted capacity.
-// Before anything was counted it is zero.
+// unavailableReplicas is defined by the v1beta1 contract: how many replicas are still required for
+// all of the wanted capacity. It is zero until the replicas have been counted.
 func unavailableReplicas(hub *controlplanev1.FooControlPlane) int32 {
 	if hub.Status.AvailableReplicas == nil || hub.Spec.Replicas == nil {
 		return 0
@@ -71,7 +71,7 @@ func controlPlaneStatusToHub(_ context.Context, src *controlplanev1beta1.FooCont
 		return nil
 	}
 	hub.LastRemediation.Machine, hub.LastRemediation.Time = last.Machine, last.Timestamp
-	// The hub requires the number, also when it is zero.
+	// The hub requires the number even if it is zero.
 	hub.LastRemediation.RetryCount = &last.RetryCount
 	return nil
 }

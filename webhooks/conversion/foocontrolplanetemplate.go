@@ -24,7 +24,8 @@ var fooControlPlaneTemplate = converter[controlplanev1.FooControlPlaneTemplate, 
 	},
 }
 
-// FooControlPlaneTemplate converts FooControlPlaneTemplates; it is for WithConverter of a webhook builder.
+// FooControlPlaneTemplate converts FooControlPlaneTemplates. Pass it to WithConverter of a webhook
+// builder.
 var FooControlPlaneTemplate = conversion.NewHubSpokeConverter(&controlplanev1.FooControlPlaneTemplate{},
 	conversion.NewSpokeConverter(&controlplanev1beta1.FooControlPlaneTemplate{}, fooControlPlaneTemplate.toSpoke, fooControlPlaneTemplate.toHub))
 

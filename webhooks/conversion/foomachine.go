@@ -19,7 +19,7 @@ var fooMachine = converter[infrav1.FooMachine, infrav1beta1.FooMachine, *infrav1
 		spoke: func(m *infrav1beta1.FooMachine) any { return &m.Spec },
 		down: func(_ context.Context, hub *infrav1.FooMachine, spoke *infrav1beta1.FooMachine) error {
 			machineSpecToSpoke(&hub.Spec, &spoke.Spec)
-			// The v1beta1 contract looks for the zone in the spec.
+			// The v1beta1 contract expects the zone in the spec.
 			spoke.Spec.FailureDomain = optional(hub.Status.FailureDomain)
 			return nil
 		},
@@ -38,7 +38,7 @@ var fooMachine = converter[infrav1.FooMachine, infrav1beta1.FooMachine, *infrav1
 	},
 }
 
-// FooMachine converts FooMachines; it is for WithConverter of a webhook builder.
+// FooMachine converts FooMachines. Pass it to WithConverter of a webhook builder.
 var FooMachine = conversion.NewHubSpokeConverter(&infrav1.FooMachine{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooMachine{}, fooMachine.toSpoke, fooMachine.toHub))
 

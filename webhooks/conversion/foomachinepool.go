@@ -36,7 +36,7 @@ var fooMachinePool = converter[infrav1.FooMachinePool, infrav1beta1.FooMachinePo
 	},
 }
 
-// FooMachinePool converts FooMachinePools; it is for WithConverter of a webhook builder.
+// FooMachinePool converts FooMachinePools. Pass it to WithConverter of a webhook builder.
 var FooMachinePool = conversion.NewHubSpokeConverter(&infrav1.FooMachinePool{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooMachinePool{}, fooMachinePool.toSpoke, fooMachinePool.toHub))
 
@@ -97,7 +97,7 @@ func instanceToSpoke(instance infrav1.FooMachinePoolInstanceStatus) infrav1beta1
 	}
 }
 
-// instanceToHub writes an instance over what is known of the one of the same name.
+// instanceToHub writes an instance over what is known of the instance with the same name.
 func instanceToHub(instance infrav1beta1.FooMachinePoolInstanceStatus, hub infrav1.FooMachinePoolInstanceStatus) infrav1.FooMachinePoolInstanceStatus {
 	hub.InstanceName = instance.InstanceName
 	hub.ProviderID = instance.ProviderID

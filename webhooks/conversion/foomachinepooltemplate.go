@@ -30,6 +30,7 @@ var fooMachinePoolTemplate = converter[infrav1.FooMachinePoolTemplate, infrav1be
 	},
 }
 
-// FooMachinePoolTemplate converts FooMachinePoolTemplates; it is for WithConverter of a webhook builder.
+// FooMachinePoolTemplate converts FooMachinePoolTemplates. Pass it to WithConverter of a webhook
+// builder.
 var FooMachinePoolTemplate = conversion.NewHubSpokeConverter(&infrav1.FooMachinePoolTemplate{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooMachinePoolTemplate{}, fooMachinePoolTemplate.toSpoke, fooMachinePoolTemplate.toHub))

@@ -45,6 +45,6 @@ var fooMachineTemplate = converter[infrav1.FooMachineTemplate, infrav1beta1.FooM
 	},
 }
 
-// FooMachineTemplate converts FooMachineTemplates; it is for WithConverter of a webhook builder.
+// FooMachineTemplate converts FooMachineTemplates. Pass it to WithConverter of a webhook builder.
 var FooMachineTemplate = conversion.NewHubSpokeConverter(&infrav1.FooMachineTemplate{},
 	conversion.NewSpokeConverter(&infrav1beta1.FooMachineTemplate{}, fooMachineTemplate.toSpoke, fooMachineTemplate.toHub))

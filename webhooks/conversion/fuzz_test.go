@@ -22,13 +22,13 @@ import (
 	"sigs.k8s.io/randfill"
 )
 
-// noMapper knows no kind, so references get the version of the contract.
+// noMapper knows no kinds, so references get the version of the contract.
 func noMapper() meta.RESTMapper { return meta.NewDefaultRESTMapper([]schema.GroupVersion{}) }
 
-// controlPlanes is the converter under test, as all others are variables.
+// controlPlanes is the converter under test. The other converters are variables already.
 var controlPlanes = fooControlPlane(references{mapper: noMapper()})
 
-// fuzzFuncs make objects as the API server can send them: through JSON, since nothing else arrives.
+// fuzzFuncs fill objects as the API server can send them, by passing them through JSON.
 func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, PH, PS]) fuzzer.FuzzerFuncs {
 	return func(serializer.CodecFactory) []any {
 		return []any{
@@ -38,7 +38,7 @@ func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, P
 				throughJSON(object)
 				converter.compute(object)
 			},
-			// A token is written as one text, which must have its form.
+			// A token is serialized as one text, which must have the right form.
 			func(token *bootstrapv1.BootstrapTokenString, _ randfill.Continue) {
 				token.ID, token.Secret = "abcdef", "abcdef0123456789"
 			},
@@ -49,7 +49,8 @@ func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, P
 	}
 }
 
-// compute makes what is computed in a spoke what the hub makes of it, since nobody can write anything else.
+// compute replaces the computed parts of a spoke with what the hub computes, since nobody can write
+// anything else.
 func (c converter[H, S, PH, PS]) compute(spoke *S) {
 	hub := new(H)
 	for _, p := range c {
@@ -64,7 +65,8 @@ func (c converter[H, S, PH, PS]) compute(spoke *S) {
 	}
 }
 
-// throughJSON leaves of an object what JSON can say. What cannot be written is left as it is, and the conversion fails then.
+// throughJSON reduces an object to what JSON can represent. An object that cannot be encoded stays
+// as it is, and its conversion fails later.
 func throughJSON[T any](object *T) {
 	content, err := json.Marshal(object)
 	if err != nil {
@@ -76,12 +78,13 @@ func throughJSON[T any](object *T) {
 	}
 }
 
-// rounds is CAPI's own test: 10,000 random objects of each version, converted to the other one and back.
+// rounds runs Cluster API's own test: it converts 10,000 random objects of each version to the
+// other one and back.
 func rounds[H, S any, PH object[H], PS object[S]](c converter[H, S, PH, PS]) func(*testing.T) {
 	return conversionutil.SpokeConverterFuzzTestFunc(conversionutil.SpokeConverterFuzzTestFuncInput[PH, PS]{
 		ConvertHubToSpokeFunc: c.toSpoke,
 		ConvertSpokeToHubFunc: c.toHub,
-		// What the hub cannot hold comes back from its annotation, which toSpoke has removed.
+		// What the hub cannot hold is restored from its annotation, which toSpoke removes.
 		FuzzerFuncs: []fuzzer.FuzzerFuncs{fuzzFuncs(c)},
 	})
 }
@@ -104,7 +107,7 @@ func TestRandomRounds(t *testing.T) {
 	}
 }
 
-// fuzzRound lets the fuzzing engine choose the objects: both round trips must give back what went in.
+// fuzzRound lets the fuzzing engine choose the objects. Both round trips must return their input.
 func fuzzRound[H, S any, PH object[H], PS object[S]](f *testing.F, c converter[H, S, PH, PS]) {
 	f.Helper()
 	f.Add([]byte("seed"))

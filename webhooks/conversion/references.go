@@ -12,7 +12,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// references converts references, which name a group in the hub and a group with a version in v1beta1.
+// references converts references. They hold a group in the hub, and a group and a version in
+// v1beta1.
 type references struct {
 	mapper meta.RESTMapper
 }
@@ -24,8 +25,9 @@ func (r references) toSpoke(ref clusterv1.ContractVersionedObjectReference, name
 	return corev1.ObjectReference{APIVersion: r.apiVersion(ref.GroupKind()), Kind: ref.Kind, Namespace: namespace, Name: ref.Name}
 }
 
-// apiVersion returns the version that the API server prefers of a kind. A kind that it does not serve, perhaps since its
-// provider was removed, must not make its owners unreadable: it gets the version of the contract.
+// apiVersion returns the API server's preferred version of a kind. A kind that it does not serve,
+// perhaps because its provider was removed, must not make its owners unreadable, so it gets the
+// version of the contract.
 func (r references) apiVersion(kind schema.GroupKind) string {
 	if kind.Group == "" {
 		return ""
@@ -37,7 +39,8 @@ func (r references) apiVersion(kind schema.GroupKind) string {
 	return schema.GroupVersion{Group: kind.Group, Version: version}.String()
 }
 
-// referenceToHub takes any text for a version: what is not one must fail in admission, which says why, and not here.
+// referenceToHub accepts any text as a version. An invalid one must fail in admission, which
+// explains why, and not here.
 func referenceToHub(ref corev1.ObjectReference) clusterv1.ContractVersionedObjectReference {
 	group := ""
 	if end := strings.LastIndex(ref.APIVersion, "/"); end > 0 {

@@ -19,28 +19,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SpokeDataAnnotation holds, on an object of the hub, what was given in v1beta1 and does not fit into the hub: a namespace
-// in a reference, a part of a second. It is read only as long as nobody has changed what it belongs to.
+// SpokeDataAnnotation holds, on a hub object, what was given in v1beta1 and does not fit into the
+// hub, such as a namespace in a reference or a fraction of a second. It is used only as long as
+// nobody has changed the field that it belongs to.
 const SpokeDataAnnotation = "cluster.x-k8s.io/conversion-data-v1beta1"
 
-// object is a pointer to a type that is a kind.
+// object is a pointer to the type of a kind.
 type object[T any] interface {
 	*T
 	client.Object
 	metav1.ObjectMetaAccessor
 }
 
-// part is a field of a kind, spec or status, that is converted on its own.
+// part is a field of a kind, spec or status, that is converted separately.
 type part[H, S any] struct {
 	name string
 	// hub and spoke return pointers to the field.
 	hub   func(*H) any
 	spoke func(*S) any
-	// down writes the spoke's field from the hub; it does not depend on what was there.
+	// down writes the spoke's field from the hub, regardless of its previous value.
 	down func(context.Context, *H, *S) error
-	// up writes the hub's field from the spoke, over what is there: what the spoke does not know stays.
+	// up writes the hub's field from the spoke over its previous value. What the spoke does not
+	// know stays.
 	up func(context.Context, *S, *H) error
-	// computed says that what the spoke has beyond the hub is computed from it, so that nothing of it is kept.
+	// computed means that whatever the spoke has beyond the hub is computed from the hub, so
+	// none of it is kept.
 	computed bool
 }
 
@@ -67,7 +70,7 @@ func (c converter[H, S, PH, PS]) toSpoke(ctx context.Context, src PH, dst PS) er
 	return conversionutil.MarshalData(src, dst)
 }
 
-// fits reports whether the hub can be made from the spoke's fields alone.
+// fits reports whether the hub can be restored from the spoke's fields alone.
 func (c converter[H, S, PH, PS]) fits(ctx context.Context, hub *H, spoke *S) (bool, error) {
 	again := new(H)
 	for _, p := range c {
@@ -85,7 +88,8 @@ func (c converter[H, S, PH, PS]) fits(ctx context.Context, hub *H, spoke *S) (bo
 
 // toHub is a function for conversion.NewSpokeConverter.
 func (c converter[H, S, PH, PS]) toHub(ctx context.Context, src PS, dst PH) error {
-	// The fields of the hub as they were last read are what the spoke's fields are written over.
+	// Start from the hub's fields as they were last read. The spoke's fields are written over
+	// them.
 	takeHubData[H](src, dst)
 	copyMeta(src, dst)
 	touched, err := c.touched(ctx, (*S)(src), (*H)(dst))
@@ -100,8 +104,8 @@ func (c converter[H, S, PH, PS]) toHub(ctx context.Context, src PS, dst PH) erro
 	return c.keepSpokeData(ctx, (*S)(src), dst)
 }
 
-// takeHubData removes the data from the annotations of a spoke, and reads the hub from it. As in takeSpokeData, what somebody
-// wrote by hand is no error.
+// takeHubData removes the data from a spoke's annotations and reads the hub from it. As in
+// takeSpokeData, data that somebody wrote by hand is not an error.
 func takeHubData[H any, PH object[H]](spoke metav1.Object, hub PH) {
 	kind := hub.GetObjectKind().GroupVersionKind()
 	if _, err := conversionutil.UnmarshalData(spoke, hub); err != nil {
@@ -111,7 +115,8 @@ func takeHubData[H any, PH object[H]](spoke metav1.Object, hub PH) {
 	hub.GetObjectKind().SetGroupVersionKind(kind)
 }
 
-// touched returns the parts that are not what was read. The others stay as they are, since that is exact.
+// touched returns the parts that have changed since they were read. The others stay as they are,
+// which is exact.
 func (c converter[H, S, PH, PS]) touched(ctx context.Context, spoke *S, hub *H) (converter[H, S, PH, PS], error) {
 	var result converter[H, S, PH, PS]
 	read := new(S)
@@ -130,7 +135,7 @@ func (c converter[H, S, PH, PS]) touched(ctx context.Context, spoke *S, hub *H) 
 	return result, nil
 }
 
-// keepSpokeData annotates the hub with what it cannot hold of the spoke.
+// keepSpokeData annotates the hub with what it cannot hold from the spoke.
 func (c converter[H, S, PH, PS]) keepSpokeData(ctx context.Context, spoke *S, hub PH) error {
 	again, data := new(S), spokeData{}
 	for _, p := range c {
@@ -147,12 +152,13 @@ func (c converter[H, S, PH, PS]) keepSpokeData(ctx context.Context, spoke *S, hu
 	return data.annotate(hub)
 }
 
-// spokeData is, for each part, what the hub cannot hold.
+// spokeData holds, for each part, what the hub cannot hold.
 type spokeData map[string]spokeDifference
 
-// spokeDifference is what was given of a part where it differs from what the hub makes of it.
+// spokeDifference is the difference between what was given for a part and what the hub converts to.
 type spokeDifference struct {
-	// Of identifies what the hub makes of the part. The difference holds for that alone.
+	// Of identifies the value that the hub converts to. The difference is valid only for that
+	// value.
 	Of string `json:"of"`
 	// Patch is a JSON merge patch from that to what was given.
 	Patch json.RawMessage `json:"patch"`
@@ -175,7 +181,7 @@ func (d spokeData) add(name string, made, given any) error {
 	return nil
 }
 
-// annotate puts the data on the hub, or removes what is there of an earlier time.
+// annotate sets the annotation on the hub, or removes an old one if there is no data.
 func (d spokeData) annotate(hub metav1.Object) error {
 	annotations := hub.GetAnnotations()
 	if len(d) == 0 {
@@ -194,7 +200,7 @@ func (d spokeData) annotate(hub metav1.Object) error {
 	return nil
 }
 
-// takeSpokeData removes the data from the annotations of a spoke that they were copied to, and returns it.
+// takeSpokeData removes the data from the annotations that were copied to a spoke, and returns it.
 func takeSpokeData(spoke metav1.Object) spokeData {
 	annotations := spoke.GetAnnotations()
 	text, found := annotations[SpokeDataAnnotation]
@@ -204,13 +210,15 @@ func takeSpokeData(spoke metav1.Object) spokeData {
 	delete(annotations, SpokeDataAnnotation)
 	data := spokeData{}
 	if json.Unmarshal([]byte(text), &data) != nil {
-		// Somebody wrote the annotation by hand. An error would fail each list of the kind, for a detail that nobody needs.
+		// Somebody wrote the annotation by hand. An error would fail every list of the
+		// kind, for a detail that nobody needs.
 		return nil
 	}
 	return data
 }
 
-// restore writes what was given into the spoke's field, if the hub still makes of it what it did then.
+// restore writes what was given into the spoke's field, if the hub still converts to the same value
+// as it did then.
 func (p part[H, S]) restore(spoke *S, difference spokeDifference) error {
 	if difference.Of == "" {
 		return nil
@@ -221,7 +229,7 @@ func (p part[H, S]) restore(spoke *S, difference spokeDifference) error {
 		return err
 	}
 	fresh := p.spoke(new(S))
-	// As in takeSpokeData, a patch that somebody wrote by hand is no error.
+	// As in takeSpokeData, a patch that somebody wrote by hand is not an error.
 	if given, err := jsonpatch.MergePatch(made, difference.Patch); err == nil && json.Unmarshal(given, fresh) == nil {
 		reflect.ValueOf(field).Elem().Set(reflect.ValueOf(fresh).Elem())
 	}
@@ -242,7 +250,7 @@ func sameJSON(a, b any) (bool, error) {
 	return bytes.Equal(left, right), err
 }
 
-// copyMeta copies the metadata with an annotation map of its own, since conversion changes annotations.
+// copyMeta copies the metadata but clones the annotations, because conversion changes them.
 func copyMeta(src, dst metav1.ObjectMetaAccessor) {
 	from, fromOK := src.GetObjectMeta().(*metav1.ObjectMeta)
 	to, toOK := dst.GetObjectMeta().(*metav1.ObjectMeta)

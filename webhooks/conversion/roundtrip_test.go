@@ -142,7 +142,7 @@ func TestReferencesTakeTheVersionThatIsServed(t *testing.T) {
 	g.Expect(refs.toSpoke(clusterv1.ContractVersionedObjectReference{}, "ns")).To(BeZero())
 }
 
-// The MachinePool controller of Cluster API does not survive a failure that a pool reports.
+// Cluster API's MachinePool controller panics if a pool reports a failure.
 func TestPoolsReportNoFailure(t *testing.T) {
 	g := NewWithT(t)
 	hub := &infrav1.FooMachinePool{}

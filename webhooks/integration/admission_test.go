@@ -27,7 +27,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// templates are changes of the templates that objects are made from.
+// templates holds, for each kind of template, a change of its spec.
 var templates = map[string]any{
 	"FooControlPlaneTemplate": map[string]any{"kubeadmConfigSpec": map[string]any{"preKubeadmCommands": []string{"true"}}},
 	"FooMachineTemplate":      map[string]any{"instanceType": "large"},
@@ -221,7 +221,7 @@ var _ = Describe("Taints of Machines", Serial, func() {
 	}
 })
 
-// collectedWarnings are what the API server warned of.
+// collectedWarnings are the warnings of the API server.
 type collectedWarnings struct {
 	lock  sync.Mutex
 	texts []string

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// strange are values that fit the type of a field and may fit nothing else.
+// strange returns values that fit the type of a field and may fit nothing else.
 func strange(leaf apiextensionsv1.JSONSchemaProps) []any {
 	switch {
 	case leaf.XIntOrString:
@@ -40,7 +40,8 @@ func strange(leaf apiextensionsv1.JSONSchemaProps) []any {
 	}
 }
 
-// patches returns, for each leaf below a schema, merge patches that set it to each strange value, by a description.
+// patches returns merge patches, by description, that set each leaf below a schema to each strange
+// value.
 func patches(of apiextensionsv1.JSONSchemaProps) map[string]any {
 	result := map[string]any{}
 	for index, value := range strange(of) {
@@ -64,7 +65,8 @@ func patches(of apiextensionsv1.JSONSchemaProps) map[string]any {
 	return result
 }
 
-// withRequired adds to an item what the schema requires, since lists are replaced and not merged.
+// withRequired adds the fields that the schema requires to an item, since lists are replaced, not
+// merged.
 func withRequired(of apiextensionsv1.JSONSchemaProps, item any) any {
 	object, isObject := item.(map[string]any)
 	if !isObject {
@@ -106,7 +108,8 @@ func valueOf(number *int64) int64 {
 	return *number
 }
 
-// What users write is their fault, if it is one: the server that converts and admits objects has none to confess.
+// A bad value is the user's fault. The server that converts and admits objects must not answer with
+// an error of its own.
 var _ = Describe("No value of a field is answered by an error of the server", Label("bad-input"), func() {
 	for kind := range valid {
 		It("in a "+kind.Version+" "+kind.Kind, func(ctx SpecContext) {

@@ -21,7 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 )
 
-// flavorVariables are values of all variables without a default.
+// flavorVariables holds a value for each variable without a default.
 var flavorVariables = map[string]string{
 	"CLUSTER_NAME": "demo", "KUBERNETES_VERSION": "v1.36.3", "CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
 	"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379, https://192.0.2.2:2379]",
@@ -40,7 +40,8 @@ var _ = Describe("What a release publishes", Label("contract:infra-cluster.clust
 	}
 })
 
-// earlier are the templates and classes of earlier releases, which users go on to make clusters of. Their file is a path.
+// earlier returns the templates and classes of earlier releases, from which users still create
+// clusters. Their File is a path.
 func earlier() []flavors.Template {
 	root := filepath.Join("..", "..", "test", "e2e", "testdata", "releases")
 	files, err := filepath.Glob(filepath.Join(root, "v*", "infrastructure-foo", "v*", "cluster*.yaml"))
@@ -75,7 +76,8 @@ func expectAccepted(ctx context.Context, template flavors.Template) {
 	}
 }
 
-// The documents of the contracts show types and fragments: these are whole objects with all of their fields.
+// The contract documents show types and fragments. These are whole objects with all of their
+// fields.
 var _ = Describe("An example of the contracts", func() {
 	var examples []struct {
 		Shows  string         `json:"shows"`
@@ -106,7 +108,8 @@ var _ = Describe("An example of the contracts", func() {
 				return
 			}
 			Expect(specOf(get(ctx, object, version))).To(Equal(specOf(want)))
-			// The counts of v1beta1 are made of others; what they are is told elsewhere.
+			// The counts of v1beta1 are computed from other fields; other tests cover
+			// them.
 			if found && version == "v1beta2" {
 				read, _, err := unstructured.NestedMap(get(ctx, object, version).Object, "status")
 				Expect(err).NotTo(HaveOccurred())

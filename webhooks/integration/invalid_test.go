@@ -19,18 +19,20 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// update writes what is said into testdata/invalid.yaml, for a review, instead of comparing it.
+// update writes the actual messages into testdata/invalid.yaml, for review, instead of comparing
+// them.
 var update = flag.Bool("update", false, "write the messages of testdata/invalid.yaml")
 
-// refusal is a case of testdata/invalid.yaml: a valid object that is changed, and what is said to it.
+// refusal is a case of testdata/invalid.yaml: a change of a valid object, and the resulting
+// message.
 type refusal struct {
 	Kind    string `json:"kind"`
 	Version string `json:"version"`
-	// Create is a merge patch of the valid object before it is created.
+	// Create is a merge patch of the valid object, applied before it is created.
 	Create any `json:"create,omitempty"`
-	// Change is one of the object that was created then. Without it, creating the object is refused.
+	// Change is a merge patch of the created object. Without it, the creation is refused.
 	Change any `json:"change,omitempty"`
-	// Says is the message, from the place on where it speaks of the object.
+	// Says is the message without the preamble.
 	Says string `json:"says"`
 }
 
@@ -40,7 +42,7 @@ var refusals = func() []*refusal {
 	return result
 }()
 
-// preamble is what the API server, or a webhook, says before it comes to the point.
+// preamble matches what the API server or a webhook says before the actual message.
 var preamble = regexp.MustCompile(`^.*"` + fixtureName + `" is invalid: `)
 
 var _ = Describe("What is invalid is refused with a reason", Label("bad-input"), func() {

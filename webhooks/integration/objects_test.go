@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// fixtureName is the name of each object, which is alone in its namespace.
+// fixtureName is the name of each object. Each object has a namespace of its own.
 const fixtureName = "fixture"
 
-// valid are the objects of testdata/valid.yaml by version and kind.
+// valid holds the objects of testdata/valid.yaml by version and kind.
 var valid = func() map[schema.GroupVersionKind]map[string]any {
 	var objects []map[string]any
 	read("valid.yaml", &objects)
@@ -33,13 +33,13 @@ var valid = func() map[schema.GroupVersionKind]map[string]any {
 	return result
 }()
 
-// kinds are all kinds by their group.
+// kinds holds the kinds that have two versions, by group.
 var kinds = map[string][]string{
 	"controlplane.cluster.x-k8s.io":   {"FooControlPlane", "FooControlPlaneTemplate"},
 	"infrastructure.cluster.x-k8s.io": {"FooCluster", "FooClusterTemplate", "FooMachine", "FooMachineTemplate", "FooMachinePool", "FooMachinePoolTemplate"},
 }
 
-// read decodes a file of testdata. Ginkgo builds its tree from it, so it cannot fail a spec yet.
+// read decodes a file of testdata. Ginkgo builds its tree from the result, so no spec can fail yet.
 func read(name string, into any) {
 	content, err := os.ReadFile(filepath.Join("testdata", name))
 	if err == nil {
@@ -50,7 +50,6 @@ func read(name string, into any) {
 	}
 }
 
-// groupOf returns the group of a kind.
 func groupOf(kind string) string {
 	for group, names := range kinds {
 		for _, name := range names {
@@ -102,7 +101,6 @@ func get(ctx SpecContext, object client.Object, version string) *unstructured.Un
 	return result
 }
 
-// mergePatch returns a merge patch of a change.
 func mergePatch(change any) client.Patch {
 	GinkgoHelper()
 	content, err := json.Marshal(change)
@@ -110,7 +108,7 @@ func mergePatch(change any) client.Patch {
 	return client.RawPatch("application/merge-patch+json", content)
 }
 
-// specOf returns the spec without objects that have nothing in them, which Cluster API's v1beta1 types always write.
+// specOf returns the spec without empty objects, which Cluster API's v1beta1 types always write.
 func specOf(object *unstructured.Unstructured) any {
 	spec, _ := object.Object["spec"].(map[string]any)
 	return withoutEmpty(spec)

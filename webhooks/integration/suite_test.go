@@ -35,8 +35,9 @@ import (
 
 var environment *envtestenv.Environment
 
-// setupClusterAPI serves Cluster API's own conversion of the kinds that a flavor of v1beta1 holds. Its admission webhooks are
-// not there: they look at other objects, which an API server without Cluster API's controllers does not have.
+// setupClusterAPI serves Cluster API's own conversion for the kinds in a v1beta1 flavor. It leaves
+// out Cluster API's admission webhooks: they read other objects, which do not exist without Cluster
+// API's controllers.
 func setupClusterAPI(mgr ctrl.Manager) error {
 	for _, add := range []func(*runtime.Scheme) error{
 		clusterv1beta1.AddToScheme, bootstrapv1beta1.AddToScheme, addonsv1beta1.AddToScheme, addonsv1.AddToScheme,
@@ -45,7 +46,7 @@ func setupClusterAPI(mgr ctrl.Manager) error {
 			return err
 		}
 	}
-	// References get the version back that the flavor has in all of them.
+	// References get back the version that all references in the flavor have.
 	coreconversion.SetAPIVersionGetter(func(_ context.Context, kind schema.GroupKind) (string, error) {
 		return kind.Group + "/v1beta1", nil
 	})

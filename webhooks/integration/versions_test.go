@@ -26,7 +26,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// conversionAnnotations are what conversion may keep on an object.
+// conversionAnnotations are the annotations that conversion may leave on an object.
 var conversionAnnotations = []string{"cluster.x-k8s.io/conversion-data", "cluster.x-k8s.io/conversion-data-v1beta1"}
 
 var _ = Describe("Both versions of", func() {

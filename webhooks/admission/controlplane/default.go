@@ -24,26 +24,28 @@ import (
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-controlplane-cluster-x-k8s-io-foocontrolplane,mutating=true,failurePolicy=fail,matchPolicy=Exact,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes,versions=v1beta1;v1beta2,name=default.foocontrolplane.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 // +kubebuilder:webhook:verbs=create;update,path=/mutate-controlplane-cluster-x-k8s-io-foocontrolplanetemplate,mutating=true,failurePolicy=fail,matchPolicy=Exact,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanetemplates,versions=v1beta1;v1beta2,name=default.foocontrolplanetemplate.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
-// Paths are what the markers above say, and where the handlers are.
+// The paths are the ones in the markers above. The handlers are registered under them.
 const (
 	defaultPath         = "/mutate-controlplane-cluster-x-k8s-io-foocontrolplane"
 	defaultTemplatePath = "/mutate-controlplane-cluster-x-k8s-io-foocontrolplanetemplate"
 )
 
-// defaultHandler makes the version of a FooControlPlane start with v, as the contract asks. Constant defaults are in the
-// schema. It refuses what could not be converted then.
+// defaultHandler adds the leading v to the version of a FooControlPlane, as the contract requires.
+// Constant defaults are in the schema. The handler also refuses objects that could not be converted
+// afterwards.
 //
-// It is called before the API server looks at the schema. So it takes objects of each version as they come: to decode or
-// convert one that is not valid would end in an error of the server, where the schema has a better one.
+// The API server calls it before it validates the schema, so it accepts objects of each version as
+// they are. Decoding or converting an invalid object would end in a server error, while the schema
+// has a better message.
 //
 //contract:control-plane/version
 type defaultHandler struct {
 	kind, resource string
-	// spec is where the spec of the control plane is.
+	// spec is the path of the control plane's spec.
 	spec []string
 }
 
-// Handle changes the version only.
+// Handle changes only the version.
 func (h defaultHandler) Handle(_ context.Context, request admission.Request) admission.Response {
 	object := map[string]any{}
 	if err := json.Unmarshal(request.Object.Raw, &object); err != nil {
@@ -67,15 +69,15 @@ func (h defaultHandler) Handle(_ context.Context, request admission.Request) adm
 	return admission.PatchResponseFromRaw(request.Object.Raw, content)
 }
 
-// readable returns an Invalid error if the spec has a text that its types cannot be read from.
+// readable returns an Invalid error if the spec has a text that its types cannot decode.
 func (h defaultHandler) readable(request admission.Request, object map[string]any) error {
-	// What is no object is for the schema to refuse.
+	// The schema refuses a spec that is not an object.
 	spec, _, _ := unstructured.NestedMap(object, h.spec...)
 	kind := schema.GroupKind{Group: controlplanev1.GroupVersion.Group, Kind: h.kind}
 	return fooadmission.Invalid(kind, h.resource, request.Name, unreadable(spec, field.NewPath(h.spec[0], h.spec[1:]...), request.Kind.Version))
 }
 
-// refused is the answer of controller-runtime's own validators to an error.
+// refused answers an error in the same way as controller-runtime's own validators.
 func refused(err error) admission.Response {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {

@@ -19,11 +19,12 @@ import (
 
 // +kubebuilder:webhook:verbs=update,path=/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/scale,versions=v1beta2,name=validation-scale.foocontrolplane.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
-// scalePath is what the marker above says, and where the handler is.
+// scalePath is the path in the marker above. The handler is registered under it.
 const scalePath = "/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane"
 
-// scaleHandler applies the rules of a FooControlPlane to a change of its replicas through the scale subresource. The API server
-// shows a webhook the Scale alone there, so the FooControlPlane is read.
+// scaleHandler applies the rules of a FooControlPlane when its replicas change through the scale
+// subresource. The API server sends the webhook only the Scale, so the handler reads the
+// FooControlPlane.
 //
 //contract:control-plane/replicas
 type scaleHandler struct {
@@ -32,7 +33,7 @@ type scaleHandler struct {
 	rules   fooadmission.Rules[*controlplanev1.FooControlPlane]
 }
 
-// Handle changes nothing.
+// Handle only validates; it changes nothing.
 func (h scaleHandler) Handle(ctx context.Context, request admission.Request) admission.Response {
 	scale := &autoscalingv1.Scale{}
 	if err := h.decoder.Decode(request, scale); err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
 )
 
-// SetupWithManager adds the webhooks of all kinds of the control plane provider, those for conversion among them.
+// SetupWithManager adds the webhooks of all kinds of the control plane provider, including
+// conversion.
 func SetupWithManager(mgr ctrl.Manager) error {
 	err := ctrl.NewWebhookManagedBy(mgr, &controlplanev1.FooControlPlane{}).
 		WithValidator(controlPlaneRules()).WithConverter(conversion.FooControlPlane(mgr.GetRESTMapper())).Complete()

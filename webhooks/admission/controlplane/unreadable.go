@@ -11,23 +11,25 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// kubeadmDurations are the fields of Cluster API's v1beta1 kubeadm configuration that are read as a duration, and that its
-// schema takes for any text. An object that has another text there cannot be converted, which would be an error of the server.
+// kubeadmDurations are the fields of Cluster API's v1beta1 kubeadm configuration that are decoded
+// as durations, but whose schema accepts any text. An object with any other text cannot be
+// converted, which would be a server error.
 var kubeadmDurations = [][]string{
 	{"clusterConfiguration", "apiServer", "timeoutForControlPlane"},
 	{"joinConfiguration", "discovery", "timeout"},
 }
 
-// bootstrapTokens and nodeTaints are lists whose items have such texts.
+// bootstrapTokens and nodeTaints are lists whose items have such fields.
 var (
 	bootstrapTokens = []string{"initConfiguration", "bootstrapTokens"}
 	nodeTaints      = [][]string{{"initConfiguration", "nodeRegistration", "taints"}, {"joinConfiguration", "nodeRegistration", "taints"}}
 )
 
-// spokeVersion is the version whose durations and times are texts of Foo's own.
+// spokeVersion is the version in which Foo's own durations and times are texts.
 const spokeVersion = "v1beta1"
 
-// ownDurations are those of Foo's own v1beta1, whose schema takes what is too long to be read.
+// ownDurations are the durations of Foo's own v1beta1, whose schema accepts values too long to
+// decode.
 var ownDurations = [][]string{
 	{"machineTemplate", "nodeDrainTimeout"},
 	{"machineTemplate", "nodeVolumeDetachTimeout"},
@@ -36,14 +38,14 @@ var ownDurations = [][]string{
 	{"remediationStrategy", "minHealthyPeriod"},
 }
 
-// ownTimes are read as RFC 3339 asks, with which the schema's date-time takes liberties.
+// ownTimes are decoded as RFC 3339, which is stricter than the schema's date-time.
 var ownTimes = [][]string{{"rolloutAfter"}}
 
-// bootstrapToken is what is read as a token, in either version.
+// bootstrapToken matches texts that can be decoded as a token, in either version.
 var bootstrapToken = regexp.MustCompile(`^[a-z0-9]{6}\.[a-z0-9]{16}$`)
 
-// unreadable returns a problem for each text of a spec that the types of that version cannot be read from. What has not even
-// the right type is left to the schema.
+// unreadable returns a problem for each text in a spec that the types of the version cannot decode.
+// Values of the wrong type are left to the schema.
 func unreadable(spec map[string]any, path *field.Path, version string) field.ErrorList {
 	var problems field.ErrorList
 	if version == spokeVersion {
@@ -80,7 +82,7 @@ func unreadableConfig(config map[string]any, path *field.Path) field.ErrorList {
 	return problems
 }
 
-// unreadableItems checks the items of a list that are objects.
+// unreadableItems checks the objects in a list.
 func unreadableItems(config map[string]any, path *field.Path, name []string, wrong func(map[string]any, *field.Path) field.ErrorList) field.ErrorList {
 	items, _, err := unstructured.NestedSlice(config, name...)
 	if err != nil {
@@ -103,7 +105,7 @@ func unreadableToken(token map[string]any, path *field.Path) field.ErrorList {
 	problems := unreadableTexts(token, path, [][]string{{"ttl"}}, validateDuration)
 	problems = append(problems, unreadableTexts(token, path, [][]string{{"expires"}}, validateTime)...)
 	if text, isString := token["token"].(string); isString && !bootstrapToken.MatchString(text) {
-		// Whoever has a token may join machines: it is not repeated.
+		// A token lets its holder join machines, so the message does not repeat it.
 		problems = append(problems, field.Invalid(path.Child("token"), field.OmitValueType{},
 			"must be six lowercase letters and digits, a point, and sixteen more of them"))
 	}

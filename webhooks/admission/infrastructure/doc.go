@@ -1,11 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package infrastructure admits FooClusters, FooMachines, FooMachinePools and their templates: one file for the rules of
-// each kind. Every write of an object, in whatever version, comes here in v1beta2.
+// Package infrastructure admits FooClusters, FooClusterIdentities, FooMachines, FooMachinePools and
+// their templates, with one file for the rules of each kind. Every write of an object, in whatever
+// version, arrives here as v1beta2.
 //
-// Limits: a webhook sees one object and does not ask the cloud. An instance type that the cloud does not have is reported
-// by the controllers, in conditions.
+// Limits: a refusal depends on one object only, and a webhook does not ask the cloud. The
+// controllers report in conditions if the cloud does not have an instance type.
 //
 // +kubebuilder:webhookconfiguration:mutating=false,name=foo-infrastructure-validation
 package infrastructure

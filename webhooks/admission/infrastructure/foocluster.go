@@ -32,8 +32,8 @@ func clusterRules(reader client.Reader) admission.Rules[*infrav1.FooCluster] {
 	}
 }
 
-// changeCluster lets the endpoint be set, by the controller or the user, and never be changed: it stands in the certificates
-// and kubeconfigs of the cluster, and on each Node.
+// changeCluster lets the controller or the user set the endpoint, but nobody can change it
+// afterwards: it is in the certificates and kubeconfigs of the cluster, and on each Node.
 func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.ErrorList {
 	endpoint := field.NewPath("spec", "controlPlaneEndpoint")
 	from, to := before.Spec.ControlPlaneEndpoint, after.Spec.ControlPlaneEndpoint
@@ -46,7 +46,7 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef")...)
 }
 
-// unwiseCluster looks for an endpoint that each machine would take for itself.
+// unwiseCluster warns of an endpoint that each machine would resolve to itself.
 func unwiseCluster(cluster *infrav1.FooCluster) field.ErrorList {
 	host := cluster.Spec.ControlPlaneEndpoint.Host
 	address := netutils.ParseIPSloppy(host)
@@ -56,7 +56,8 @@ func unwiseCluster(cluster *infrav1.FooCluster) field.ErrorList {
 	return field.ErrorList{field.Invalid(field.NewPath("spec", "controlPlaneEndpoint", "host"), host, "each machine would look for the API server on itself")}
 }
 
-// validateEndpoint wants a host that certificates can name. The schema bounds the port, and wants both or none.
+// validateEndpoint requires a host that certificates can name. The schema bounds the port and
+// requires both or neither.
 func validateEndpoint(path *field.Path, endpoint infrav1.APIEndpoint) field.ErrorList {
 	var problems field.ErrorList
 	host := endpoint.Host

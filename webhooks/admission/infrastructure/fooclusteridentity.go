@@ -50,9 +50,10 @@ func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) f
 	return problems
 }
 
-// unwiseIdentityRef looks for an identity that does not allow the namespace. The controllers enforce that, for as long as the
-// cluster is there. It is no reason to refuse one: a move makes its namespace without labels, and must not end half-way. An
-// identity that is not there yet may come later.
+// unwiseIdentityRef warns if the identity does not allow the namespace. The controllers enforce
+// this for as long as the cluster exists. It is no reason to refuse a cluster: a move creates
+// namespaces without labels and must not stop half-way. An identity that does not exist yet may be
+// created later.
 func unwiseIdentityRef(ctx context.Context, reader client.Reader, cluster *infrav1.FooCluster) field.ErrorList {
 	name := cluster.Spec.IdentityRef.Name
 	if name == "" {

@@ -26,5 +26,6 @@ func clusterTemplateRules() admission.Rules[*infrav1.FooClusterTemplate] {
 	}
 }
 
-// templateMetadata is where the labels and annotations stand that a template gives to the objects that are made from it.
+// templateMetadata is the path of the labels and annotations that a template gives to the objects
+// created from it.
 var templateMetadata = field.NewPath("spec", "template", "metadata")

@@ -24,14 +24,16 @@ func machineRules() admission.Rules[*infrav1.FooMachine] {
 	}
 }
 
-// changeMachine lets the controller say which instance it ordered. All else stays: an instance is replaced, not changed.
+// changeMachine lets the controller record which instance it ordered. All other fields are
+// immutable: an instance is replaced, not changed.
 func changeMachine(_ context.Context, before, after *infrav1.FooMachine) field.ErrorList {
 	spec := field.NewPath("spec")
 	problems := admission.SetOnce(spec.Child("providerID"), before.Spec.ProviderID, after.Spec.ProviderID)
 	return append(problems, admission.ChangeOnly(spec, &before.Spec, &after.Spec, "providerID")...)
 }
 
-// validateName wants a name that can be, or begin, the host name of an instance: the cloud would refuse a longer one for ever.
+// validateName requires a name that can be, or begin, the host name of an instance. The cloud would
+// never accept a longer one.
 func validateName(object client.Object, limit int) field.ErrorList {
 	if len(object.GetName()) <= limit {
 		return nil

@@ -32,7 +32,8 @@ func poolRules() admission.Rules[*infrav1.FooMachinePool] {
 	}
 }
 
-// validateProviderIDs wants each instance once: Cluster API counts the Nodes that it finds by them.
+// validateProviderIDs requires each instance only once, because Cluster API counts the Nodes that
+// it finds by these IDs.
 func validateProviderIDs(path *field.Path, ids []string) field.ErrorList {
 	var problems field.ErrorList
 	seen := make(map[string]bool, len(ids))

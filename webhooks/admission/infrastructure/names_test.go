@@ -12,7 +12,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// A name becomes a host name. What is there already can still be changed and deleted.
+// Names become host names. Existing objects with longer names can still be changed and deleted.
 func TestNamesFitIntoHostNames(t *testing.T) {
 	g := NewWithT(t)
 	for length, want := range map[int]bool{57: true, 58: false} {

@@ -17,7 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/conversion"
 )
 
-// SetupWithManager adds the webhooks of all kinds of the infrastructure provider, those for conversion among them.
+// SetupWithManager adds the webhooks of all kinds of the infrastructure provider, including
+// conversion.
 func SetupWithManager(mgr ctrl.Manager) error {
 	for _, add := range []func(ctrl.Manager) error{
 		adder(&infrav1.FooCluster{}, clusterRules(mgr.GetClient()), conversion.FooCluster),
@@ -35,7 +36,8 @@ func SetupWithManager(mgr ctrl.Manager) error {
 	return nil
 }
 
-// adder has no converter for a kind of one version.
+// adder returns a function that adds the webhooks of a kind. Kinds with a single version have no
+// converter.
 func adder[T client.Object](object T, rules admission.Rules[T], converter func(*runtime.Scheme) (webhookconversion.Converter, error)) func(ctrl.Manager) error {
 	return func(mgr ctrl.Manager) error {
 		webhooks := ctrl.NewWebhookManagedBy(mgr, object).WithValidator(rules)
