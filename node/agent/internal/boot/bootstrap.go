@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/cloudinit"
+	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/kubelet"
 	"github.com/capfoo/cluster-api-provider-foo/node/agent/internal/logfile"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
@@ -50,11 +51,24 @@ func (a *agent) bootstrap(ctx context.Context, files bootstrapFiles, console io.
 		"LANG=C.UTF-8",
 		"INSTANCE_ID=" + a.instance.ID,
 	})
+	joining, joined := context.WithCancel(ctx)
+	defer joined()
+	go a.hurryTLSBootstrap(joining)
 	if failures := runner.Run(ctx, config, a.bootstrapFailed); failures > 0 {
 		return
 	}
 	a.log.Info("Bootstrap data is done")
 	a.warnOf(a.reporter.SetBootstrap(contract.Bootstrap{State: contract.BootstrapSucceeded}))
+}
+
+// hurryTLSBootstrap restarts the kubelet as soon as the API server that refused it would accept it.
+// The kubelet would pause before it asks again, for 5 s on a control plane machine.
+func (a *agent) hurryTLSBootstrap(ctx context.Context) {
+	if kubelet.NewTLSBootstrap().Late(ctx) {
+		a.log.Info("The API server now accepts the kubelet's token: restarting the kubelet")
+		a.kubelet.Stop()
+		a.kubelet.Start(ctx)
+	}
 }
 
 func (a *agent) bootstrapFailed(err error) {
