@@ -32,9 +32,10 @@ func newMemories() memories { return memories{kept: lru.New(memoriesKept)} }
 type memory struct {
 	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
 	lastSeen time.Time
-	// strays and broken are since when members of etcd have belonged to no Machine, and since when Machines have been broken.
-	strays map[uint64]time.Time
-	broken map[string]time.Time
+	// strays, broken and provisioned are since when members of etcd have belonged to no Machine, and since when Machines have
+	// been broken and their infrastructure has been up.
+	strays              map[uint64]time.Time
+	broken, provisioned map[string]time.Time
 	// leaving are the Nodes of Machines that were let go.
 	leaving []string
 	// failed are the effects that failed, or found the cache behind.

@@ -25,6 +25,7 @@ import (
 // state reduces what was observed to what a decision is made from. It is called once in a reconcile.
 func (s *scope) state() plan.State {
 	result := s.current()
+	s.noteProvisioned(result.Machines)
 	if s.observation == nil {
 		if s.workloadLooked {
 			s.memory.noteBroken(s.now, nil)
@@ -38,6 +39,20 @@ func (s *scope) state() plan.State {
 		result.Machines[i].BrokenSince = s.memory.broken[result.Machines[i].Name]
 	}
 	return result
+}
+
+// noteProvisioned says of each Machine since when its infrastructure has been seen to be up.
+func (s *scope) noteProvisioned(machines []plan.Machine) {
+	var up []string
+	for _, machine := range s.machines {
+		if s.provisioned(machine) {
+			up = append(up, machine.Name)
+		}
+	}
+	s.memory.provisioned = since(s.memory.provisioned, s.now, up)
+	for i := range machines {
+		machines[i].ProvisionedSince = s.memory.provisioned[machines[i].Name]
+	}
 }
 
 // current is the state without what was seen before.
@@ -160,7 +175,6 @@ func (s *scope) machineState(machine *clusterv1.Machine) plan.Machine {
 		Created:          machine.CreationTimestamp.Time,
 		FailureDomain:    machine.Spec.FailureDomain,
 		Version:          machine.Spec.Version,
-		Provisioned:      s.provisioned(machine),
 		Deleting:         !machine.DeletionTimestamp.IsZero(),
 		Hooked:           hooked(machine),
 		AtHook:           atHook(machine),

@@ -98,3 +98,18 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	sinceWhen(5, func(cluster *fakeCluster) { cluster.unreachable = true })
 	g.Expect(sinceWhen(6, crash)).To(Equal(began.Add(6*time.Minute)), "it may have recovered while nothing was seen")
 }
+
+func TestSinceWhenInfrastructureIsUp(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a")
+	began := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
+	sinceWhen := func(minutes time.Duration, up bool) time.Time {
+		s.now = began.Add(minutes * time.Minute)
+		s.machines[0].Status.Initialization.InfrastructureProvisioned = ptr.To(up)
+		return s.state().Machines[0].ProvisionedSince
+	}
+	g.Expect(sinceWhen(0, false)).To(BeZero())
+	g.Expect(sinceWhen(20, true)).To(Equal(began.Add(20 * time.Minute)))
+	s.observation, s.workloadProblem = nil, "no answer"
+	g.Expect(sinceWhen(21, true)).To(Equal(began.Add(20*time.Minute)), "it shows in the management cluster")
+}

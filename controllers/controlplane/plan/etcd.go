@@ -12,7 +12,8 @@ import (
 )
 
 // orphanGrace is how long a Machine without a Node, or without its member, may be the owner of a member of etcd that seems
-// to belong to none. It counts from when the member was first seen so, since a machine may take long to boot.
+// to belong to none, and how long one whose infrastructure is up may take to join. Both count from when that was first seen,
+// since a machine may take long to boot.
 const orphanGrace = 10 * time.Minute
 
 // EtcdProblem says why etcd is not one voting member without alarms for each Machine, the one aside; empty if it is.
@@ -175,7 +176,7 @@ func planRelease(s State, machine Machine) Decision {
 		return wait(kept.Reason, "Machine %s is kept: %s", machine.Name, kept.Message)
 	}
 	if s.mayBeJoining(machine) {
-		return wait(ReasonQuorumAtRisk, "Machine %s is kept until it has joined, or until %s have passed since it was created: "+
+		return wait(ReasonQuorumAtRisk, "Machine %s is kept until it has joined, or until %s have passed since its infrastructure came up: "+
 			"etcd would lose its quorum if the machine went just as it joins", machine.Name, orphanGrace)
 	}
 	change, problem := s.departure(machine)
@@ -197,9 +198,10 @@ func planRelease(s State, machine Machine) Decision {
 }
 
 // mayBeJoining says whether a Machine may become a member of etcd at any moment, so that etcd would lose its quorum if the
-// machine went then: the member would stay without it. One that has taken longer than orphanGrace has failed to join.
+// machine went then: the member would stay without it. One that has not joined orphanGrace after its infrastructure was first
+// seen to be up has failed to. Infrastructure may take longer than that to come up.
 func (s State) mayBeJoining(machine Machine) bool {
-	if !s.EtcdManaged || machine.Joined() || !machine.Provisioned || s.Now.Sub(machine.Created) >= orphanGrace || len(s.membersOf(machine)) > 0 {
+	if !s.EtcdManaged || machine.Joined() || !machine.provisioned() || s.Now.Sub(machine.ProvisionedSince) >= orphanGrace || len(s.membersOf(machine)) > 0 {
 		return false
 	}
 	withIt := s.Votes()

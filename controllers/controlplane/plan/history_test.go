@@ -226,6 +226,7 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			"fail":      w.happens(func(m *worldMachine) { m.failed = true }),
 			"cripple":   w.happens(func(m *worldMachine) { m.crippled = true }),
 			"unready":   w.happens(func(m *worldMachine) { m.unready = !m.unready }),
+			"slow":      w.happens(func(m *worldMachine) { m.slow = 15 }),
 			"check":     func(*rapid.T) { w.checkHealth() },
 			"delete":    w.userDeletes,
 			"vanish":    w.instanceVanishes,

@@ -86,7 +86,7 @@ func TestPlan(t *testing.T) {
 			message: "deleting Machine a, which has not joined and is out of date: spec.version is v1.36.30 and should be v1.36.3",
 		},
 		"a first Machine that came up is the user's to give up": {
-			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].Provisioned = true }),
+			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].ProvisionedSince = time.Now() }),
 			action: ActionWait, reason: ReasonWaitingForInitialization,
 			message: "waiting for Machine a to initialize the control plane, though it is out of date: spec.version is v1.36.30 and should be v1.36.3; " +
 				"if nothing of its cluster is needed, delete the Machine, and another one is made",
@@ -223,7 +223,7 @@ func TestAMachineThatMayBeJoiningEtcdIsKept(t *testing.T) {
 	joining := func(s *State) {
 		s.Now = time.Now()
 		newest := &s.Machines[len(s.Machines)-1]
-		newest.Node, newest.Provisioned, newest.Created = "", true, s.Now.Add(-time.Minute)
+		newest.Node, newest.Created, newest.ProvisionedSince = "", s.Now.Add(-time.Hour), s.Now.Add(-time.Minute)
 		newest.Unhealthy = []string{"it has no Node yet"}
 		newest.Deleting, newest.Hooked, newest.AtHook = true, true, true
 		s.Etcd.Members = s.Etcd.Members[:len(s.Machines)-1]
@@ -236,9 +236,9 @@ func TestAMachineThatMayBeJoiningEtcdIsKept(t *testing.T) {
 		"by one member":                      {with(settled("a", "b"), joining), ActionWait},
 		"by two members":                     {with(settled("a", "b", "c"), joining), ActionRelease},
 		"by two members, of which one fails": {with(settled("a", "b", "c"), joining, func(s *State) { s.Etcd.Members[1].Problem = "it cannot be asked" }), ActionWait},
-		"its infrastructure is not there":    {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].Provisioned = false }), ActionRelease},
+		"its infrastructure is not there":    {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = time.Time{} }), ActionRelease},
 		"it is a learner, which leaves":      {with(settled("a", "b"), joining, learner), ActionRelease},
-		"for too long":                       {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].Created = s.Now.Add(-time.Hour) }), ActionRelease},
+		"for too long":                       {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = s.Now.Add(-orphanGrace) }), ActionRelease},
 		"etcd is the user's":                 {with(settled("a", "b"), joining, func(s *State) { s.EtcdManaged = false }), ActionRelease},
 	} {
 		t.Run(name, func(t *testing.T) {

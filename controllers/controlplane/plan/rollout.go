@@ -41,7 +41,7 @@ func (s State) abandonFirst(first Machine) Decision {
 	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message)
 	}
-	if slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.Provisioned || m.Joined() }) {
+	if slices.ContainsFunc(s.Machines, func(m Machine) bool { return m.provisioned() || m.Joined() }) {
 		return wait(ReasonWaitingForInitialization, "waiting for Machine %s to initialize the control plane, though it is out of date: %s; "+
 			"if nothing of its cluster is needed, delete the Machine, and another one is made", first.Name, first.Outdated[0].Text)
 	}

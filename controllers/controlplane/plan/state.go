@@ -126,8 +126,8 @@ type Machine struct {
 	FailureDomain string
 	// Version of the Machine.
 	Version string
-	// Provisioned says that its infrastructure has come up, so that kubeadm may have run on it.
-	Provisioned bool
+	// ProvisionedSince is since when its infrastructure has been seen to be up, so that kubeadm may run on it; zero if it is not.
+	ProvisionedSince time.Time
 	// Deleting says that the Machine is being deleted.
 	Deleting bool
 	// Hooked says that its termination is held until its etcd member has left.
@@ -166,6 +166,8 @@ type Difference struct {
 
 // Joined says whether the Machine has a Node.
 func (m Machine) Joined() bool { return m.Node != "" }
+
+func (m Machine) provisioned() bool { return !m.ProvisionedSince.IsZero() }
 
 // Healthy says whether all of the Machine's components are known to be healthy.
 func (m Machine) Healthy() bool { return len(m.Unhealthy) == 0 }

@@ -67,6 +67,9 @@ type worldMachine struct {
 	deleting, hooked, drained bool
 	// doomed is a Machine whose member was taken away: it stays broken.
 	doomed bool
+	// slow is how many minutes its infrastructure still takes to come up, and upSince when it came up.
+	slow    int
+	upSince time.Time
 	// marked is a Machine that is marked as the one that initialized the control plane, joins one that was made to join,
 	// and nodeRef one whose status names its Node, which may be lost.
 	marked, joins, nodeRef bool
@@ -143,6 +146,7 @@ func (w *world) state() State {
 	for _, machine := range w.visible() {
 		s.Machines = append(s.Machines, w.machineState(machine, s.WorkloadProblem != ""))
 	}
+	w.noteProvisioned(s)
 	if s.WorkloadProblem != "" {
 		since(w.seen.broken, w.now, nil)
 		return s
@@ -161,6 +165,20 @@ func (w *world) state() State {
 	return s
 }
 
+// noteProvisioned says of each Machine since when its infrastructure has been seen to be up.
+func (w *world) noteProvisioned(s State) {
+	var up []string
+	for _, machine := range w.visible() {
+		if machine.stage != starting {
+			up = append(up, machine.name)
+		}
+	}
+	provisioned := since(w.seen.provisioned, w.now, up)
+	for i := range s.Machines {
+		s.Machines[i].ProvisionedSince = provisioned[s.Machines[i].Name]
+	}
+}
+
 func (w *world) machineState(machine *worldMachine, blind bool) Machine {
 	// Health is not cached. A Machine that is gone is not healthy.
 	live := w.find(machine.name)
@@ -168,7 +186,7 @@ func (w *world) machineState(machine *worldMachine, blind bool) Machine {
 		live = &worldMachine{failed: true}
 	}
 	result := Machine{
-		Name: machine.name, Version: machine.version, Provisioned: machine.stage != starting, FailureDomain: machine.domain, Created: machine.created,
+		Name: machine.name, Version: machine.version, FailureDomain: machine.domain, Created: machine.created,
 		Deleting: machine.deleting, Hooked: machine.hooked, AtHook: machine.deleting && machine.drained,
 		Remediate: machine.flagged, ReplacementFor: machine.replacement, MadeUnder: machine.madeUnder,
 	}
@@ -362,7 +380,7 @@ func (w *world) progress() {
 			w.advance(machine)
 		}
 		// At worst its machine goes just after it has become a member, unless it has failed to for long.
-		if !machine.failed && !machine.hooked && machine.stage == booting && w.now.Sub(machine.created) < orphanGrace {
+		if !machine.failed && !machine.hooked && machine.stage == booting && w.now.Sub(machine.upSince) < orphanGrace {
 			w.advance(machine)
 			w.advance(machine)
 		}
@@ -381,7 +399,10 @@ func (w *world) progress() {
 func (w *world) advance(machine *worldMachine) {
 	switch machine.stage {
 	case starting:
-		machine.stage = booting
+		machine.slow--
+		if machine.slow < 0 {
+			machine.stage, machine.upSince = booting, w.now
+		}
 	case booting:
 		if w.external {
 			w.joinAlone(machine)
@@ -469,12 +490,12 @@ func (w *world) newestVersion() string {
 
 // memory is what a manager remembers, and forgets when it is restarted.
 type memory struct {
-	broken map[string]time.Time
-	strays map[uint64]time.Time
+	broken, provisioned map[string]time.Time
+	strays              map[uint64]time.Time
 }
 
 func newMemory() *memory {
-	return &memory{broken: map[string]time.Time{}, strays: map[uint64]time.Time{}}
+	return &memory{broken: map[string]time.Time{}, provisioned: map[string]time.Time{}, strays: map[uint64]time.Time{}}
 }
 
 // since notes what is so now, forgets what is not, and returns since when each has been so.
