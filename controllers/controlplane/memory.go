@@ -18,6 +18,9 @@ import (
 const (
 	// unseenGrace is how long what was last known of a workload cluster is shown by default while it cannot be reached.
 	unseenGrace = 5 * time.Minute
+	// sightGap is how far apart two looks may be for what both see to have lasted from one to the other. What is broken is looked
+	// at every few seconds, unless the control plane is paused.
+	sightGap = 2 * time.Minute
 	// memoriesKept bounds how many control planes are remembered. One that is forgotten is as one that is seen for the first time.
 	memoriesKept = 10000
 )
@@ -36,6 +39,8 @@ type memory struct {
 	// been broken and their infrastructure has been up.
 	strays              map[uint64]time.Time
 	broken, provisioned map[string]time.Time
+	// brokenSeen is when it was last taken down which Machines are broken.
+	brokenSeen time.Time
 	// leaving are the Nodes of Machines that were let go.
 	leaving []string
 	// failed are the effects that failed, or found the cache behind.
@@ -80,7 +85,10 @@ func (m *memory) noteStrays(now time.Time, members []plan.Member) {
 // noteBroken takes down which Machines are broken now, by name, at every look. Who could not look says that none is: what is
 // not seen may have been well for a while.
 func (m *memory) noteBroken(now time.Time, machines []string) {
-	m.broken = since(m.broken, now, machines)
+	if now.Sub(m.brokenSeen) > sightGap {
+		m.broken = nil
+	}
+	m.broken, m.brokenSeen = since(m.broken, now, machines), now
 }
 
 // since drops what is no longer so, and takes down since when the rest has been so.

@@ -97,6 +97,8 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	g.Expect(sinceWhen(4, crash)).To(Equal(began.Add(4 * time.Minute)))
 	sinceWhen(5, func(cluster *fakeCluster) { cluster.unreachable = true })
 	g.Expect(sinceWhen(6, crash)).To(Equal(began.Add(6*time.Minute)), "it may have recovered while nothing was seen")
+	g.Expect(sinceWhen(8, crash)).To(Equal(began.Add(6 * time.Minute)))
+	g.Expect(sinceWhen(60, crash)).To(Equal(began.Add(time.Hour)), "it may have recovered while the control plane was paused")
 }
 
 func TestSinceWhenInfrastructureIsUp(t *testing.T) {
