@@ -174,18 +174,6 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role, config 
 	return r.giveToken(ctx, s, config)
 }
 
-// giveToken gives a Machine what it joins with, unless the user has said how it does. The bootstrap provider would do so too, but only
-// once Cluster API's own connection to the workload cluster is there, which may take half a minute longer than ours.
-func (r *Reconciler) giveToken(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
-	discovery := &config.Spec.JoinConfiguration.Discovery
-	if discovery.File.IsDefined() || discovery.BootstrapToken.Token != "" {
-		return nil
-	}
-	var err error
-	discovery.BootstrapToken.Token, err = r.workload.CreateToken(ctx, s.key())
-	return err
-}
-
 // finish lets the FooControlPlane go. A Machine that the cache does not show yet would be left behind, waiting for its hook to
 // be taken off without end. Machines of another owner do not matter.
 func (r *Reconciler) finish(ctx context.Context, s *scope) error {

@@ -174,6 +174,7 @@ func (r *Reconciler) follow(ctx context.Context, s *scope, result outcome) error
 	return errors.Join(
 		r.setMachineConditions(ctx, s, result),
 		r.watchWorkload(ctx, s),
+		r.try(s, "keep tokens", func() error { return r.keepTokens(ctx, s) }),
 		r.try(s, "lead", func() error { return r.takeLeadership(ctx, s) }),
 		r.try(s, "steer", func() error { return r.steerPods(ctx, s, result.state) }),
 		r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }),

@@ -171,6 +171,11 @@ func (f *fakeWorkload) CreateToken(context.Context, client.ObjectKey) (string, e
 	return fakeToken, nil
 }
 
+func (f *fakeWorkload) KeepToken(_ context.Context, key client.ObjectKey, token string) error {
+	f.change(key, func(cluster *fakeCluster) { cluster.calls = append(cluster.calls, "keep "+token) })
+	return nil
+}
+
 func (f *fakeWorkload) TakeLeadership(_ context.Context, key client.ObjectKey, gone []string) error {
 	f.change(key, func(cluster *fakeCluster) {
 		cluster.calls = append(cluster.calls, "lead instead of "+strings.Join(gone, ", "))

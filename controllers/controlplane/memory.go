@@ -50,6 +50,8 @@ type memory struct {
 	random string
 	// made is what the newest Machine was made with, until that is applied.
 	made *made
+	// tokens are when the tokens of Machines that have yet to join were last kept, by Machine.
+	tokens map[string]time.Time
 	// refused is what was last said to be wrong with the spec.
 	refused string
 	// addons are those that were in step.

@@ -135,6 +135,7 @@ func (m *management) countWrites() interceptor.Funcs {
 	return interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
 			m.note("create", object)
+			object.SetCreationTimestamp(metav1.NewTime(m.clock.Now()))
 			object.SetUID(types.UID(fmt.Sprintf("%T %s", object, object.GetName())))
 			if m.refuse == nil {
 				return c.Create(ctx, object, options...)
@@ -398,6 +399,36 @@ func TestAMachineWhoseCreationHasNoAnswerKeepsItsObjects(t *testing.T) {
 	}
 	m.grow(3)
 	m.Expect(m.machines()).To(HaveLen(3), "the next Machine does not take the name of one that exists")
+}
+
+func TestAMachineCanJoinHoweverLateItStarts(t *testing.T) {
+	m := newManagement(t, 1)
+	m.grow(1)
+	m.scale(3)
+	m.last(time.Minute)
+	m.Expect(m.machines()).To(HaveLen(2))
+	kept := func() int {
+		calls := m.workload.calls(client.ObjectKeyFromObject(m.cluster))
+		return len(slices.DeleteFunc(calls, func(call string) bool { return call != "keep "+fakeToken }))
+	}
+	m.Expect(kept()).To(Equal(0), "it is new")
+	m.clock.Step(time.Hour) // The control plane is paused.
+	m.last(time.Minute)
+	m.Expect(kept()).To(Equal(1))
+	m.last(14 * time.Minute)
+	m.Expect(kept()).To(Equal(3))
+
+	m.reconciler.memories = newMemories()
+	m.last(time.Second)
+	m.Expect(kept()).To(Equal(4), "a manager that starts does not know how old it is")
+
+	m.join()
+	m.last(2 * tokenInterval)
+	m.Expect(m.machines()).To(HaveLen(3))
+	m.join()
+	before := kept()
+	m.last(2 * tokenInterval)
+	m.Expect(kept()).To(Equal(before), "all have joined")
 }
 
 func TestTheSameFailureIsWrittenOnce(t *testing.T) {

@@ -54,6 +54,9 @@ type Access interface {
 	TakeLeadership(ctx context.Context, cluster client.ObjectKey, gone []string) error
 	// CreateToken makes a bootstrap token with which one machine can join for a while, and returns it.
 	CreateToken(ctx context.Context, cluster client.ObjectKey) (string, error)
+	// KeepToken has a machine that has yet to join keep a bootstrap token for as long as if it were new. A token that is gone is
+	// made once more, because a machine that has its bootstrap data can join with no other one.
+	KeepToken(ctx context.Context, cluster client.ObjectKey, token string) error
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)
 	// Watch calls the handler when a control plane node or static pod changes. Calling it again for the same

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	secretutil "k8s.io/cluster-bootstrap/util/secrets"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -54,10 +55,6 @@ func TestAMachineJoinsByTheToken(t *testing.T) {
 	g.Expect(tokens).To(HaveLen(2), "each machine has its own")
 	g.Expect(made).To(HaveLen(2))
 	for name, found := range made {
-		found.Data = map[string][]byte{}
-		for key, value := range found.StringData { // As the API server does.
-			found.Data[key] = []byte(value)
-		}
 		g.Expect(found.Type).To(Equal(bootstrapapi.SecretTypeBootstrapToken))
 		id, valid := secretutil.ParseName(name)
 		g.Expect(valid).To(BeTrue())
@@ -69,5 +66,39 @@ func TestAMachineJoinsByTheToken(t *testing.T) {
 		for _, usage := range []string{bootstrapapi.BootstrapTokenUsageAuthentication, bootstrapapi.BootstrapTokenUsageSigningKey} {
 			g.Expect(secretutil.GetData(found, usage)).To(Equal("true"), usage)
 		}
+	}
+}
+
+func TestATokenIsKept(t *testing.T) {
+	const token = "abcdef.0123456789abcdef"
+	now := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
+	lasting := tokenSecret(token, now)
+	delete(lasting.Data, bootstrapapi.BootstrapTokenExpirationKey)
+	for name, test := range map[string]struct {
+		before *corev1.Secret
+		// left is how long it is valid afterwards; zero is for ever.
+		left time.Duration
+	}{
+		"one that is gone":         {nil, tokenLife},
+		"one that has expired":     {tokenSecret(token, now.Add(-time.Hour)), tokenLife},
+		"one that expires soon":    {tokenSecret(token, now.Add(-10*time.Minute)), tokenLife},
+		"one that lasts for long":  {tokenSecret(token, now.Add(-5*time.Minute)), 10 * time.Minute},
+		"one that does not expire": {lasting, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			builder := fake.NewClientBuilder()
+			if test.before != nil {
+				builder.WithObjects(test.before)
+			}
+			c := builder.Build()
+			g.Expect(keepToken(t.Context(), c, token, now)).To(Succeed())
+			found := &corev1.Secret{}
+			g.Expect(c.Get(t.Context(), client.ObjectKeyFromObject(tokenSecret(token, now)), found)).To(Succeed())
+			g.Expect(secretutil.GetData(found, bootstrapapi.BootstrapTokenSecretKey)).To(Equal("0123456789abcdef"))
+			left, expired := secretutil.GetExpiration(found, now)
+			g.Expect(expired).To(BeFalse())
+			g.Expect(left).To(Equal(test.left))
+		})
 	}
 }
