@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
 func TestNewPod(t *testing.T) {
@@ -97,4 +98,34 @@ func TestListNodes(t *testing.T) {
 	external, err := listNodes(context.Background(), reader, EtcdExternal)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(external[0].Pods).NotTo(HaveKey(Etcd))
+}
+
+func TestWhatOfANodeIsReported(t *testing.T) {
+	before := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "a", Labels: map[string]string{nodeRoleLabel: ""}}}
+	for name, test := range map[string]struct {
+		change func(*corev1.Node)
+		want   bool
+	}{
+		"a heartbeat": {func(node *corev1.Node) {
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastHeartbeatTime: metav1.Now()}}
+		}, false},
+		"another label":       {func(node *corev1.Node) { node.Labels["other"] = "" }, false},
+		"that it is a worker": {func(node *corev1.Node) { node.Labels = nil }, true},
+		"its readiness": {func(node *corev1.Node) {
+			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		}, true},
+		"its provider ID": {func(node *corev1.Node) { node.Spec.ProviderID = "foo://a" }, true},
+		"kubeadm's taint": {func(node *corev1.Node) {
+			node.Spec.Taints = []corev1.Taint{{Key: nodeRoleLabel, Effect: corev1.TaintEffectNoSchedule}}
+		}, true},
+		"that it is avoided":    {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: avoidTaintKey}} }, true},
+		"somebody else's taint": {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: "dedicated"}} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := before.DeepCopy()
+			test.change(after)
+			got := nodeChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
+			NewWithT(t).Expect(got).To(Equal(test.want))
+		})
+	}
 }

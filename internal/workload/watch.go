@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -60,7 +60,7 @@ func nodeChanged() predicate.Predicate {
 			if !okBefore || !okAfter || !labelled(before) && !labelled(after) {
 				return false
 			}
-			return nodeReady(before) != nodeReady(after) || untainted(before) != untainted(after) || !maps.Equal(before.Labels, after.Labels)
+			return !reflect.DeepEqual(newNode(before, nil, EtcdExternal), newNode(after, nil, EtcdExternal))
 		},
 	}
 }
