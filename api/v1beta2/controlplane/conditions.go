@@ -53,8 +53,6 @@ const (
 	EtcdClusterHealthUnknownReason = "HealthUnknown"
 	// EtcdClusterInspectionFailedReason says that the members could not be asked.
 	EtcdClusterInspectionFailedReason = clusterv1.InspectionFailedReason
-	// EtcdClusterConnectionDownReason says that the cluster can not be reached.
-	EtcdClusterConnectionDownReason = clusterv1.ConnectionDownReason
 )
 
 // ControlPlaneComponentsHealthy condition and its reasons.
@@ -65,12 +63,8 @@ const (
 	ControlPlaneComponentsHealthyReason = "Healthy"
 	// ControlPlaneComponentsNotHealthyReason says that one is not; the message says which.
 	ControlPlaneComponentsNotHealthyReason = "NotHealthy"
-	// ControlPlaneComponentsHealthUnknownReason says that it could not be told.
-	ControlPlaneComponentsHealthUnknownReason = "HealthUnknown"
 	// ControlPlaneComponentsInspectionFailedReason says that the pods could not be read.
 	ControlPlaneComponentsInspectionFailedReason = clusterv1.InspectionFailedReason
-	// ControlPlaneComponentsConnectionDownReason says that the cluster can not be reached.
-	ControlPlaneComponentsConnectionDownReason = clusterv1.ConnectionDownReason
 )
 
 // MachinesReady condition and its reasons.
@@ -97,12 +91,8 @@ const (
 	MachinesUpToDateReason = clusterv1.UpToDateReason
 	// MachinesNotUpToDateReason says that one is not; the message says which and why.
 	MachinesNotUpToDateReason = clusterv1.NotUpToDateReason
-	// MachinesUpToDateUnknownReason says that of one it could not be told.
-	MachinesUpToDateUnknownReason = clusterv1.UpToDateUnknownReason
 	// MachinesUpToDateNoReplicasReason says that there is no Machine.
 	MachinesUpToDateNoReplicasReason = clusterv1.NoReplicasReason
-	// MachinesUpToDateInternalErrorReason says that computing the condition failed.
-	MachinesUpToDateInternalErrorReason = clusterv1.InternalErrorReason
 )
 
 // AddonsUpToDate condition and its reasons.
@@ -142,9 +132,6 @@ const (
 	ScalingDownReason = clusterv1.ScalingDownReason
 	// NotScalingDownReason says that there are not.
 	NotScalingDownReason = clusterv1.NotScalingDownReason
-
-	// WaitingForReplicasSetReason says that spec.replicas is not set, so neither can be told.
-	WaitingForReplicasSetReason = clusterv1.WaitingForReplicasSetReason
 )
 
 // Remediating condition and its reasons, and those of a Machine's OwnerRemediated condition.
@@ -155,8 +142,6 @@ const (
 	RemediatingReason = clusterv1.RemediatingReason
 	// NotRemediatingReason says that none does.
 	NotRemediatingReason = clusterv1.NotRemediatingReason
-	// RemediatingInternalErrorReason says that computing the condition failed.
-	RemediatingInternalErrorReason = clusterv1.InternalErrorReason
 
 	// MachineCannotBeRemediatedReason says that an unhealthy Machine can not be replaced safely at all.
 	MachineCannotBeRemediatedReason = "CannotBeRemediated"
@@ -219,8 +204,6 @@ const (
 
 	// MachineInspectionFailedReason says that what the condition is about could not be read.
 	MachineInspectionFailedReason = clusterv1.InspectionFailedReason
-	// MachineConnectionDownReason says that the cluster can not be reached.
-	MachineConnectionDownReason = clusterv1.ConnectionDownReason
 	// MachineDeletingReason says that the Machine is being deleted.
 	MachineDeletingReason = "Deleting"
 )

@@ -81,8 +81,6 @@ const (
 	FooMachineReadyCondition = clusterv1.ReadyCondition
 	// FooMachineReadyReason says that all is ready.
 	FooMachineReadyReason = clusterv1.ReadyReason
-	// FooMachineReadyUnknownReason says that it could not be told.
-	FooMachineReadyUnknownReason = clusterv1.ReadyUnknownReason
 	// FooMachineReclaimNoticeReason says that the cloud has given notice that it takes the interruptible instance back; the
 	// message says when. The instance works until then. That of a pool is replaced; a MachineHealthCheck that looks at the
 	// Machine's InfrastructureReady condition has others replaced.
