@@ -13,7 +13,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
@@ -64,9 +63,9 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	}
 	if err := r.workload.UpdateAddons(ctx, wanted); err != nil {
 		r.recorder.Eventf(s.controlPlane, nil, corev1.EventTypeWarning, reasonAddonsNotUpdated, "UpdateAddons", "%.*s", maxNote, err.Error())
-		return errors.Join(err, r.showAddons(ctx, s, err))
+		return errors.Join(err, s.showAddons(ctx, err))
 	}
-	if err := r.showAddons(ctx, s, nil); err != nil {
+	if err := s.showAddons(ctx, nil); err != nil {
 		return err
 	}
 	s.memory.addons = addonsSeen{wanted: hash, at: s.now}
@@ -74,13 +73,9 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 }
 
 // showAddons shows what has become of the add-ons, if that is news.
-func (r *Reconciler) showAddons(ctx context.Context, s *scope, failure error) error {
-	before := s.controlPlane.DeepCopy()
+func (s *scope) showAddons(ctx context.Context, failure error) error {
 	s.setAddonsCondition(failure)
-	if apiequality.Semantic.DeepEqual(before.Status.Conditions, s.controlPlane.Status.Conditions) {
-		return nil
-	}
-	if err := r.client.Status().Patch(ctx, s.controlPlane.DeepCopy(), client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
+	if err := s.report.Write(ctx); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("showing the state of the add-ons: %w", err)
 	}
 	return nil

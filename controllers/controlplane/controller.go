@@ -111,6 +111,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
+	s.report = written
 	failure := r.prepare(ctx, s)
 	if pending := r.observeWorkload(ctx, s); pending {
 		return ctrl.Result{}, failure
@@ -125,7 +126,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	rolling := rollingSince(controlPlane)
 	s.setStatus(result)
 	r.metrics.record(s, next, result.failure, rolling)
-	err = errors.Join(result.failure, written.Write(ctx), r.follow(ctx, s, result))
+	err = errors.Join(result.failure, s.report.Write(ctx), r.follow(ctx, s, result))
 	return r.conclude(s, result, err)
 }
 

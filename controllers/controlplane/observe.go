@@ -27,6 +27,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -37,7 +38,9 @@ type scope struct {
 	// unseenGrace is how long what was last known is shown; zero is the default.
 	unseenGrace  time.Duration
 	controlPlane *controlplanev1.FooControlPlane
-	cluster      *clusterv1.Cluster
+	// report writes the FooControlPlane.
+	report  *report.Report
+	cluster *clusterv1.Cluster
 
 	infra           infraCluster
 	infraObject     *unstructured.Unstructured

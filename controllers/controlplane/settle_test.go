@@ -22,6 +22,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -29,6 +30,15 @@ func addonsScheme(g *WithT) *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	g.Expect(controlplanev1.AddToScheme(scheme)).To(Succeed())
 	return scheme
+}
+
+// reported begins a report on the scope's FooControlPlane, which is known not to be paused.
+func (s *scope) reported(ctx context.Context, g *WithT, c client.Client) {
+	conditions.Set(s.controlPlane, metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason})
+	var err error
+	reporter := report.Reporter{Client: c, Live: c, Owned: conditionTypes()}
+	s.report, err = reporter.Begin(ctx, s.cluster, s.controlPlane)
+	g.Expect(err).NotTo(HaveOccurred())
 }
 
 func TestAddonsAreShown(t *testing.T) {
@@ -45,7 +55,7 @@ func TestAddonsAreShown(t *testing.T) {
 		}).Build()
 	seen := newFakeWorkload()
 	r := &Reconciler{workload: seen, client: live, recorder: events.NewFakeRecorder(10)}
-	now := time.Now()
+	now, meanwhile := time.Now(), func() {}
 	settle := func(failure error) error {
 		now = now.Add(addonsInterval)
 		s := &scope{
@@ -53,6 +63,8 @@ func TestAddonsAreShown(t *testing.T) {
 			cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 		}
 		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), s.controlPlane)).To(Succeed())
+		s.reported(t.Context(), g, live)
+		meanwhile()
 		seen.change(s.key(), func(cluster *fakeCluster) { cluster.addonsErr = failure })
 		err := r.settle(t.Context(), s, plan.Decision{Stable: true})
 		g.Expect(live.Get(t.Context(), client.ObjectKeyFromObject(controlPlane), controlPlane)).To(Succeed())
@@ -73,6 +85,14 @@ func TestAddonsAreShown(t *testing.T) {
 	}
 	g.Expect(shown()).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Message", BeEmpty())))
 	g.Expect(writes).To(Equal(2))
+
+	meanwhile = func() {
+		controlPlane.Status.Conditions = append(controlPlane.Status.Conditions, metav1.Condition{Type: "Backup", Status: metav1.ConditionTrue, Reason: "Done"})
+		g.Expect(live.Status().Update(t.Context(), controlPlane)).To(Succeed())
+	}
+	g.Expect(settle(lost)).To(MatchError(lost))
+	g.Expect(shown().Status).To(Equal(metav1.ConditionFalse))
+	g.Expect(conditions.IsTrue(controlPlane, "Backup")).To(BeTrue(), "what another one reports")
 }
 
 func TestAddonsWaitForTheVersion(t *testing.T) {
@@ -85,6 +105,7 @@ func TestAddonsWaitForTheVersion(t *testing.T) {
 		cluster:      &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c1"}},
 		controlPlane: &controlplanev1.FooControlPlane{Spec: controlplanev1.FooControlPlaneSpec{Version: "v1.36.3"}},
 	}
+	s.reported(t.Context(), g, r.client)
 	version := func() string {
 		var found string
 		seen.change(s.key(), func(cluster *fakeCluster) { found = cluster.addons.Version })

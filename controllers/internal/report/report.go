@@ -15,7 +15,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
 	"k8s.io/client-go/tools/events"
@@ -51,34 +50,41 @@ type Reporter struct {
 type Report struct {
 	reporter *Reporter
 	object   Object
-	// from is the object as the API server has it.
-	from   Object
-	before []metav1.Condition
+	// from is the object as the API server has it, by its last answer.
+	from Object
 }
 
 // Begin sets the Paused condition. It returns no report if there is nothing to do now: the object
 // or its Cluster, which may be nil, is paused, or the condition was just written, which wakes the
 // controller again. Otherwise the report writes every change made to the object from now on.
 func (r *Reporter) Begin(ctx context.Context, cluster *clusterv1.Cluster, object Object) (*Report, error) {
-	before, ok := object.DeepCopyObject().(Object)
-	if !ok {
-		return nil, fmt.Errorf("a copy of %T is %T", object, before)
+	before, err := copyOf(object)
+	if err != nil {
+		return nil, err
 	}
 	isPaused, written, err := paused.EnsurePausedCondition(ctx, r.Client, cluster, object)
 	if err != nil || isPaused || written {
 		return nil, err
 	}
 	// A condition in which only observedGeneration changed is not written yet.
-	return &Report{reporter: r, object: object, from: before, before: before.GetConditions()}, nil
+	return &Report{reporter: r, object: object, from: before}, nil
+}
+
+func copyOf(object Object) (Object, error) {
+	copied, ok := object.DeepCopyObject().(Object)
+	if !ok {
+		return nil, fmt.Errorf("a copy of %T is %T", object, copied)
+	}
+	return copied, nil
 }
 
 // Change changes the object's metadata or spec and writes it immediately, for what must be stored
 // before anything else happens. It fails if the object has changed since it was read. The status,
 // which is written later, has the new generation.
 func (r *Report) Change(ctx context.Context, change func(Object)) error {
-	after, ok := r.from.DeepCopyObject().(Object)
-	if !ok {
-		return fmt.Errorf("a copy of %T is %T", r.from, after)
+	after, err := copyOf(r.from)
+	if err != nil {
+		return err
 	}
 	change(after)
 	if equality.Semantic.DeepEqual(r.from, after) {
@@ -95,9 +101,10 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	return nil
 }
 
-// Write writes all changes, the status with its conditions in one request, and then emits the
-// events. For an object that is being deleted and has no finalizers left, it writes no status and
-// emits no events: the object is gone by then.
+// Write writes all changes since it was last called, the status with its conditions in one request,
+// and then emits the events. Afterwards, the object has the conditions that others have set, too.
+// For an object that is being deleted and has no finalizers left, it writes no status and emits no
+// events: the object is gone by then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
 		return client.IgnoreNotFound(r.reporter.Client.Patch(ctx, r.object, client.MergeFrom(r.from)))
@@ -112,11 +119,12 @@ func (r *Report) Write(ctx context.Context) error {
 	}
 	status, _ := changes["status"].(map[string]any) // never null: the status always has the Paused condition
 	delete(changes, "status")
-	latest, ok := r.from.DeepCopyObject().(Object)
-	if !ok {
-		return fmt.Errorf("a copy of %T is %T", r.from, latest)
+	latest, err := copyOf(r.from)
+	if err != nil {
+		return err
 	}
 	if len(changes) > 0 {
+		latest.SetConditions(nil) // otherwise the answer would be decoded into them
 		if err := r.reporter.Client.Patch(ctx, latest, mergePatch(changes)); err != nil {
 			return err
 		}
@@ -124,8 +132,17 @@ func (r *Report) Write(ctx context.Context) error {
 	if err := r.writeStatus(ctx, latest, status); err != nil {
 		return err
 	}
-	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.before, r.object.GetConditions())
-	return nil
+	Record(r.reporter.Recorder, r.object, r.reporter.Kinds, r.from.GetConditions(), r.object.GetConditions())
+	return r.wrote(latest)
+}
+
+// wrote notes how the API server has the object now.
+func (r *Report) wrote(latest Object) error {
+	r.object.SetConditions(latest.GetConditions())
+	r.object.SetResourceVersion(latest.GetResourceVersion())
+	var err error
+	r.from, err = copyOf(r.object)
+	return err
 }
 
 // writeStatus writes what changed in the status. It keeps conditions that others have set
@@ -140,6 +157,7 @@ func (r *Report) writeStatus(ctx context.Context, latest Object, status map[stri
 		return err
 	}
 	if changed.IsZero() {
+		latest.SetConditions(nil)
 		return r.reporter.Client.Status().Patch(ctx, latest, mergePatch(changes))
 	}
 	owned := append([]string{clusterv1.PausedCondition}, r.reporter.Owned...)
@@ -149,9 +167,9 @@ func (r *Report) writeStatus(ctx context.Context, latest Object, status map[stri
 		}
 		status["conditions"] = latest.GetConditions()
 		changes["metadata"] = map[string]any{"resourceVersion": latest.GetResourceVersion()}
+		latest.SetConditions(nil)
 		err := r.reporter.Client.Status().Patch(ctx, latest, mergePatch(changes))
 		if apierrors.IsConflict(err) {
-			latest.SetConditions(nil) // otherwise Get would decode into them
 			if err := r.reporter.Live.Get(ctx, client.ObjectKeyFromObject(latest), latest); err != nil {
 				return err
 			}

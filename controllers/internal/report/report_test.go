@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/tools/events"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -76,15 +77,29 @@ func newWorld(t *testing.T) *world {
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			w.requests = append(w.requests, "patch")
-			return c.Patch(ctx, object, patch, options...)
+			return answered(object, func(answer client.Object) error { return c.Patch(ctx, answer, patch, options...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
 			w.requests = append(w.requests, "patch "+resource)
-			return c.SubResource(resource).Patch(ctx, object, patch, options...)
+			return answered(object, func(answer client.Object) error { return c.SubResource(resource).Patch(ctx, answer, patch, options...) })
 		},
 	})
 	w.reporter = &Reporter{Client: counted, Live: counted, Recorder: events.NewFakeRecorder(10), Owned: []string{infrav1.FooMachineReadyCondition}}
 	return w
+}
+
+// answered decodes an answer into the object as the client of a real API server does, which keeps
+// what the answer leaves out. The fake client empties the object before.
+func answered(object client.Object, ask func(client.Object) error) error {
+	answer := object.DeepCopyObject().(client.Object)
+	if err := ask(answer); err != nil {
+		return err
+	}
+	data, err := json.Marshal(answer)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, object)
 }
 
 func (w *world) machine(ctx context.Context) *infrav1.FooMachine {
@@ -170,4 +185,37 @@ func TestWriteAfterChange(t *testing.T) {
 	w.Expect(report.Write(t.Context())).To(Succeed())
 	w.Expect(w.requests).To(Equal([]string{"patch", "patch status"}), "no conflict with one's own change")
 	w.Expect(w.machine(t.Context()).Labels).To(HaveKey("changed"))
+}
+
+func TestWriteChangesNoConditionOfOthers(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	other := w.machine(t.Context())
+	other.Status.Conditions = append([]metav1.Condition{foreign}, other.Status.Conditions...)
+	w.Expect(w.client.Status().Update(t.Context(), other)).To(Succeed())
+
+	machine.Spec.ProviderID = "foo://zone/one"
+	conditions.Set(machine, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(conditions.Get(w.machine(t.Context()), foreign.Type)).To(HaveField("ObservedGeneration", BeZero()))
+}
+
+func TestWriteAgain(t *testing.T) {
+	w := newWorld(t)
+	machine, report := w.begin(t.Context())
+	other := w.machine(t.Context())
+	conditions.Set(other, foreign)
+	w.Expect(w.client.Status().Update(t.Context(), other)).To(Succeed())
+	conditions.Set(machine, notReady)
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.requests = nil
+
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(BeEmpty(), "nothing has changed since")
+	conditions.Set(machine, metav1.Condition{Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionTrue, Reason: "Ready"})
+	w.Expect(report.Write(t.Context())).To(Succeed())
+	w.Expect(w.requests).To(Equal([]string{"patch status"}))
+	now := w.machine(t.Context())
+	w.Expect(conditions.IsTrue(now, infrav1.FooMachineReadyCondition)).To(BeTrue())
+	w.Expect(conditions.IsTrue(now, foreign.Type)).To(BeTrue(), "what another one reports")
 }
