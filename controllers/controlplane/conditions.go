@@ -129,7 +129,7 @@ func (s *scope) componentsCondition(seen plan.State) metav1.Condition {
 	if s.observation == nil {
 		return s.unseen(conditionType, controlplanev1.ControlPlaneComponentsInspectionFailedReason)
 	}
-	if problems := allProblems(plan.Filter(seen.Machines, plan.Machine.Joined)); len(problems) > 0 {
+	if problems := plan.Problems(plan.Filter(seen.Machines, plan.Machine.Joined)); len(problems) > 0 {
 		return says(is(conditionType, metav1.ConditionFalse, controlplanev1.ControlPlaneComponentsNotHealthyReason), "* %s", strings.Join(problems, "\n* "))
 	}
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.ControlPlaneComponentsHealthyReason)
@@ -238,22 +238,12 @@ func (s *scope) availableCondition(seen plan.State) metav1.Condition {
 	}
 	joined := plan.Filter(seen.Machines, plan.Machine.Joined)
 	if !slices.ContainsFunc(joined, plan.Machine.Healthy) {
-		return says(notAvailable, "No Machine has healthy components: %s", strings.Join(allProblems(joined), "; "))
+		return says(notAvailable, "No Machine has healthy components: %s", strings.Join(plan.Problems(joined), "; "))
 	}
 	if problem := seen.QuorumProblem(); problem != "" {
 		return says(notAvailable, "%s", problem)
 	}
 	return is(controlplanev1.AvailableCondition, metav1.ConditionTrue, controlplanev1.AvailableReason)
-}
-
-func allProblems(machines []plan.Machine) []string {
-	var problems []string
-	for _, machine := range machines {
-		for _, problem := range machine.Unhealthy {
-			problems = append(problems, "Machine "+machine.Name+": "+problem)
-		}
-	}
-	return problems
 }
 
 // outdated says of each Machine in what it is not up to date.

@@ -28,9 +28,7 @@ func (s State) EtcdProblem(except Machine) string {
 		}
 		if problem := member.Trouble(); problem != "" {
 			problems = append(problems, problem)
-			continue
-		}
-		if !s.machineOf(member).Joined() {
+		} else if !s.machineOf(member).Joined() {
 			problems = append(problems, fmt.Sprintf("etcd member %s belongs to no Machine", member.Name))
 		}
 	}
@@ -91,12 +89,11 @@ func removeOrphan(s State) (Decision, bool) {
 		if s.mayBeOwned(member) {
 			continue
 		}
-		via, problem := quorumWithout(s, member)
+		change, problem := s.withdrawal(member)
 		if problem == "" {
 			return Decision{
-				Action: ActionRemoveMember, Reason: ReasonRemovingOrphan,
+				Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Etcd: change,
 				Message: fmt.Sprintf("removing %s, which belongs to no Machine", member),
-				Etcd:    EtcdChange{Leaving: member, Via: via, MoveLeader: s.Etcd.Leader == member.ID},
 			}, true
 		}
 		kept = wait(ReasonQuorumAtRisk, "%s belongs to no Machine and is kept: %s", member, problem)
@@ -226,19 +223,10 @@ func (s State) keptToServe(machine Machine) Problem {
 // departure is what has to happen in etcd for a Machine to go, or why it may not. A member that is nobody's is taken for
 // that of a Machine whose Node is not known: else the Machine would go with a vote.
 func (s State) departure(machine Machine) (EtcdChange, string) {
-	if !s.EtcdManaged {
-		return EtcdChange{}, ""
+	if members := s.membersOf(machine); s.EtcdManaged && len(members) > 0 {
+		return s.withdrawal(members[0])
 	}
-	members := s.membersOf(machine)
-	if len(members) == 0 {
-		return EtcdChange{}, ""
-	}
-	leaving := members[0]
-	via, problem := quorumWithout(s, leaving)
-	if problem != "" {
-		return EtcdChange{}, problem
-	}
-	return EtcdChange{Leaving: leaving, Via: via, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
+	return EtcdChange{}, ""
 }
 
 // membersOf are the members that are the Machine's, or may be.
@@ -246,14 +234,14 @@ func (s State) membersOf(machine Machine) []Member {
 	return slices.DeleteFunc(slices.Clone(s.Etcd.Members), func(member Member) bool { return !s.mayBelong(member, machine) })
 }
 
-// quorumWithout returns a healthy member that stays if one leaves, or says why the rest would have no quorum.
-func quorumWithout(s State, leaving Member) (Member, string) {
+// withdrawal says how a member leaves etcd, or why the rest would have no quorum without it.
+func (s State) withdrawal(leaving Member) (EtcdChange, string) {
 	rest := s.votes(func(member Member) bool { return member.ID != leaving.ID })
 	if rest.Healthy < rest.Quorum() {
-		return Member{}, fmt.Sprintf("without %s, %d of %d voting members would be healthy, and %d are needed",
+		return EtcdChange{}, fmt.Sprintf("without %s, %d of %d voting members would be healthy, and %d are needed",
 			leaving, rest.Healthy, rest.Voters, rest.Quorum())
 	}
-	return rest.best, ""
+	return EtcdChange{Leaving: leaving, Via: rest.best, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
 }
 
 // Votes is the arithmetic of etcd's quorum.

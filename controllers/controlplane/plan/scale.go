@@ -79,15 +79,8 @@ func (s State) unstable(except Machine) (Decision, bool) {
 	if s.WorkloadProblem != "" {
 		return wait(ReasonWorkloadUnknown, "%s", s.WorkloadProblem), true
 	}
-	var problems []string
-	for _, machine := range s.Machines {
-		for _, problem := range machine.Unhealthy {
-			if machine.Name != except.Name {
-				problems = append(problems, "Machine "+machine.Name+": "+problem)
-			}
-		}
-	}
-	if len(problems) > 0 {
+	others := Filter(s.Machines, func(m Machine) bool { return m.Name != except.Name })
+	if problems := Problems(others); len(problems) > 0 {
 		return wait(ReasonMachinesNotHealthy, "%s", strings.Join(problems, "; ")), true
 	}
 	if problem := s.EtcdProblem(except); s.EtcdManaged && problem != "" {

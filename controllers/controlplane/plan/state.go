@@ -213,6 +213,17 @@ func (s State) Broken() []string {
 	return names
 }
 
+// Problems says of each Machine what is wrong with its components.
+func Problems(machines []Machine) []string {
+	var problems []string
+	for _, machine := range machines {
+		for _, problem := range machine.Unhealthy {
+			problems = append(problems, "Machine "+machine.Name+": "+problem)
+		}
+	}
+	return problems
+}
+
 // newcomers are the Machines that have no Node yet and are not being deleted.
 func (s State) newcomers() []Machine {
 	return Filter(s.Machines, func(m Machine) bool { return !m.Deleting && !m.Joined() })
