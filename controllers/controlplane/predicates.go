@@ -18,20 +18,24 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 )
 
+// updated passes updates for which changed holds, and everything that is not an update.
+func updated[T client.Object](changed func(before, after T) bool) predicate.Predicate {
+	return predicate.Funcs{
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			before, okBefore := e.ObjectOld.(T)
+			after, okAfter := e.ObjectNew.(T)
+			return okBefore && okAfter && changed(before, after)
+		},
+	}
+}
+
 // controlPlaneChanged drops updates of a FooControlPlane's status, which this controller writes itself: a failure that it
 // reports must not have it try again at once. A status that was lost passes, and so do resyncs.
 func controlPlaneChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, okBefore := e.ObjectOld.(*controlplanev1.FooControlPlane)
-			after, okAfter := e.ObjectNew.(*controlplanev1.FooControlPlane)
-			if !okBefore || !okAfter {
-				return false
-			}
-			return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) || gate.PauseChanged(before, after) ||
-				!apiequality.Semantic.DeepEqual(metaOf(before), metaOf(after))
-		},
-	}
+	return updated(func(before, after *controlplanev1.FooControlPlane) bool {
+		return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) || gate.PauseChanged(before, after) ||
+			!apiequality.Semantic.DeepEqual(metaOf(before), metaOf(after))
+	})
 }
 
 // metaOf returns what users and other controllers write of an object's metadata. The generation stands for its spec.
@@ -47,57 +51,32 @@ func statusLost(before, after controlplanev1.FooControlPlaneStatus) bool {
 	return was && !ptr.Deref(after.Initialization.ControlPlaneInitialized, false) || len(after.Conditions) < len(before.Conditions)
 }
 
-// clusterView is what the controller reads of a Cluster.
-type clusterView struct {
-	spec           clusterv1.ClusterSpec
-	failureDomains []clusterv1.FailureDomain
-	upgradeStep    string
-	provisioned    bool
-	initialized    bool
-	deleting       bool
-}
-
-func viewCluster(cluster *clusterv1.Cluster) clusterView {
-	return clusterView{
-		spec:           cluster.Spec,
-		failureDomains: cluster.Status.FailureDomains,
-		upgradeStep:    cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation],
-		provisioned:    ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false),
-		initialized:    clusterInitialized(cluster),
-		deleting:       !cluster.DeletionTimestamp.IsZero(),
+// readOf returns all that the controller reads of a Cluster.
+func readOf(cluster *clusterv1.Cluster) []any {
+	return []any{
+		cluster.Spec,
+		cluster.Status.FailureDomains,
+		cluster.Annotations[clusterv1.ClusterTopologyUpgradeStepAnnotation],
+		ptr.Deref(cluster.Status.Initialization.InfrastructureProvisioned, false),
+		clusterInitialized(cluster),
+		!cluster.DeletionTimestamp.IsZero(),
 	}
 }
 
 // clusterChanged passes changes of what the controller reads of a Cluster, whose status changes all the time otherwise.
 func clusterChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, okBefore := e.ObjectOld.(*clusterv1.Cluster)
-			after, okAfter := e.ObjectNew.(*clusterv1.Cluster)
-			return okBefore && okAfter && !sameView(viewCluster(before), viewCluster(after))
-		},
-	}
-}
-
-func sameView(a, b clusterView) bool {
-	return a.provisioned == b.provisioned && a.initialized == b.initialized && a.deleting == b.deleting && a.upgradeStep == b.upgradeStep &&
-		apiequality.Semantic.DeepEqual(a.spec, b.spec) && apiequality.Semantic.DeepEqual(a.failureDomains, b.failureDomains)
+	return updated(func(before, after *clusterv1.Cluster) bool {
+		return !apiequality.Semantic.DeepEqual(readOf(before), readOf(after))
+	})
 }
 
 // infraChanged passes changes of what the contract says of an infrastructure object, and drops its conditions.
 func infraChanged() predicate.Predicate {
-	return predicate.Funcs{
-		UpdateFunc: func(e event.UpdateEvent) bool {
-			before, okBefore := e.ObjectOld.(*unstructured.Unstructured)
-			after, okAfter := e.ObjectNew.(*unstructured.Unstructured)
-			if !okBefore || !okAfter {
-				return false
-			}
-			return len(before.GetOwnerReferences()) != len(after.GetOwnerReferences()) ||
-				bootstrapped(before) != bootstrapped(after) ||
-				!apiequality.Semantic.DeepEqual(readInfraCluster(before), readInfraCluster(after))
-		},
-	}
+	return updated(func(before, after *unstructured.Unstructured) bool {
+		return len(before.GetOwnerReferences()) != len(after.GetOwnerReferences()) ||
+			bootstrapped(before) != bootstrapped(after) ||
+			!apiequality.Semantic.DeepEqual(readInfraCluster(before), readInfraCluster(after))
+	})
 }
 
 // bootstrapped reads the condition by which infrastructure providers that can tell say that the bootstrap data has run.
