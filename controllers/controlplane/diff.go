@@ -6,10 +6,11 @@ package controlplane
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
@@ -65,15 +66,9 @@ func walk(path string, current, wanted any) []plan.Difference {
 }
 
 func walkMap(path string, current, wanted map[string]any) []plan.Difference {
-	names := map[string]struct{}{}
-	for name := range current {
-		names[name] = struct{}{}
-	}
-	for name := range wanted {
-		names[name] = struct{}{}
-	}
+	names := sets.List(sets.KeySet(current).Union(sets.KeySet(wanted)))
 	found := make([]plan.Difference, 0, len(names))
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	for _, name := range names {
 		found = append(found, walk(path+"."+name, current[name], wanted[name])...)
 	}
 	return found
@@ -93,18 +88,13 @@ func same(current, wanted any) bool {
 }
 
 func vacant(value any) bool {
-	switch typed := value.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		for _, child := range typed {
-			if !vacant(child) {
-				return false
-			}
+	fields, isMap := value.(map[string]any)
+	for _, child := range fields {
+		if !vacant(child) {
+			return false
 		}
-		return true
 	}
-	return false
+	return isMap || value == nil
 }
 
 func isSecret(path string) bool {
