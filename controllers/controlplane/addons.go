@@ -5,10 +5,8 @@ package controlplane
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"time"
 
@@ -33,11 +31,11 @@ const (
 
 // addonsSeen says which add-ons were in step, and when that was seen.
 type addonsSeen struct {
-	wanted uint64
+	wanted string
 	at     time.Time
 }
 
-func (a addonsSeen) inStep(wanted uint64, now time.Time) bool {
+func (a addonsSeen) inStep(wanted string, now time.Time) bool {
 	return a.wanted == wanted && now.Sub(a.at) < addonsInterval
 }
 
@@ -57,8 +55,8 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 		return nil
 	}
 	wanted := s.addons()
-	hash, err := addonsHash(wanted)
-	if err != nil || s.memory.addons.inStep(hash, s.now) {
+	digest, err := hash(wanted)
+	if err != nil || s.memory.addons.inStep(digest, s.now) {
 		return err
 	}
 	if err := r.workload.UpdateAddons(ctx, wanted); err != nil {
@@ -68,7 +66,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	if err := s.showAddons(ctx, nil); err != nil {
 		return err
 	}
-	s.memory.addons = addonsSeen{wanted: hash, at: s.now}
+	s.memory.addons = addonsSeen{wanted: digest, at: s.now}
 	return nil
 }
 
@@ -96,14 +94,4 @@ func (s *scope) addons() workload.Addons {
 		wanted.Skip = append(wanted.Skip, workload.CoreDNS)
 	}
 	return wanted
-}
-
-func addonsHash(addons workload.Addons) (uint64, error) {
-	encoded, err := json.Marshal(addons)
-	if err != nil {
-		return 0, fmt.Errorf("encoding the wanted add-ons: %w", err)
-	}
-	hash := fnv.New64a()
-	_, err = hash.Write(encoded)
-	return hash.Sum64(), err
 }
