@@ -50,7 +50,7 @@ type metrics struct {
 	databaseSize *prometheus.GaugeVec
 
 	mu sync.Mutex
-	// reasons are those that FooControlPlanes are blocked for now.
+	// reasons are those that FooControlPlanes are blocked for now, empty for one that is not.
 	reasons map[client.ObjectKey]string
 }
 
@@ -79,14 +79,11 @@ func newMetrics() *metrics {
 	}
 }
 
-// series are those of one FooControlPlane each.
-type series interface {
-	prometheus.Collector
-	DeletePartialMatch(prometheus.Labels) int
-}
-
-func (m *metrics) all() []series {
-	return []series{m.decisions, m.blocks, m.blocked, m.rollouts, m.remediations, m.members, m.alarms, m.databaseSize}
+func (m *metrics) all() []*prometheus.MetricVec {
+	return []*prometheus.MetricVec{
+		m.decisions.MetricVec, m.blocks.MetricVec, m.blocked.MetricVec, m.rollouts.MetricVec,
+		m.remediations.MetricVec, m.members.MetricVec, m.alarms.MetricVec, m.databaseSize.MetricVec,
+	}
 }
 
 // Describe implements prometheus.Collector.
@@ -107,8 +104,7 @@ func (m *metrics) Collect(collected chan<- prometheus.Metric) {
 func registered(registerer prometheus.Registerer) (*metrics, error) {
 	made := newMetrics()
 	err := registerer.Register(made)
-	var already prometheus.AlreadyRegisteredError
-	if errors.As(err, &already) {
+	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
 		if existing, ok := already.ExistingCollector.(*metrics); ok {
 			return existing, nil
 		}
@@ -132,7 +128,7 @@ func rollingSince(controlPlane *controlplanev1.FooControlPlane) time.Time {
 func (m *metrics) record(s *scope, next plan.Decision, failure error, since time.Time) {
 	key := client.ObjectKeyFromObject(s.controlPlane)
 	m.recordBlock(key, next)
-	if failure == nil && next.Action != plan.ActionWait && next.Action != plan.ActionNone {
+	if failure == nil && next.Acts() {
 		m.decisions.WithLabelValues(key.Namespace, key.Name, string(next.Action)).Inc()
 	}
 	if failure == nil && next.Action == plan.ActionRemediate {
@@ -156,12 +152,9 @@ func (m *metrics) recordBlock(key client.ObjectKey, next plan.Decision) {
 	if before == after {
 		return
 	}
-	if before != "" {
-		m.blocked.DeleteLabelValues(key.Namespace, key.Name, before)
-	}
-	delete(m.reasons, key)
+	m.blocked.DeleteLabelValues(key.Namespace, key.Name, before)
+	m.reasons[key] = after
 	if after != "" {
-		m.reasons[key] = after
 		m.blocked.WithLabelValues(key.Namespace, key.Name, after).Set(1)
 		m.blocks.WithLabelValues(key.Namespace, key.Name, after).Inc()
 	}
