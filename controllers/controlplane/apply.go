@@ -9,10 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 
 	"github.com/blang/semver/v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,12 +33,10 @@ var errStale = errors.New("the cache is behind")
 
 // apply carries out a decision, and does nothing for one that waits.
 func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) error {
-	log := ctrl.LoggerFrom(ctx)
-	if next.Action == plan.ActionWait || next.Action == plan.ActionNone {
-		log.V(4).Info("Nothing to do", "action", next.Action, "reason", next.Reason, "message", next.Message)
-		return nil
+	log := ctrl.LoggerFrom(ctx).WithValues("action", next.Action, "reason", next.Reason, "message", next.Message)
+	if next.Acts() {
+		log.Info("Acting")
 	}
-	log.Info("Acting", "action", next.Action, "reason", next.Reason, "message", next.Message)
 	switch next.Action {
 	case plan.ActionAdopt:
 		return r.adopt(ctx, s)
@@ -55,6 +53,7 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) er
 	case plan.ActionFinish:
 		return r.finish(ctx, s)
 	case plan.ActionWait, plan.ActionNone:
+		log.V(4).Info("Nothing to do")
 	}
 	return nil
 }
@@ -140,7 +139,7 @@ func (r *Reconciler) createAll(ctx context.Context, objects ...client.Object) er
 		switch {
 		case err == nil:
 		case refused(err):
-			return errors.Join(err, r.deleteAll(ctx, objects[:i]))
+			return errors.Join(err, r.deleteAll(ctx, objects[:i]...))
 		default:
 			return err
 		}
@@ -221,11 +220,12 @@ func (r *Reconciler) checkFresh(ctx context.Context, s *scope, next plan.Decisio
 	return nil
 }
 
-func (r *Reconciler) deleteAll(ctx context.Context, objects []client.Object) error {
+func (r *Reconciler) deleteAll(ctx context.Context, objects ...client.Object) error {
 	var failed []error
 	for _, object := range objects {
 		if err := r.client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
-			failed = append(failed, fmt.Errorf("deleting %s: %w", object.GetName(), err))
+			kind, _ := r.client.GroupVersionKindFor(object)
+			failed = append(failed, fmt.Errorf("deleting %s %s: %w", kind.Kind, object.GetName(), err))
 		}
 	}
 	return errors.Join(failed...)
@@ -249,7 +249,7 @@ func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Deci
 			return err
 		}
 	}
-	return r.deleteAll(ctx, []client.Object{machine})
+	return r.deleteAll(ctx, machine)
 }
 
 func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *plan.Remediation) error {
@@ -308,32 +308,31 @@ func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Dec
 	if err := r.unhook(ctx, machine); err != nil {
 		return err
 	}
-	s.memory.noteLeaving(s.nodeName(machine))
+	if node := s.nodeName(machine); node != "" {
+		s.memory.leaving = s.memory.leaving.Union(sets.New(node))
+	}
 	return nil
 }
 
 // takeLeadership takes the leadership of the controller manager from Machines that were let go and are gone. Others would wait
 // until it expires, for 15 s in which the cluster has none, and no Machine joins: the controller manager signs what it joins by.
 func (r *Reconciler) takeLeadership(ctx context.Context, s *scope) error {
-	stays := func(node string) bool {
-		return slices.ContainsFunc(s.machines, func(machine *clusterv1.Machine) bool { return s.nodeName(machine) == node })
+	gone := s.memory.leaving.Clone()
+	for _, machine := range s.machines {
+		gone.Delete(s.nodeName(machine))
 	}
-	gone := slices.DeleteFunc(slices.Clone(s.memory.leaving), stays)
-	if len(gone) == 0 || s.observation == nil {
+	if gone.Len() == 0 || s.observation == nil {
 		return nil
 	}
-	if err := r.workload.TakeLeadership(ctx, s.key(), gone); err != nil {
+	if err := r.workload.TakeLeadership(ctx, s.key(), sets.List(gone)); err != nil {
 		return err
 	}
-	s.memory.leaving = slices.DeleteFunc(s.memory.leaving, func(node string) bool { return !stays(node) })
+	s.memory.leaving = s.memory.leaving.Difference(gone)
 	return nil
 }
 
 // hooked says whether our hook holds the Machine's termination.
-func hooked(machine *clusterv1.Machine) bool {
-	_, ok := machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation]
-	return ok
-}
+var hooked = collections.HasAnnotationKey(controlplanev1.PreTerminateHookCleanupAnnotation)
 
 // hook puts our hook back on a Machine that has lost it, as after a restore. Two of them that are deleted at once would
 // otherwise take two votes out of etcd.
@@ -367,16 +366,11 @@ func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) err
 func (r *Reconciler) deleteMachines(ctx context.Context, s *scope) error {
 	var failed []error
 	for _, machine := range s.machines {
-		if err := r.unhook(ctx, machine); err != nil {
-			failed = append(failed, err)
-			continue
+		err := r.unhook(ctx, machine)
+		if err == nil && machine.DeletionTimestamp.IsZero() {
+			err = r.deleteAll(ctx, machine)
 		}
-		if !machine.DeletionTimestamp.IsZero() {
-			continue
-		}
-		if err := r.client.Delete(ctx, machine); err != nil && !apierrors.IsNotFound(err) {
-			failed = append(failed, fmt.Errorf("deleting Machine %s: %w", machine.Name, err))
-		}
+		failed = append(failed, err)
 	}
 	return errors.Join(failed...)
 }

@@ -8,9 +8,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
 )
@@ -18,29 +18,20 @@ import (
 // deleteLeftovers deletes what a manager that was killed between two creations has left: KubeadmConfigs and
 // infrastructure machines without a Machine. It is called right after checkFresh, so the scope's Machines are all there are.
 func (r *Reconciler) deleteLeftovers(ctx context.Context, s *scope) error {
-	configs := &bootstrapv1.KubeadmConfigList{}
-	if err := r.apiReader.List(ctx, configs, s.selectors()...); err != nil {
-		return fmt.Errorf("listing KubeadmConfigs: %w", err)
-	}
 	var leftovers []client.Object
-	for i := range configs.Items {
-		if s.leftover(&configs.Items[i]) {
-			leftovers = append(leftovers, &configs.Items[i])
+	for _, kind := range []schema.GroupVersionKind{configKind, cloneKind(s.template.GroupVersionKind())} {
+		found := &unstructured.UnstructuredList{}
+		found.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := r.apiReader.List(ctx, found, s.selectors()...); err != nil {
+			return fmt.Errorf("listing %ss: %w", kind.Kind, err)
+		}
+		for i := range found.Items {
+			if s.leftover(&found.Items[i]) {
+				leftovers = append(leftovers, &found.Items[i])
+			}
 		}
 	}
-	infras := &unstructured.UnstructuredList{}
-	kind := cloneKind(s.template.GroupVersionKind())
-	kind.Kind += "List"
-	infras.SetGroupVersionKind(kind)
-	if err := r.apiReader.List(ctx, infras, s.selectors()...); err != nil {
-		return fmt.Errorf("listing infrastructure machines: %w", err)
-	}
-	for i := range infras.Items {
-		if s.leftover(&infras.Items[i]) {
-			leftovers = append(leftovers, &infras.Items[i])
-		}
-	}
-	return r.deleteAll(ctx, leftovers)
+	return r.deleteAll(ctx, leftovers...)
 }
 
 func (s *scope) selectors() []client.ListOption {

@@ -5,11 +5,11 @@ package controlplane
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/rand"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/utils/lru"
 
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
@@ -42,7 +42,7 @@ type memory struct {
 	// brokenSeen is when it was last taken down which Machines are broken.
 	brokenSeen time.Time
 	// leaving are the Nodes of Machines that were let go.
-	leaving []string
+	leaving sets.Set[string]
 	// failed are the effects that failed, or found the cache behind.
 	failed attempts
 	// random is that part of the name of the next Machine. It stays the same until the Machine exists: an error that named
@@ -65,10 +65,9 @@ type made struct {
 }
 
 func (m memories) of(owner types.UID) *memory {
-	if value, ok := m.kept.Get(owner); ok {
-		if known, ok := value.(*memory); ok {
-			return known
-		}
+	value, _ := m.kept.Get(owner)
+	if known, ok := value.(*memory); ok {
+		return known
 	}
 	fresh := &memory{failed: attempts{}}
 	m.kept.Add(owner, fresh)
@@ -115,13 +114,6 @@ func (m *memory) noteLook(now time.Time, failure error) {
 // stillShown says whether what was known before is shown though the workload cluster cannot be observed now.
 func (s *scope) stillShown() bool {
 	return s.observation == nil && !s.memory.lastSeen.IsZero() && s.now.Sub(s.memory.lastSeen) < cmp.Or(s.unseenGrace, unseenGrace)
-}
-
-// noteLeaving takes down the Node of a Machine that is let go.
-func (m *memory) noteLeaving(node string) {
-	if node != "" && !slices.Contains(m.leaving, node) {
-		m.leaving = append(m.leaving, node)
-	}
 }
 
 // nextRandom returns the random part of the next Machine's name, and whether it was used before, for a Machine that could not
