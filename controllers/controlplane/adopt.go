@@ -20,6 +20,7 @@ import (
 	kubeadmcontrolplanev1 "sigs.k8s.io/cluster-api/api/controlplane/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/cluster-api/util/collections"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -108,12 +109,9 @@ func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *cluste
 	}
 	before := machine.DeepCopy()
 	machine.SetOwnerReferences(util.EnsureOwnerRef(machine.GetOwnerReferences(), controllerReference(s.controlPlane)))
-	if machine.Annotations == nil {
-		machine.Annotations = map[string]string{}
-	}
 	// The hook of the control plane that the Machine had before would hold its deletion for ever.
 	delete(machine.Annotations, kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation)
-	machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation] = ""
+	annotations.AddAnnotations(machine, map[string]string{controlplanev1.PreTerminateHookCleanupAnnotation: ""})
 	// The lock refuses to take over a Machine that somebody else takes over at the same time.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); apierrors.IsConflict(err) {

@@ -14,6 +14,7 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -54,10 +55,7 @@ func hasExpiry(object client.Object) bool {
 
 func (r *Reconciler) showExpiry(ctx context.Context, config *bootstrapv1.KubeadmConfig, expiry time.Time) error {
 	before := config.DeepCopy()
-	if config.Annotations == nil {
-		config.Annotations = map[string]string{}
-	}
-	config.Annotations[clusterv1.MachineCertificatesExpiryDateAnnotation] = expiry.UTC().Format(time.RFC3339)
+	annotations.AddAnnotations(config, map[string]string{clusterv1.MachineCertificatesExpiryDateAnnotation: expiry.UTC().Format(time.RFC3339)})
 	if err := r.client.Patch(ctx, config, client.MergeFrom(before)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("annotating KubeadmConfig %s: %w", config.Name, err)
 	}
