@@ -237,22 +237,17 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 	if !s.deleting() {
 		return nil
 	}
-	inCluster := []client.ListOption{
-		client.InNamespace(s.cluster.Namespace),
-		client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name},
-	}
-	machines := &clusterv1.MachineList{}
-	if err := r.client.List(ctx, machines, inCluster...); err != nil {
+	isWorker := collections.Not(collections.ControlPlaneMachines(s.cluster.Name))
+	workers, err := collections.GetFilteredMachinesForCluster(ctx, r.client, s.cluster, isWorker)
+	if err != nil {
 		return fmt.Errorf("listing Machines: %w", err)
 	}
-	isControlPlane := collections.ControlPlaneMachines(s.cluster.Name)
-	for i := range machines.Items {
-		if !isControlPlane(&machines.Items[i]) {
-			s.workers = append(s.workers, "Machine "+machines.Items[i].Name)
-		}
+	for name := range workers {
+		s.workers = append(s.workers, "Machine "+name)
 	}
 	pools := &clusterv1.MachinePoolList{}
-	if err := r.client.List(ctx, pools, inCluster...); err != nil {
+	err = r.client.List(ctx, pools, client.InNamespace(s.cluster.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: s.cluster.Name})
+	if err != nil {
 		return fmt.Errorf("listing MachinePools: %w", err)
 	}
 	for i := range pools.Items {
