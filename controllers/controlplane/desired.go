@@ -59,22 +59,12 @@ func (s *scope) desiredMachine(as role, random string, next plan.Decision) (newM
 	if err != nil {
 		return newMachine{}, err
 	}
-	template := s.controlPlane.Spec.MachineTemplate.Spec
-	machine := &clusterv1.Machine{
-		ObjectMeta: s.machineMeta(name),
-		Spec: clusterv1.MachineSpec{
-			ClusterName:       s.cluster.Name,
-			Version:           s.controlPlane.Spec.Version,
-			FailureDomain:     next.FailureDomain,
-			InfrastructureRef: referenceTo(infra.GroupVersionKind().Group, infra.GetKind(), name),
-			Bootstrap: clusterv1.Bootstrap{
-				ConfigRef: referenceTo(bootstrapv1.GroupVersion.Group, "KubeadmConfig", name),
-			},
-			ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
-			Taints:         template.Taints,
-			Deletion:       machineDeletion(template.Deletion),
-		},
-	}
+	machine := &clusterv1.Machine{ObjectMeta: s.machineMeta(name), Spec: s.changeableSpec()}
+	machine.Spec.ClusterName = s.cluster.Name
+	machine.Spec.Version = s.controlPlane.Spec.Version
+	machine.Spec.FailureDomain = next.FailureDomain
+	machine.Spec.InfrastructureRef = referenceTo(infra.GroupVersionKind().Group, infra.GetKind(), name)
+	machine.Spec.Bootstrap.ConfigRef = referenceTo(configKind.Group, configKind.Kind, name)
 	machine.OwnerReferences = []metav1.OwnerReference{controllerReference(s.controlPlane)}
 	machine.Annotations[controlplanev1.PreTerminateHookCleanupAnnotation] = ""
 	if err := s.record(machine, next); err != nil {
@@ -109,17 +99,13 @@ func referenceTo(group, kind, name string) clusterv1.ContractVersionedObjectRefe
 //
 //contract:control-plane/metadata-propagation
 func (s *scope) machineMeta(name string) metav1.ObjectMeta {
-	labels := maps.Clone(s.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := map[string]string{}
+	maps.Copy(labels, s.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels)
 	labels[clusterv1.ClusterNameLabel] = s.cluster.Name
 	labels[clusterv1.MachineControlPlaneLabel] = ""
 	labels[clusterv1.MachineControlPlaneNameLabel] = format.MustFormatValue(s.controlPlane.Name)
-	annotations := maps.Clone(s.controlPlane.Spec.MachineTemplate.ObjectMeta.Annotations)
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
+	annotations := map[string]string{}
+	maps.Copy(annotations, s.controlPlane.Spec.MachineTemplate.ObjectMeta.Annotations)
 	return metav1.ObjectMeta{
 		Namespace:   s.controlPlane.Namespace,
 		Name:        name,

@@ -20,8 +20,6 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-
-	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
 const (
@@ -211,30 +209,22 @@ func (s *scope) metadata() map[string]any {
 	return object.Object
 }
 
-// settings is what a Machine's spec has from the template and may change in place.
+// settings is changeableSpec in the form in which it is applied.
 func (s *scope) settings() (map[string]any, error) {
-	template := s.controlPlane.Spec.MachineTemplate.Spec
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&clusterv1.Machine{Spec: clusterv1.MachineSpec{
-		ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
-		Taints:         template.Taints,
-		Deletion:       machineDeletion(template.Deletion),
-	}})
+	spec := s.changeableSpec()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 	if err != nil {
 		return nil, fmt.Errorf("converting spec.machineTemplate.spec: %w", err)
 	}
-	spec := map[string]any{}
-	for _, name := range []string{"readinessGates", "taints", "deletion"} {
-		if value, ok, err := unstructured.NestedFieldNoCopy(content, "spec", name); ok && err == nil {
-			spec[name] = value
-		}
-	}
-	return map[string]any{"spec": spec}, nil
+	return map[string]any{"spec": content}, nil
 }
 
-func machineDeletion(template controlplanev1.FooControlPlaneMachineTemplateDeletionSpec) clusterv1.MachineDeletionSpec {
-	return clusterv1.MachineDeletionSpec{
-		NodeDrainTimeoutSeconds:        template.NodeDrainTimeoutSeconds,
-		NodeVolumeDetachTimeoutSeconds: template.NodeVolumeDetachTimeoutSeconds,
-		NodeDeletionTimeoutSeconds:     template.NodeDeletionTimeoutSeconds,
+// changeableSpec is what a Machine's spec has from the template and may change in place. All else is empty.
+func (s *scope) changeableSpec() clusterv1.MachineSpec {
+	template := s.controlPlane.Spec.MachineTemplate.Spec
+	return clusterv1.MachineSpec{
+		ReadinessGates: readinessGates(s.etcdMode(), template.ReadinessGates),
+		Taints:         template.Taints,
+		Deletion:       clusterv1.MachineDeletionSpec(template.Deletion),
 	}
 }
