@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kerrors "k8s.io/apimachinery/pkg/util/errors"
+	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/annotations"
@@ -102,35 +103,16 @@ func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
 	for _, difference := range s.differences[machine.Name] {
 		differences = append(differences, difference.Text)
 	}
-	if kubelet := kubeletVersion(machine); len(differences) == 0 && kubelet != "" && kubelet != machine.Spec.Version {
-		return metav1.Condition{
-			Type:    clusterv1.MachineUpToDateCondition,
-			Status:  metav1.ConditionFalse,
-			Reason:  clusterv1.MachineUpToDateUpdatingReason,
-			Message: fmt.Sprintf("* The kubelet has version %s, %s required", kubelet, machine.Spec.Version),
-		}
+	if len(differences) > 0 {
+		return says(is(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason), "* %s", strings.Join(differences, "\n* "))
 	}
-	if len(differences) == 0 {
-		return metav1.Condition{
-			Type:   clusterv1.MachineUpToDateCondition,
-			Status: metav1.ConditionTrue,
-			Reason: clusterv1.MachineUpToDateReason,
-		}
+	// There is no version of the kubelet before the Machine has a Node.
+	kubelet := ptr.Deref(machine.Status.NodeInfo, corev1.NodeSystemInfo{}).KubeletVersion
+	if kubelet != "" && kubelet != machine.Spec.Version {
+		return says(is(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason),
+			"* The kubelet has version %s, %s required", kubelet, machine.Spec.Version)
 	}
-	return metav1.Condition{
-		Type:    clusterv1.MachineUpToDateCondition,
-		Status:  metav1.ConditionFalse,
-		Reason:  clusterv1.MachineNotUpToDateReason,
-		Message: "* " + strings.Join(differences, "\n* "),
-	}
-}
-
-// kubeletVersion is empty before the Machine has a Node.
-func kubeletVersion(machine *clusterv1.Machine) string {
-	if machine.Status.NodeInfo == nil {
-		return ""
-	}
-	return machine.Status.NodeInfo.KubeletVersion
+	return is(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason)
 }
 
 // healthConditions are those about the components. What was known is kept while nothing can be seen, unless nothing was.
@@ -186,12 +168,10 @@ func (s *scope) nodeCondition(machine *clusterv1.Machine) metav1.Condition {
 		missing = append(missing, "taint "+controlPlaneRole+":"+string(corev1.TaintEffectNoSchedule))
 	}
 	if len(missing) > 0 {
-		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineNodeKubeadmLabelsAndTaintsNotSetReason
-		condition.Message = fmt.Sprintf("Node %s does not have the %s", node.Name, strings.Join(missing, " and the "))
-		return condition
+		return says(is(condition.Type, metav1.ConditionFalse, controlplanev1.MachineNodeKubeadmLabelsAndTaintsNotSetReason),
+			"Node %s does not have the %s", node.Name, strings.Join(missing, " and the "))
 	}
-	condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetReason
-	return condition
+	return is(condition.Type, metav1.ConditionTrue, controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetReason)
 }
 
 // tainted says whether the Machine's Node is to have kubeadm's taint: unless the configuration lists other taints, or none.
@@ -219,9 +199,8 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 		return blind
 	}
 	if s.observation.Etcd.Problem != "" {
-		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "etcd could not be asked: " + steady(s.observation.Etcd.Problem)
-		return condition
+		return says(is(condition.Type, metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason),
+			"etcd could not be asked: %s", steady(s.observation.Etcd.Problem))
 	}
 	member, ok := s.observation.Etcd.Member(s.nodeName(machine))
 	problem := plan.Member(member).Trouble()
@@ -229,32 +208,24 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 		problem = "etcd has no member of the name of Node " + s.nodeName(machine)
 	}
 	if problem != "" {
-		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason
-		condition.Message = steady(problem)
-		return condition
+		return says(is(condition.Type, metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason), "%s", steady(problem))
 	}
-	condition.Status, condition.Reason = metav1.ConditionTrue, controlplanev1.MachineEtcdMemberHealthyReason
-	return condition
+	return is(condition.Type, metav1.ConditionTrue, controlplanev1.MachineEtcdMemberHealthyReason)
 }
 
 // blind returns the condition to set where nothing can be seen of a Machine's components.
 func (s *scope) blind(machine *clusterv1.Machine, condition metav1.Condition) (metav1.Condition, bool) {
+	unknown := is(condition.Type, metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason)
 	switch {
 	case !machine.DeletionTimestamp.IsZero():
-		condition.Status, condition.Reason = metav1.ConditionFalse, controlplanev1.MachineDeletingReason
-		condition.Message = "the Machine is being deleted"
-		return condition, true
+		return says(is(condition.Type, metav1.ConditionFalse, controlplanev1.MachineDeletingReason), "the Machine is being deleted"), true
 	case s.stillShown() && conditions.Has(machine, condition.Type):
 		return *conditions.Get(machine, condition.Type), true
 	case s.observation == nil:
-		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = s.workloadProblem
-		return condition, true
+		return says(unknown, "%s", s.workloadProblem), true
 	}
 	if _, ok := s.observation.Node(s.nodeName(machine)); !ok {
-		condition.Status, condition.Reason = metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason
-		condition.Message = "waiting for the Machine's Node"
-		return condition, true
+		return says(unknown, "waiting for the Machine's Node"), true
 	}
 	return condition, false
 }
