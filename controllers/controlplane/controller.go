@@ -98,8 +98,12 @@ type Reconciler struct {
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	controlPlane := &controlplanev1.FooControlPlane{}
 	mine, err := r.gate.Read(ctx, request.NamespacedName, controlPlane)
-	if err != nil || !mine {
-		return ctrl.Result{}, r.forget(request.NamespacedName, err)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if !mine { // it is gone, or another manager's
+		r.metrics.forget(request.NamespacedName)
+		return ctrl.Result{}, nil
 	}
 	cluster, written, err := r.begin(ctx, controlPlane)
 	if err != nil || written == nil {
@@ -118,8 +122,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	}
 	seen := s.state()
 	next := plan.Decide(seen)
-	stale, failure := besidesStale(failure, r.carryOut(ctx, s, next))
-	if stale {
+	switch err := r.carryOut(ctx, s, next); {
+	case !errors.Is(err, errStale):
+		failure = errors.Join(failure, err)
+	case failure == nil:
+		// The cache catches up by itself. Beside another failure this one is not reported.
 		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
 	result := outcome{state: seen, next: next, failure: steadied(failure)}
@@ -128,15 +135,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	r.metrics.record(s, next, result.failure, rolling)
 	err = errors.Join(result.failure, s.report.Write(ctx), r.follow(ctx, s, result))
 	return r.conclude(s, result, err)
-}
-
-// besidesStale joins two errors, but for one that says that the cache is behind, which passes by itself. It reports whether there is
-// no other.
-func besidesStale(failure, err error) (stale bool, rest error) {
-	if errors.Is(err, errStale) {
-		return failure == nil, failure
-	}
-	return false, errors.Join(failure, err)
 }
 
 // begin returns no report where there is nothing to do now: no Cluster owns the FooControlPlane yet, it is paused, or it is to be read
@@ -198,14 +196,6 @@ func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result,
 		return ctrl.Result{}, err
 	}
 	return s.requeue(result), nil
-}
-
-// forget drops what is known of a FooControlPlane that is gone or another manager's.
-func (r *Reconciler) forget(key client.ObjectKey, err error) error {
-	if err == nil {
-		r.metrics.forget(key)
-	}
-	return err
 }
 
 // requeue says when to look again though nothing is reported to have changed.

@@ -4,12 +4,14 @@
 package controlplane
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -57,12 +59,13 @@ func (s *scope) noteProvisioned(machines []plan.Machine) {
 
 // current is the state without what was seen before.
 func (s *scope) current() plan.State {
+	surge := ptr.Deref(s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge, intstr.FromInt32(1))
 	result := plan.State{
 		Now:                s.now,
 		Deleting:           s.deleting(),
 		Workers:            s.workers,
 		Desired:            s.desired(),
-		MaxSurge:           s.maxSurge(),
+		MaxSurge:           surge.IntValue(),
 		Version:            s.controlPlane.Spec.Version,
 		EtcdManaged:        s.etcdMode() == workload.EtcdStacked,
 		Confirmed:          s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
@@ -93,20 +96,7 @@ func (s *scope) current() plan.State {
 }
 
 func (f foundation) first() plan.Problem {
-	if f.spec != nil {
-		return *f.spec
-	}
-	if f.certificates != nil {
-		return *f.certificates
-	}
-	return ptr.Deref(f.kubeconfig, plan.Problem{})
-}
-
-func (s *scope) maxSurge() int {
-	if surge := s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge; surge != nil {
-		return surge.IntValue()
-	}
-	return 1
+	return ptr.Deref(cmp.Or(f.spec, f.certificates, f.kubeconfig), plan.Problem{})
 }
 
 // awaitedVersion is the version that the Cluster's topology is to hand down to this control plane, if it has not yet. In a

@@ -59,7 +59,12 @@ func (s *scope) setStatus(result outcome) {
 		status.Initialization.ControlPlaneInitialized = ptr.To(true)
 	}
 	status.LastRemediation = s.lastRemediation(result)
-	status.Plan = planStatus(result)
+	status.Plan = controlplanev1.FooControlPlanePlanStatus{
+		Action:  string(result.next.Action),
+		Machine: result.next.Machine,
+		Reason:  result.next.Reason,
+		Message: result.next.Message[:min(len(result.next.Message), maxMessage)],
+	}
 	status.Etcd = s.etcdStatus(result.state)
 	s.forgetRemediation(result)
 	s.setConditions(result)
@@ -104,16 +109,6 @@ func compareVersions(a, b string) int {
 		return cmp.Compare(a, b)
 	}
 	return first.Compare(second)
-}
-
-func planStatus(result outcome) controlplanev1.FooControlPlanePlanStatus {
-	next := result.next
-	return controlplanev1.FooControlPlanePlanStatus{
-		Action:  string(next.Action),
-		Machine: next.Machine,
-		Reason:  next.Reason,
-		Message: next.Message[:min(len(next.Message), maxMessage)],
-	}
 }
 
 // etcdStatus is the arithmetic of the state that the decision was made from. While etcd cannot be asked, what was last
