@@ -140,12 +140,18 @@ verify: generate ## Fail if a generated file was not current
 	*) echo 'git can not compare the generated files with those that are committed: it needs a clone of the repository' >&2 ;; \
 	esac; exit $$status
 
+# For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
+NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes))
+
 .PHONY: release
-release: node-prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
+release: node-prerequisites $(NODE_PARTS) ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
-	@for architecture in $(ARCHITECTURES); do hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); done
+	@for architecture in $(ARCHITECTURES); do \
+		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
+		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS);) \
+	done
 	go run ./hack/release --version $(VERSION) --output out --programs $(BIN)/programs --architectures '$(ARCHITECTURES)' \
-		--node-versions '$(NODE_VERSIONS)' --systems $(BIN)/systems
+		--node-versions '$(NODE_VERSIONS)'
 
 .PHONY: clean
 clean: ## Delete what was built; the module and build caches of Go stay
@@ -182,8 +188,8 @@ $(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,n
 BUILT_VERSIONS = $(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes)))
 
 $(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes \
-		$(wildcard $(BIN)/kubernetes/*/kubernetes hack/components/*.go hack/image/*.go node/runtime/etc/containerd/*) hack/build-store.sh
-	@hack/build-store.sh $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime $(BIN)/kubernetes $(BIN)/systems $(BUILT_VERSIONS) && touch $@
+		$(wildcard $(BIN)/kubernetes/*/kubernetes hack/components/*.go hack/image/*.go hack/store/*.go node/runtime/etc/containerd/*) hack/build-store.sh
+	@hack/build-store.sh $(NATIVE) $(BIN) $(BIN) $(BUILT_VERSIONS) && touch $@
 
 # All versions that an instance can run.
 .PHONY: all-versions
@@ -200,10 +206,10 @@ $(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: images
-images: node-prerequisites $(BIN)/systems/$(NATIVE).tar $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foonode $(BIN)/kubernetes $(BIN)/native/$(NATIVE)/
+images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foonode $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
-		--node-versions $(KUBERNETES_VERSION) --systems $(BIN)/systems
+		--node-versions $(KUBERNETES_VERSION)
 
 .PHONY: capi
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current

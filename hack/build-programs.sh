@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the programs of all images for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
-# For each Kubernetes version that is named, those of a node with it are built too.
+# For each Kubernetes version that is named, those of a node with it are built too, and containerd and what else nodes have.
 set -euo pipefail
 
 architecture=$1
@@ -14,6 +14,9 @@ mkdir -p "$output/kubernetes"
 go build -trimpath -ldflags '-s -w' -o "$output/manager" .
 go build -trimpath -ldflags '-s -w' -o "$output/runtime-extension" ./cmd/runtime-extension
 (cd node/agent && go build -trimpath -ldflags '-s -w' -o "$output/foonode" .)
+if [[ $# -gt 0 ]]; then
+  hack/build-runtime.sh "$output/runtime"
+fi
 for version in "$@"; do
   hack/build-node.sh "$version" "$output/kubernetes/$version"
 done

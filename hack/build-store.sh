@@ -1,22 +1,29 @@
 #!/usr/bin/env bash
-# Completes the operating system of nodes by what runs containers and by the images that containers are made from, unpacked:
-# hack/build-store.sh bin/systems/amd64.tar bin/runtime bin/kubernetes bin/systems v1.36.3...
-# It writes bin/systems/ID, which the root of every instance has as a layer, and makes the link bin/system to it.
+# Completes the operating system of nodes with containerd and with the images that containers are made from, unpacked:
+# hack/build-store.sh arm64 bin bin/programs/arm64 v1.36.3...
+# It takes the operating system bin/systems/arm64.tar, and runtime and kubernetes from bin/programs/arm64. It writes
+# bin/programs/arm64/systems/ID and makes the link bin/programs/arm64/system to it. bin/runtime and bin/kubernetes have the
+# same programs for this machine. The local cloud's instances have bin/system: hack/build-store.sh amd64 bin bin v1.36.3...
 set -euo pipefail
 
 if [[ $EUID -ne 0 ]]; then
   echo "the operating system of nodes belongs to root: run this with sudo" >&2
   exit 1
 fi
-archive=$(realpath "$1")
-runtime=$(realpath "$2")
-kubernetes=$(realpath "$3")
-systems=$(realpath "$4")
-shift 4
+umask 022
+architecture=$1
+native=$(realpath "$2")
+programs=$(realpath "$3")
+shift 3
 cd "$(dirname "$0")/.."
+archive=$native/systems/$architecture.tar
+runtime=$programs/runtime
+kubernetes=$programs/kubernetes
+systems=$programs/systems
 # Beside those that kubeadm names: what containerd wants for each pod, and the network of the flavors.
 extra=$(sed -nE 's/^ *sandbox = "(.*)"$/\1/p' node/runtime/etc/containerd/config.toml),ghcr.io/flannel-io/flannel:$(ls -v "$runtime/flannel" | tail -1)
 
+mkdir -p "$systems"
 work=$(mktemp -d "$systems/.new-XXXXXX")
 pid=
 finish() {
@@ -27,7 +34,7 @@ finish() {
 }
 trap finish EXIT
 
-echo "unpacking the operating system of nodes and the images of Kubernetes $*"
+echo "unpacking the operating system of nodes and the images of Kubernetes $* ($architecture)"
 system=$work/system
 store=$system/opt/foo/store
 mkdir -p "$system"
@@ -36,20 +43,21 @@ install -D -t "$system/opt/foo/runtime/bin" "$runtime"/{containerd,containerd-sh
 mkdir -p "$system"/etc/containerd/{conf.d,certs.d} "$system"/etc/cni/net.d "$system"/opt/cni/bin "$system"/var/lib/containerd "$store"
 install -m 0644 -t "$system/etc/containerd" node/runtime/etc/containerd/*
 
-go run ./hack/components --system "$archive" --kubernetes "$kubernetes" --runtime "$runtime" --extra "$extra" --output "$work/images.tar" "$@"
+go run ./hack/components --architecture "$architecture" --system "$archive" --kubernetes "$kubernetes" --kubeadm "$native/kubernetes" \
+  --runtime "$runtime" --extra "$extra" --output "$work/images.tar" "$@"
 
 # containerd itself unpacks them, with the settings that it has on nodes but for what runs containers.
 sed -e "s#^root = .*#root = \"$work/root\"#; s#^state = .*#state = \"$work/state\"#; s#/run/containerd/#$work/#" \
   -e '/^disabled_plugins/a \  "io.containerd.grpc.v1.cri", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",' \
   -e '/^imports/d' node/runtime/etc/containerd/config.toml > "$work/config.toml"
-"$runtime/containerd" --config "$work/config.toml" 2> "$work/log" &
+"$native/runtime/containerd" --config "$work/config.toml" 2> "$work/log" &
 pid=$!
-ctr() { "$runtime/ctr" --address "$work/containerd.sock" --namespace k8s.io "$@"; }
+ctr() { "$native/runtime/ctr" --address "$work/containerd.sock" --namespace k8s.io "$@"; }
 until ctr version > /dev/null 2>&1; do
   kill -0 "$pid" 2> /dev/null || { cat "$work/log" >&2; exit 1; }
 done
 # Pinned images are not garbage to the kubelet.
-ctr images import --local --discard-unpacked-layers --snapshotter overlayfs \
+ctr images import --local --platform "linux/$architecture" --discard-unpacked-layers --snapshotter overlayfs \
   --label io.cri-containerd.image=managed --label io.cri-containerd.pinned=pinned "$work/images.tar" > /dev/null
 ctr content prune references > /dev/null
 kill "$pid"
@@ -57,26 +65,29 @@ wait "$pid" || true
 pid=
 
 plugins=$work/root/io.containerd
-mkdir -p "$store/template/io.containerd."{metadata.v1.bolt,content.v1.content,snapshotter.v1.overlayfs}
-cp "$plugins.metadata.v1.bolt/meta.db" "$store/template/io.containerd.metadata.v1.bolt/"
+mkdir -p "$store/template/io.containerd.content.v1.content"
+go run ./hack/store --from "$work/root" --to "$store/template"
 cp -R "$plugins.content.v1.content/blobs" "$store/template/io.containerd.content.v1.content/"
-cp "$plugins.snapshotter.v1.overlayfs/metadata.db" "$store/template/io.containerd.snapshotter.v1.overlayfs/"
 mv "$plugins.snapshotter.v1.overlayfs/snapshots" "$store/snapshots"
 rm -rf "$store"/snapshots/*/work
+
+# The same files have the same ID, so that instances know whether they have met the images.
+id=$(tar -C "$system" --sort=name --mtime=@0 --numeric-owner -cf - . | sha256sum | head -c 16)
+echo "$id" > "$store/id"
+# Instances that run go on with the system that they were made with.
+[[ -e $systems/$id ]] || mv "$system" "$systems/$id"
 
 # Programs that run in containers and on nodes are the same files, so that a machine has them in memory once.
 for version in "$@"; do
   for name in kubernetes etcd etcdctl kubectl; do
-    for program in "$store"/snapshots/*/fs/usr/local/bin/$name; do
-      cmp -s "$program" "$kubernetes/$version/$name" && ln -f "$kubernetes/$version/$name" "$program" || true
+    for program in "$systems/$id"/opt/foo/store/snapshots/*/fs/usr/local/bin/$name; do
+      if cmp -s "$program" "$kubernetes/$version/$name"; then
+        ln -f "$kubernetes/$version/$name" "$program"
+      fi
     done
   done
 done
 
-id=$(cat "$archive" "$work/images.tar" node/runtime/etc/containerd/* "$system"/opt/foo/runtime/bin/* | sha256sum | head -c 16)
-echo "$id" > "$store/id"
-rm -rf "${systems:?}/$id"
-mv "$system" "$systems/$id"
-link=$(dirname "$systems")/system
+link=$programs/system
 [[ -L $link ]] || rm -rf "$link"
 ln -sfn "systems/$id" "$link"

@@ -26,12 +26,14 @@ import (
 const pauseProgram = "usr/bin/catatonit"
 
 type config struct {
-	kubernetes, runtime, system, output, extra string
+	architecture, kubernetes, kubeadm, runtime, system, output, extra string
 }
 
 func main() {
 	var c config
+	flag.StringVar(&c.architecture, "architecture", runtime.GOARCH, "architecture of the images")
 	flag.StringVar(&c.kubernetes, "kubernetes", "bin/kubernetes", "folder with the programs of each version")
+	flag.StringVar(&c.kubeadm, "kubeadm", "bin/kubernetes", "folder with the same of this machine's architecture")
 	flag.StringVar(&c.runtime, "runtime", "bin/runtime", "folder with CoreDNS and flannel in each version")
 	flag.StringVar(&c.system, "system", "", "archive of the operating system, which hack/build-system.sh makes")
 	flag.StringVar(&c.output, "output", "", "archive to write")
@@ -57,7 +59,7 @@ func (c config) write(ctx context.Context, versions []string) error {
 	if pause < 0 {
 		return fmt.Errorf("%s has no %s", c.system, pauseProgram)
 	}
-	components := image.Components{Architecture: runtime.GOARCH, Pause: files[pause].Content}
+	components := image.Components{Architecture: c.architecture, Pause: files[pause].Content}
 	components.System = &image.Layer{Content: "the operating system of nodes", Files: slices.DeleteFunc(files, ofNodes), Plain: true}
 	images := map[string]image.Image{}
 	for _, version := range versions {
@@ -84,14 +86,13 @@ func ofNodes(file image.File) bool {
 
 // add adds the images of a version that no other version has.
 func (c config) add(ctx context.Context, images map[string]image.Image, components image.Components, version string) error {
-	folder := filepath.Join(c.kubernetes, version)
-	programs, err := image.Programs(folder)
+	programs, err := image.Programs(filepath.Join(c.kubernetes, version))
 	if err != nil {
 		return err
 	}
 	components.Kubernetes = image.KubernetesLayer(version, programs)
 	components.Kubernetes.Plain = true
-	references, err := referencesOf(ctx, folder, version)
+	references, err := referencesOf(ctx, filepath.Join(c.kubeadm, version), version)
 	if err != nil {
 		return err
 	}

@@ -56,7 +56,7 @@ func Write(to io.Writer, images ...Image) error {
 			return fmt.Errorf("image %s: %w", image.Title, err)
 		}
 	}
-	return pack(to, os.DirFS(folder))
+	return packFolder(to, os.DirFS(folder))
 }
 
 // index returns the images of all architectures as one.
@@ -75,8 +75,8 @@ func (i Image) index() (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// pack writes the files of a folder as a tar file, in the order of their names and without times and owners.
-func pack(to io.Writer, folder fs.FS) error {
+// packFolder writes the files of a folder as a tar file, in the order of their names and without times and owners.
+func packFolder(to io.Writer, folder fs.FS) error {
 	writer := tar.NewWriter(to)
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

@@ -31,7 +31,11 @@ func node(kubernetesVersion string) Image {
 	nodes := map[string]Node{}
 	for _, architecture := range []string{"amd64", "arm64"} {
 		nodes[architecture] = Node{
-			Base: []File{Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash")},
+			System: []File{
+				Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash"),
+				Regular("opt/foo/runtime/bin/containerd", 0o755, []byte("containerd")), Folder("opt/foo/store", 0o755),
+				Regular("opt/foo/store/id", 0o644, []byte("1")), Regular("opt/foo/stores", 0o644, nil),
+			},
 			Kubernetes: []File{
 				Regular("kubernetes", 0o755, []byte(kubernetesVersion+" for "+architecture)), Link("kubelet", "kubernetes"), Link("kubeadm", "kubernetes"),
 			},
@@ -148,13 +152,24 @@ func TestNode(t *testing.T) {
 	layers, err := images["arm64"].Layers()
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(layers).To(HaveLen(3))
-	headers, contents := map[string]*tar.Header{}, map[string][]byte{}
-	for _, layer := range layers {
+	headers, contents, lowest := map[string]*tar.Header{}, map[string][]byte{}, map[string]int{}
+	for i, layer := range layers {
 		content, err := layer.Uncompressed()
 		g.Expect(err).NotTo(HaveOccurred())
 		h, c := files(g, content)
 		maps.Copy(headers, h)
 		maps.Copy(contents, c)
+		for name := range c {
+			if _, found := lowest[name]; !found {
+				lowest[name] = i
+			}
+		}
+	}
+	for name, layer := range map[string]int{
+		"usr/bin/dash": 0, "opt/foo/runtime/bin/containerd": 0, "opt/foo/stores": 0, "opt/foo/store/": 1, "opt/foo/store/id": 1,
+		"opt/foo/kubernetes/kubernetes": 1, "opt/foo/bin/foonode": 2,
+	} {
+		g.Expect(lowest).To(HaveKeyWithValue(name, layer))
 	}
 	g.Expect(contents).To(HaveKeyWithValue("opt/foo/kubernetes/kubernetes", []byte("v1.36.3 for arm64")))
 	g.Expect(contents).To(HaveKeyWithValue("opt/foo/bin/foonode", []byte("for arm64")))
@@ -209,6 +224,38 @@ func TestArchiveIsReproducible(t *testing.T) {
 			g.Expect(bytes.Equal(first, third)).To(BeFalse())
 		})
 	}
+}
+
+// A machine reads a program into memory once, although it is on the node and in containers.
+func TestSourcesStayHardLinks(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	source, link, other := filepath.Join(folder, "etcd"), filepath.Join(folder, "link"), filepath.Join(folder, "other")
+	g.Expect(os.WriteFile(source, []byte("program"), 0o600)).To(Succeed())
+	g.Expect(os.Link(source, link)).To(Succeed())
+	g.Expect(os.WriteFile(other, []byte("program"), 0o600)).To(Succeed())
+	image := Nodes(published, "v1.36.3", map[string]Node{"amd64": {
+		Kubernetes: []File{{Path: "etcd", Kind: tar.TypeReg, Mode: 0o755, Source: source}},
+		System: []File{
+			{Path: "opt/foo/store/snapshots/1/fs/etcd", Kind: tar.TypeReg, Mode: 0o755, Source: link},
+			{Path: "opt/foo/store/other", Kind: tar.TypeReg, Mode: 0o644, Source: other},
+		},
+	}})
+	layers, err := unpacked(t, image)["amd64"].Layers()
+	g.Expect(err).NotTo(HaveOccurred())
+	content, err := layers[1].Uncompressed()
+	g.Expect(err).NotTo(HaveOccurred())
+	headers, contents := files(g, content)
+	g.Expect(contents).To(And(HaveKeyWithValue("opt/foo/kubernetes/etcd", []byte("program")), HaveKeyWithValue("opt/foo/store/other", []byte("program"))))
+	g.Expect(headers["opt/foo/store/snapshots/1/fs/etcd"]).To(And(
+		HaveField("Typeflag", BeEquivalentTo(tar.TypeLink)), HaveField("Linkname", "opt/foo/kubernetes/etcd"), HaveField("Size", BeZero())))
+
+	g.Expect(os.Remove(other)).To(Succeed())
+	_, err = image.Archive()
+	g.Expect(err).NotTo(HaveOccurred(), "what is made stays")
+	image.Layers["amd64"] = []*Layer{{Content: "gone", Files: []File{{Path: "other", Kind: tar.TypeReg, Source: other}}}}
+	_, err = image.Archive()
+	g.Expect(err).To(MatchError(os.ErrNotExist))
 }
 
 func TestWrongLayersAreRefused(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+	"golang.org/x/sys/unix"
 )
 
 // File is one file, folder or link of a layer.
@@ -34,7 +36,28 @@ type File struct {
 	Target string
 	// Content of a regular file.
 	Content []byte
+	// Source is the file on this machine that has the content instead; optional. Files of a layer with the same source, or with
+	// hard links to the same one, become hard links in the layer too.
+	Source string
 }
+
+// Open opens the content of a regular file.
+func (f File) Open() (Content, error) {
+	if f.Source == "" {
+		return inMemory{bytes.NewReader(f.Content)}, nil
+	}
+	return os.Open(f.Source)
+}
+
+// Content is that of an open file.
+type Content interface {
+	io.ReaderAt
+	io.Closer
+}
+
+type inMemory struct{ *bytes.Reader }
+
+func (inMemory) Close() error { return nil }
 
 // Folder returns a folder of root's.
 func Folder(path string, mode int64) File { return File{Path: path, Kind: tar.TypeDir, Mode: mode} }
@@ -74,47 +97,88 @@ func (l *Layer) build() (v1.Layer, error) {
 	if l.made != nil {
 		return l.made, nil
 	}
-	content, err := l.pack()
-	if err != nil {
-		return nil, err
-	}
-	if l.Plain {
-		l.made = static.NewLayer(content, types.OCIUncompressedLayer)
-		return l.made, nil
-	}
-	l.made, err = tarball.LayerFromOpener(func() (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewReader(content)), nil
-	}, tarball.WithMediaType(types.OCILayer))
-	return l.made, err
-}
-
-// pack returns the layer as a tar file, in the order of the paths and without times.
-func (l *Layer) pack() ([]byte, error) {
 	files, err := l.sorted()
 	if err != nil {
 		return nil, err
 	}
-	var content bytes.Buffer
-	writer := tar.NewWriter(&content)
+	if l.Plain {
+		var content bytes.Buffer
+		if err := pack(&content, files); err != nil {
+			return nil, err
+		}
+		l.made = static.NewLayer(content.Bytes(), types.OCIUncompressedLayer)
+		return l.made, nil
+	}
+	l.made, err = tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		reader, writer := io.Pipe()
+		go func() { _ = writer.CloseWithError(pack(writer, files)) }()
+		return reader, nil
+	}, tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
+	return l.made, err
+}
+
+// pack writes files as a tar file, in their order and without times.
+func pack(to io.Writer, files []File) error {
+	packer := packer{Writer: tar.NewWriter(to), written: map[inode]string{}}
 	for _, file := range files {
-		header := &tar.Header{
-			Typeflag: file.Kind, Name: file.Path, Mode: file.Mode, Uid: file.User, Gid: file.Group,
-			Size: int64(len(file.Content)), Linkname: file.Target,
-		}
-		if file.Kind == tar.TypeDir {
-			header.Name += "/"
-		}
-		if err := writer.WriteHeader(header); err != nil {
-			return nil, fmt.Errorf("%s: %w", file.Path, err)
-		}
-		if _, err := writer.Write(file.Content); err != nil {
-			return nil, fmt.Errorf("%s: %w", file.Path, err)
+		if err := packer.add(file); err != nil {
+			return fmt.Errorf("%s: %w", file.Path, err)
 		}
 	}
-	if err := writer.Close(); err != nil {
-		return nil, err
+	return packer.Close()
+}
+
+// packer writes the tar file of a layer.
+type packer struct {
+	*tar.Writer
+	// written has the paths, in the layer, of files on this machine that are in it already.
+	written map[inode]string
+}
+
+// inode identifies a file on this machine.
+type inode struct{ device, number uint64 }
+
+func (p *packer) add(file File) error {
+	header := &tar.Header{
+		Typeflag: file.Kind, Name: file.Path, Mode: file.Mode, Uid: file.User, Gid: file.Group,
+		Size: int64(len(file.Content)), Linkname: file.Target,
 	}
-	return content.Bytes(), nil
+	switch {
+	case file.Kind == tar.TypeDir:
+		header.Name += "/"
+	case file.Source != "":
+		return p.addSource(header, file.Source)
+	}
+	if err := p.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err := p.Write(file.Content)
+	return err
+}
+
+// addSource adds a file of this machine, or a link if the layer has it already.
+func (p *packer) addSource(header *tar.Header, path string) error {
+	source, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(int(source.Fd()), &stat); err != nil {
+		return err
+	}
+	of := inode{device: uint64(stat.Dev), number: stat.Ino}
+	if first, found := p.written[of]; found {
+		header.Typeflag, header.Linkname = tar.TypeLink, first
+		return p.WriteHeader(header)
+	}
+	p.written[of] = header.Name
+	header.Size = stat.Size
+	if err := p.WriteHeader(header); err != nil {
+		return err
+	}
+	_, err = io.Copy(p, source)
+	return err
 }
 
 // sorted returns the files in the order of their paths, so that each folder comes before what is in it.

@@ -4,6 +4,7 @@
 package image
 
 import (
+	"archive/tar"
 	"fmt"
 	"os"
 	"path"
@@ -16,8 +17,8 @@ import (
 
 // Node is what a node's image of one architecture is made of.
 type Node struct {
-	// Base is the operating system, as hack/build-system.sh makes it.
-	Base []File
+	// System is the operating system with the images that its containers are made from, as hack/build-store.sh makes it.
+	System []File
 	// Kubernetes are the programs that Programs returns.
 	Kubernetes []File
 	// Agent is the program foonode.
@@ -27,8 +28,8 @@ type Node struct {
 // Nodes returns the image of a node with one version of Kubernetes, from what it is made of for each architecture.
 //
 // It is a machine and not a service: it runs as root, its first process is the node agent, and it needs what a machine has,
-// namespaces of its own in which it may mount and may set up its network. docs/node-image.md says what. The layers are the
-// operating system, Kubernetes and the agent, so that images of several versions share the first and the last.
+// namespaces of its own in which it may mount and may set up its network. docs/node-image.md says what. Images of several
+// versions share the lowest layer, which has the operating system, and the highest, which has the agent.
 func Nodes(release Release, kubernetesVersion string, nodes map[string]Node) Image {
 	tag := kubernetesVersion + "-" + release.Version
 	image := Image{
@@ -40,9 +41,15 @@ func Nodes(release Release, kubernetesVersion string, nodes map[string]Node) Ima
 		Layers:      map[string][]*Layer{},
 	}
 	for architecture, node := range nodes {
+		system, store := splitStore(node.System)
 		image.Layers[architecture] = []*Layer{
-			{Content: "the operating system", Files: node.Base},
-			{Content: "Kubernetes " + kubernetesVersion, Files: in(inLayer(contract.KubernetesDir), node.Kubernetes)},
+			{Content: "the operating system and containerd", Files: system},
+			// In one layer, programs in containers and on the node stay hard links of one file, so that a machine has them in
+			// memory once.
+			{
+				Content: "Kubernetes " + kubernetesVersion + " and images",
+				Files:   append(in(inLayer(contract.KubernetesDir), node.Kubernetes), store...),
+			},
 			{Content: "the node agent", Files: []File{
 				Regular(inLayer(contract.AgentDir, contract.AgentName), programMode, node.Agent),
 				// The agent manages the kubelet, and answers when kubeadm calls systemctl.
@@ -51,6 +58,19 @@ func Nodes(release Release, kubernetesVersion string, nodes map[string]Node) Ima
 		}
 	}
 	return image
+}
+
+// splitStore separates the images that containers are made from.
+func splitStore(files []File) (system, store []File) {
+	folder := inLayer(contract.StoreDir)
+	for _, file := range files {
+		if file.Path == folder || strings.HasPrefix(file.Path, folder+"/") {
+			store = append(store, file)
+		} else {
+			system = append(system, file)
+		}
+	}
+	return system, store
 }
 
 // inLayer returns the path of a file of a node as a layer has it.
@@ -71,11 +91,7 @@ func Programs(folder string) ([]File, error) {
 			links++
 			continue
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			return nil, fmt.Errorf("read Kubernetes' programs: %w", err)
-		}
-		files = append(files, Regular(entry.Name(), programMode, content))
+		files = append(files, File{Path: entry.Name(), Kind: tar.TypeReg, Mode: programMode, Source: path})
 	}
 	if links == 0 {
 		return nil, fmt.Errorf("%s has no links, by which programs are called: hack/build-node.sh makes them", folder)

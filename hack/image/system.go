@@ -10,8 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // Package is a Debian package of an operating system.
@@ -23,10 +28,63 @@ type Package struct {
 // packagesFile is where dpkg keeps what is installed.
 const packagesFile = "var/lib/dpkg/status"
 
+// permissions are the bits of a mode that chmod(2) sets.
+const permissions = 0o7777
+
 // URL returns the package's URL of the purl specification.
 func (p Package) URL() string {
 	// A version may have + and ~, which stand for themselves, and an epoch with a colon.
 	return "pkg:deb/debian/" + p.Name + "@" + strings.ReplaceAll(p.Version, ":", "%3A") + "?arch=" + p.Architecture + "&distro=debian-13"
+}
+
+// ReadTree reads an operating system that is unpacked in a folder, as hack/build-store.sh completes it, and the packages that it
+// is made of. The contents stay in the folder.
+func ReadTree(folder string) ([]File, []Package, error) {
+	var files []File
+	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || path == folder {
+			return err
+		}
+		file, err := treeFile(folder, path)
+		files = append(files, file)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the operating system in %s: %w", folder, err)
+	}
+	status, err := os.ReadFile(filepath.Join(folder, packagesFile))
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the packages of the operating system: %w", err)
+	}
+	packages := parsePackages(status)
+	if len(packages) == 0 {
+		return nil, nil, fmt.Errorf("the operating system in %s has no packages in %s", folder, packagesFile)
+	}
+	return files, packages, nil
+}
+
+func treeFile(folder, path string) (File, error) {
+	var stat unix.Stat_t
+	if err := unix.Lstat(path, &stat); err != nil {
+		return File{}, err
+	}
+	name, err := filepath.Rel(folder, path)
+	if err != nil {
+		return File{}, err
+	}
+	file := File{Path: filepath.ToSlash(name), Mode: int64(stat.Mode & permissions), User: int(stat.Uid), Group: int(stat.Gid)}
+	switch stat.Mode & unix.S_IFMT {
+	case unix.S_IFREG:
+		file.Kind, file.Source = tar.TypeReg, path
+	case unix.S_IFDIR:
+		file.Kind = tar.TypeDir
+	case unix.S_IFLNK:
+		file.Kind = tar.TypeSymlink
+		file.Target, err = os.Readlink(path)
+	default:
+		err = fmt.Errorf("%s is neither a file, a folder nor a link", path)
+	}
+	return file, err
 }
 
 // ReadSystem reads an operating system, as hack/build-system.sh writes it, and the packages that it is made of. Device nodes are left
@@ -63,7 +121,7 @@ func ReadSystem(archive io.Reader) ([]File, []Package, error) {
 
 func readFile(header *tar.Header, content io.Reader) (File, error) {
 	file := File{
-		Path: strings.TrimPrefix(path.Clean("/"+header.Name), "/"), Kind: header.Typeflag, Mode: header.Mode & 0o7777,
+		Path: strings.TrimPrefix(path.Clean("/"+header.Name), "/"), Kind: header.Typeflag, Mode: header.Mode & permissions,
 		User: header.Uid, Group: header.Gid, Target: header.Linkname,
 	}
 	switch header.Typeflag {

@@ -6,9 +6,12 @@ package image
 import (
 	"archive/tar"
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 )
 
 const dpkgStatus = `Package: libc6
@@ -77,4 +80,42 @@ func TestReadSystem(t *testing.T) {
 		_, _, err := ReadSystem(archived(g, test.header))
 		g.Expect(err).To(MatchError(ContainSubstring(test.want)), name)
 	}
+}
+
+func TestReadTree(t *testing.T) {
+	g := NewWithT(t)
+	root := t.TempDir()
+	write := func(name string, mode os.FileMode) string {
+		path := filepath.Join(root, name)
+		g.Expect(os.MkdirAll(filepath.Dir(path), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(path, []byte(dpkgStatus), 0o600)).To(Succeed())
+		g.Expect(os.Chmod(path, mode)).To(Succeed())
+		return path
+	}
+	_, _, err := ReadTree(root)
+	g.Expect(err).To(MatchError(os.ErrNotExist), "there is no list of packages")
+
+	status, program := write(packagesFile, 0o644), write("usr/bin/su", 0o755|os.ModeSetuid)
+	g.Expect(os.Symlink("usr/bin", filepath.Join(root, "bin"))).To(Succeed())
+	own := func(file File) File {
+		file.User, file.Group = os.Getuid(), os.Getgid()
+		return file
+	}
+	files, packages, err := ReadTree(root)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(packages).To(HaveLen(2))
+	g.Expect(files).To(ConsistOf(
+		own(Folder("var", 0o755)), own(Folder("var/lib", 0o755)), own(Folder("var/lib/dpkg", 0o755)),
+		own(Folder("usr", 0o755)), own(Folder("usr/bin", 0o755)), own(Link("bin", "usr/bin")),
+		own(File{Path: packagesFile, Kind: tar.TypeReg, Mode: 0o644, Source: status}),
+		own(File{Path: "usr/bin/su", Kind: tar.TypeReg, Mode: 0o4755, Source: program}),
+	))
+
+	g.Expect(unix.Mkfifo(filepath.Join(root, "pipe"), 0o600)).To(Succeed())
+	_, _, err = ReadTree(root)
+	g.Expect(err).To(MatchError(ContainSubstring("neither a file, a folder nor a link")))
+	g.Expect(os.Remove(filepath.Join(root, "pipe"))).To(Succeed())
+	g.Expect(os.WriteFile(status, nil, 0o600)).To(Succeed())
+	_, _, err = ReadTree(root)
+	g.Expect(err).To(MatchError(ContainSubstring("has no packages")))
 }

@@ -14,15 +14,11 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
@@ -38,16 +34,12 @@ func main() {
 func releaseByFlags() error {
 	version := flag.String("version", "", "version to release, for example v0.1.0; its release series must be in templates/metadata.yaml")
 	output := flag.String("output", "out", "folder to write to")
-	programs := flag.String("programs", "", "folder with the programs of the images, as hack/build-programs.sh fills it; without it, no images are made")
+	programs := flag.String("programs", "", "folder with the programs of the images, as `make release` fills it; without it, no images are made")
 	architectures := flag.String("architectures", "amd64 arm64", "architectures of the images, separated by spaces")
 	nodes := flag.String("node-versions", "", "Kubernetes versions that nodes have an image with, separated by spaces")
-	systems := flag.String("systems", "bin/systems", "folder that keeps the operating system of nodes for each architecture; what is missing is made")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
-	defer stop()
 	return run(release{sources: ".", version: *version, output: *output, images: images{
 		programs: *programs, architectures: strings.Fields(*architectures), nodes: strings.Fields(*nodes),
-		system: func(architecture string) (system, error) { return debianSystem(ctx, ".", *systems, architecture) },
 	}})
 }
 

@@ -4,12 +4,11 @@
 package main
 
 import (
-	"context"
-	"fmt"
+	"archive/tar"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
@@ -17,30 +16,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-// system is the operating system of nodes.
-type system struct {
-	packages []image.Package
-	files    []image.File
-}
-
-// debianSystem makes the operating system for an architecture, in a folder that keeps it.
-func debianSystem(ctx context.Context, sources, folder, architecture string) (system, error) {
-	path := filepath.Join(folder, architecture+".tar")
-	command := exec.CommandContext(ctx, filepath.Join(sources, "hack", "build-system.sh"), architecture, path)
-	command.Stdout, command.Stderr = os.Stderr, os.Stderr
-	if _, err := os.Stat(path); err != nil {
-		if err := command.Run(); err != nil {
-			return system{}, fmt.Errorf("make the operating system of nodes for %s: %w", architecture, err)
-		}
-	}
-	archive, err := os.Open(path)
-	if err != nil {
-		return system{}, err
-	}
-	defer func() { _ = archive.Close() }()
-	files, packages, err := image.ReadSystem(archive)
-	return system{packages: packages, files: files}, err
-}
+const (
+	// systemFolder is the folder, beside the programs of an architecture, that hack/build-store.sh makes.
+	systemFolder = "system"
+	// ownFolder has what no Debian package of a node has.
+	ownFolder   = "opt/foo/"
+	programMode = 0o755
+)
 
 // addNodes adds an image for each Kubernetes version. They share the operating system and the agent.
 func (i images) addNodes(files repository.Files, published image.Release) error {
@@ -49,15 +31,15 @@ func (i images) addNodes(files repository.Files, published image.Release) error 
 		return nil
 	}
 	for _, architecture := range i.architectures {
-		base, err := i.system(architecture)
-		if err != nil {
+		var node image.Node
+		var err error
+		if node.System, packages[architecture], err = image.ReadTree(filepath.Join(i.programs, architecture, systemFolder)); err != nil {
 			return err
 		}
-		agent, err := i.program(architecture, "foonode")
-		if err != nil {
+		if node.Agent, err = i.program(architecture, "foonode"); err != nil {
 			return err
 		}
-		nodes[architecture], packages[architecture] = image.Node{Base: base.files, Agent: agent}, base.packages
+		nodes[architecture] = node
 	}
 	for _, kubernetesVersion := range i.nodes {
 		for architecture, node := range nodes {
@@ -81,15 +63,15 @@ func (i images) addNodes(files repository.Files, published image.Release) error 
 	return nil
 }
 
-// programsOf returns the programs of a node that are not of its operating system.
-func programsOf(node image.Node) [][]byte {
-	programs := [][]byte{node.Agent}
-	for _, file := range node.Kubernetes {
-		if len(file.Content) > 0 {
-			programs = append(programs, file.Content)
+// programsOf returns the files of a node that may be programs and that no Debian package has.
+func programsOf(node image.Node) []image.File {
+	files := append(slices.Clone(node.Kubernetes), image.Regular("foonode", programMode, node.Agent))
+	for _, file := range node.System {
+		if strings.HasPrefix(file.Path, ownFolder) {
+			files = append(files, file)
 		}
 	}
-	return programs
+	return slices.DeleteFunc(files, func(file image.File) bool { return file.Kind != tar.TypeReg || file.Mode&0o111 == 0 })
 }
 
 // nodeComponent names a node's image as a bill of materials does.

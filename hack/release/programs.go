@@ -31,14 +31,13 @@ var imaged = []string{managerProgram, extensionProgram}
 // images says which images to make, and of what.
 type images struct {
 	// programs is the folder with the programs, which hack/build-programs.sh fills: <architecture>/<name> and
-	// <architecture>/kubernetes/<version>. No images are made if it is empty.
+	// <architecture>/kubernetes/<version>. For images of nodes, hack/build-store.sh adds <architecture>/system. No images are made
+	// if it is empty.
 	programs string
 	// architectures that images are made for, as Go and Debian name them.
 	architectures []string
 	// nodes are the Kubernetes versions that nodes have an image with.
 	nodes []string
-	// system returns the operating system of nodes for an architecture.
-	system func(architecture string) (system, error)
 }
 
 // program reads a program of an architecture.

@@ -6,7 +6,6 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 	. "github.com/onsi/gomega"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
@@ -32,30 +30,31 @@ func programsFolder(t *testing.T) string {
 	g.Expect(err).NotTo(HaveOccurred())
 	folder := t.TempDir()
 	for _, architecture := range []string{"amd64", "arm64"} {
-		for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes"} {
+		for _, name := range []string{
+			"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.35.4/kubernetes",
+			"system/opt/foo/runtime/bin/containerd",
+		} {
 			path := filepath.Join(folder, architecture, name)
 			g.Expect(os.MkdirAll(filepath.Dir(path), 0o700)).To(Succeed())
-			g.Expect(os.WriteFile(path, content, 0o600)).To(Succeed())
+			g.Expect(os.WriteFile(path, content, 0o700)).To(Succeed())
 			if filepath.Base(name) == "kubernetes" {
 				g.Expect(os.Symlink("kubernetes", filepath.Join(filepath.Dir(path), "kubelet"))).To(Succeed())
 			}
 		}
+		packages := filepath.Join(folder, architecture, "system/var/lib/dpkg")
+		g.Expect(os.MkdirAll(packages, 0o700)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(packages, "status"), []byte(smallStatus+architecture+"\n"), 0o600)).To(Succeed())
 	}
 	return folder
 }
 
-// smallSystem is an operating system of one package.
-func smallSystem(architecture string) (system, error) {
-	return system{
-		packages: []image.Package{{Name: "small", Version: "1:2.0+b1", Architecture: architecture}},
-		files:    []image.File{image.Regular("usr/bin/small", 0o755, []byte("program"))},
-	}, nil
-}
+// smallStatus is dpkg's list of an operating system of one package, but for its architecture.
+const smallStatus = "Package: small\nVersion: 1:2.0+b1\nArchitecture: "
 
 func TestReleaseWithImages(t *testing.T) {
 	g := NewWithT(t)
 	made := images{
-		programs: programsFolder(t), architectures: []string{"amd64", "arm64"}, nodes: []string{kubernetesVersion, "v1.35.4"}, system: smallSystem,
+		programs: programsFolder(t), architectures: []string{"amd64", "arm64"}, nodes: []string{kubernetesVersion, "v1.35.4"},
 	}
 	first, second := t.TempDir(), t.TempDir()
 	g.Expect(run(release{sources: sources, version: version, output: first, images: made})).To(Succeed())
@@ -113,7 +112,7 @@ func TestBillOfSomebodyElsesProgram(t *testing.T) {
 func TestBillOfNode(t *testing.T) {
 	g := NewWithT(t)
 	files := repository.Files{}
-	made := images{programs: programsFolder(t), architectures: []string{"arm64"}, nodes: []string{kubernetesVersion}, system: smallSystem}
+	made := images{programs: programsFolder(t), architectures: []string{"arm64"}, nodes: []string{kubernetesVersion}}
 	g.Expect(made.add(files, version)).To(Succeed())
 	node := decodeBill(g, files["sbom/node-v1.36.3-v0.1.0-arm64.cdx.json"])
 	const small = "pkg:deb/debian/small@1%3A2.0+b1?arch=arm64&distro=debian-13"
@@ -121,6 +120,11 @@ func TestBillOfNode(t *testing.T) {
 	g.Expect(subject.Version).To(Equal("v1.36.3-v0.1.0"))
 	g.Expect(*node.Components).To(ContainElement(HaveField("PackageURL", small)))
 	g.Expect(*node.Components).To(ContainElement(HaveField("Name", "stdlib")))
+	dependents := map[string]bool{}
+	for _, one := range *node.Dependencies {
+		g.Expect(dependents).NotTo(HaveKey(one.Ref), "a program that is there under two names is listed once")
+		dependents[one.Ref] = true
+	}
 	references := map[string]bool{}
 	for _, one := range *node.Components {
 		g.Expect(references).NotTo(HaveKey(one.BOMRef), "a component is there once")
@@ -134,7 +138,9 @@ func TestImagesThatCanNotBeMade(t *testing.T) {
 	folder := programsFolder(t)
 	unlinked := programsFolder(t)
 	NewWithT(t).Expect(os.Remove(filepath.Join(unlinked, "amd64/kubernetes/v1.36.3/kubelet"))).To(Succeed())
-	good := images{programs: folder, architectures: []string{"amd64"}, nodes: []string{kubernetesVersion}, system: smallSystem}
+	noSystem := programsFolder(t)
+	NewWithT(t).Expect(os.RemoveAll(filepath.Join(noSystem, "amd64/system"))).To(Succeed())
+	good := images{programs: folder, architectures: []string{"amd64"}, nodes: []string{kubernetesVersion}}
 	for name, test := range map[string]struct {
 		spoil func(*images)
 		want  string
@@ -143,7 +149,7 @@ func TestImagesThatCanNotBeMade(t *testing.T) {
 		"no Kubernetes":   {func(i *images) { i.nodes = []string{"v1.2.3"} }, "make release builds them"},
 		"no names":        {func(i *images) { i.programs = unlinked }, "has no links"},
 		"no architecture": {func(i *images) { i.architectures = nil }, "for no architecture"},
-		"no system":       {func(i *images) { i.system = func(string) (system, error) { return system{}, errors.New("offline") } }, "offline"},
+		"no system":       {func(i *images) { i.programs = noSystem }, "system: no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

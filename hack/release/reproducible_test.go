@@ -5,6 +5,7 @@ package main
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -32,6 +33,25 @@ var small = map[string]string{
 	"node/kubernetes/etcd/main.go":             "package main\n\nfunc main() { println(6.5) }\n",
 	"node/kubernetes/etcdctl/go.mod":           "module go.etcd.io/etcd/etcdctl/v3\n\ngo 1.26.0\n",
 	"node/kubernetes/etcdctl/main.go":          "package main\n\nfunc main() { println(7.5) }\n",
+
+	"node/runtime/go.mod":                                   required("github.com/containerd/containerd/v2", "v2.4.2"),
+	"node/runtime/fake/go.mod":                              "module github.com/containerd/containerd/v2\n\ngo 1.26.0\n",
+	"node/runtime/fake/cmd/containerd/main.go":              "package main\n\nfunc main() { println(8.5) }\n",
+	"node/runtime/fake/cmd/containerd-shim-runc-v2/main.go": "package main\n\nfunc main() { println(9.5) }\n",
+	"node/runtime/fake/cmd/ctr/main.go":                     "package main\n\nfunc main() { println(10.5) }\n",
+	"node/coredns/go.mod":                                   required("github.com/coredns/coredns", "v1.14.2"),
+	"node/coredns/main.go":                                  "package main\n\nimport _ \"github.com/coredns/coredns\"\n\nfunc main() { println(11.5) }\n",
+	"node/coredns/fake/go.mod":                              "module github.com/coredns/coredns\n\ngo 1.26.0\n",
+	"node/coredns/fake/fake.go":                             "package coredns\n",
+	"node/flannel/go.mod":                                   required("github.com/flannel-io/flannel", "v0.28.10"),
+	"node/flannel/main.go":                                  "package main\n\nimport _ \"github.com/flannel-io/flannel\"\n\nfunc main() { println(12.5) }\n",
+	"node/flannel/fake/go.mod":                              "module github.com/flannel-io/flannel\n\ngo 1.26.0\n",
+	"node/flannel/fake/fake.go":                             "package flannel\n",
+}
+
+// required returns a module file that has a module replaced by the folder fake.
+func required(module, version string) string {
+	return fmt.Sprintf("module example.com/small\n\ngo 1.26.0\n\nrequire %[1]s %[2]s\n\nreplace %[1]s => ./fake\n", module, version)
 }
 
 // Whoever checks a release builds it from an archive, and has other settings than who has published it from a clone with a tag.
@@ -45,7 +65,10 @@ func TestProgramsAreReproducible(t *testing.T) {
 	}
 	first := buildSmall(t, archive, "GOFLAGS=", "GOAMD64=v1")
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
-	for _, name := range []string{"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl"} {
+	for _, name := range []string{
+		"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
+		"runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
+	} {
 		g.Expect(first).To(HaveKey(name))
 		g.Expect(second[name]).To(Equal(first[name]), name)
 	}
@@ -56,7 +79,7 @@ func smallSources(t *testing.T) string {
 	t.Helper()
 	g := NewWithT(t)
 	files := maps.Clone(small)
-	for _, script := range []string{"hack/build-programs.sh", "hack/build-node.sh", "hack/reproducible.sh"} {
+	for _, script := range []string{"hack/build-programs.sh", "hack/build-node.sh", "hack/build-runtime.sh", "hack/reproducible.sh"} {
 		content, err := os.ReadFile(filepath.Join(sources, script))
 		g.Expect(err).NotTo(HaveOccurred())
 		files[script] = string(content)

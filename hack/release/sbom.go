@@ -6,12 +6,18 @@ package main
 import (
 	"bytes"
 	"debug/buildinfo"
+	"debug/elf"
 	"fmt"
+	"io"
+	"slices"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
 	"github.com/capfoo/cluster-api-provider-foo/hack/image"
 )
+
+// goSection is the section of a program in which Go's linker notes what the program is made of.
+const goSection = ".go.buildinfo"
 
 // bill says what something that is released is made of, in CycloneDX's form. It holds neither a time nor a number that only
 // this run has.
@@ -26,14 +32,14 @@ type bill struct {
 func billOfProgram(content []byte, version string) ([]byte, error) {
 	b := bill{known: map[string]bool{}}
 	var err error
-	if b.subject, err = b.addModules(content, version); err != nil {
+	if b.subject, err = b.addModules(bytes.NewReader(content), version); err != nil {
 		return nil, err
 	}
 	return b.encode()
 }
 
-// billOfNode returns what the image of a node is made of: Debian packages and programs.
-func billOfNode(subject cyclonedx.Component, packages []image.Package, programs [][]byte, version string) ([]byte, error) {
+// billOfNode returns what the image of a node is made of: Debian packages, and the modules of files that are programs of Go.
+func billOfNode(subject cyclonedx.Component, packages []image.Package, files []image.File, version string) ([]byte, error) {
 	b := bill{subject: subject, known: map[string]bool{}}
 	var parts []string
 	for _, one := range packages {
@@ -41,12 +47,12 @@ func billOfNode(subject cyclonedx.Component, packages []image.Package, programs 
 			BOMRef: one.URL(), Type: cyclonedx.ComponentTypeLibrary, Name: one.Name, Version: one.Version, PackageURL: one.URL(),
 		}))
 	}
-	for _, program := range programs {
-		one, err := b.addModules(program, version)
+	for _, file := range files {
+		programs, err := b.addProgram(file, version)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("/%s: %w", file.Path, err)
 		}
-		parts = append(parts, b.add(one))
+		parts = append(parts, programs...)
 	}
 	b.depend(subject.BOMRef, parts)
 	return b.encode()
@@ -61,13 +67,40 @@ func (b *bill) add(one cyclonedx.Component) string {
 	return one.BOMRef
 }
 
+// depend notes what something is made of. Programs of one module add up.
 func (b *bill) depend(on string, parts []string) {
-	b.dependencies = append(b.dependencies, cyclonedx.Dependency{Ref: on, Dependencies: &parts})
+	at := slices.IndexFunc(b.dependencies, func(known cyclonedx.Dependency) bool { return known.Ref == on })
+	if at < 0 {
+		at = len(b.dependencies)
+		b.dependencies = append(b.dependencies, cyclonedx.Dependency{Ref: on, Dependencies: &[]string{}})
+	}
+	all := slices.Concat(*b.dependencies[at].Dependencies, parts)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	b.dependencies[at].Dependencies = &all
+}
+
+// addProgram adds what a file is made of, and returns the reference of the program, or none if Go did not make the file.
+func (b *bill) addProgram(file image.File, version string) ([]string, error) {
+	content, err := file.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = content.Close() }()
+	program, err := elf.NewFile(content)
+	if err != nil || program.Section(goSection) == nil {
+		return nil, nil //nolint:nilerr // it is a script or a program in another language
+	}
+	one, err := b.addModules(content, version)
+	if err != nil {
+		return nil, err
+	}
+	return []string{b.add(one)}, nil
 }
 
 // addModules adds what Go's linker has noted in a program, and returns the component that the program itself is.
-func (b *bill) addModules(content []byte, version string) (cyclonedx.Component, error) {
-	info, err := buildinfo.Read(bytes.NewReader(content))
+func (b *bill) addModules(content io.ReaderAt, version string) (cyclonedx.Component, error) {
+	info, err := buildinfo.Read(content)
 	if err != nil {
 		return cyclonedx.Component{}, fmt.Errorf("what a program is made of: %w", err)
 	}
