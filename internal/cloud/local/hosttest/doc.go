@@ -8,5 +8,5 @@
 //	go test -tags host ./internal/cloud/local/hosttest
 //
 // Most instances run a small test agent in place of foonode, and no Kubernetes. The instances in
-// node_test.go run what `make node` and `make programs` have built.
+// node_test.go run the node image of a release, which `make images` has written.
 package hosttest

@@ -145,14 +145,15 @@ var _ = Describe("node", Ordered, func() {
 	)
 
 	BeforeAll(func(ctx SpecContext) {
-		bin, err := filepath.Abs("../../../../bin")
-		Expect(err).NotTo(HaveOccurred())
-		system, err := filepath.EvalSymlinks(programs.system)
-		Expect(err).NotTo(HaveOccurred())
-		shared = []string{filepath.Join(system, "opt/foo"), filepath.Join(bin, "kubernetes", version)}
+		// The image of a release boots; another spec shows that instances have the same files without it.
+		system := unpackNode()
+		images := filepath.Join(programs.folder, "released")
+		Expect(os.Mkdir(images, 0o755)).To(Succeed())
+		Expect(os.Symlink(filepath.Join(system, "opt/foo/kubernetes"), filepath.Join(images, version))).To(Succeed())
+		shared = []string{filepath.Join(system, "opt/foo")}
 		sharedSum, before = fingerprint(shared...), host()
 		d = prepare()
-		d.start("--system-dir", system, "--images-dir", filepath.Join(bin, "kubernetes"), "--agent", filepath.Join(bin, "foonode"))
+		d.start("--system-dir", system, "--images-dir", images, "--agent", filepath.Join(system, "opt/foo/bin/foonode"))
 		one = d.bootNode(ctx, "one", "large", initData)
 	})
 
