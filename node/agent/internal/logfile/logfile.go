@@ -8,6 +8,7 @@
 package logfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -71,7 +72,8 @@ func (f *File) Write(data []byte) (int, error) {
 }
 
 func (f *File) rotate() error {
-	if err := os.Rename(f.path, f.path+".1"); err != nil {
+	// The file is absent if a user removed it, or if the last rotation could not open a new one.
+	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("rotate log file: %w", err)
 	}
 	old := f.file

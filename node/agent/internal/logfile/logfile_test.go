@@ -51,6 +51,37 @@ func TestOpenAppends(t *testing.T) {
 	}
 }
 
+// Rotation fails half-way when the disk has no room for another file, and a user may remove a log to make room.
+func TestFileContinuesAfterARotationThatFailed(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "logs")
+	path := filepath.Join(folder, "x.log")
+	file, err := Open(path, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	if _, err := file.Write([]byte("first\n")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write([]byte("second\n")); err == nil {
+		t.Fatal("a file was made in a folder that is absent")
+	}
+	if err := os.Mkdir(folder, 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"third\n", "x\n"} {
+		if _, err := file.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "third\nx\n" {
+		t.Errorf("file holds %q, %v", got, err)
+	}
+}
+
 func TestTail(t *testing.T) {
 	cases := map[string]struct {
 		content string

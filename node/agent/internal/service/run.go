@@ -131,14 +131,28 @@ func (s *Service) startProcess() (*process.Process, <-chan struct{}, error) {
 	return proc, drained, nil
 }
 
-// copyOutput writes the program's output to its log.
+// copyOutput writes the program's output to its log. What cannot be written is lost, because the
+// program must not block on a full pipe.
 func (s *Service) copyOutput(read *os.File) {
 	defer func() { _ = read.Close() }()
-	if _, err := io.Copy(s.output, read); err != nil {
-		s.log.Error("Can not write the log of a service", "error", err)
-		// The program must not block on a full pipe.
-		_, _ = io.Copy(io.Discard, read)
+	_, _ = io.Copy(&lossy{service: s}, read)
+}
+
+// lossy writes to a service's log and never fails. A full disk loses only the output of the time
+// when it is full.
+type lossy struct {
+	service *Service
+	failing bool
+}
+
+// Write counts lost output as written. It reports only the first of consecutive failures.
+func (l *lossy) Write(data []byte) (int, error) {
+	_, err := l.service.output.Write(data)
+	if err != nil && !l.failing {
+		l.service.log.Error("Cannot write the log of a service", "error", err)
 	}
+	l.failing = err != nil
+	return len(data), nil
 }
 
 // waitForNeeds waits until the file that the program needs exists.

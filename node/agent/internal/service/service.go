@@ -5,6 +5,7 @@ package service
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -79,7 +80,7 @@ type Config struct {
 type Service struct {
 	config Config
 	log    *slog.Logger
-	output *logfile.File
+	output io.Writer
 	notify *notifySocket
 
 	mu      sync.Mutex

@@ -212,6 +212,53 @@ func TestOutputIsKept(t *testing.T) {
 	t.Errorf("the log is %q, %v", log, err)
 }
 
+// fullDisk is a log on a disk that has no room for the first writes.
+type fullDisk struct {
+	failures int
+	kept     strings.Builder
+}
+
+func (d *fullDisk) Write(data []byte) (int, error) {
+	if d.failures > 0 {
+		d.failures--
+		return 0, syscall.ENOSPC
+	}
+	return d.kept.Write(data)
+}
+
+func TestOutputIsKeptAgainOnceTheDiskHasRoom(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk, said := &fullDisk{failures: 2}, &strings.Builder{}
+	s := &Service{output: disk, log: slog.New(slog.NewTextHandler(said, nil))}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.copyOutput(read)
+	}()
+	// More than a pipe holds: what is lost must not block the program either.
+	for range 200 {
+		if _, err := write.WriteString(strings.Repeat("x", 1023) + "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := write.WriteString("the last line\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if !strings.HasSuffix(disk.kept.String(), "\nthe last line\n") {
+		t.Errorf("the log has %d bytes, and not the last line", disk.kept.Len())
+	}
+	if count := strings.Count(said.String(), "no space left on device"); count != 1 {
+		t.Errorf("the agent says %d times that the log cannot be written, want once: %s", count, said)
+	}
+}
+
 func TestEnableChangesOnlyTheMark(t *testing.T) {
 	f := newFixture(t, nil)
 	f.Disable()
