@@ -26,16 +26,22 @@ const (
 	consoleRate  = 1 << 20
 	consoleBurst = 4 << 20
 	consoleChunk = 64 << 10
+	// consoleRest is how many bytes are kept of what an instance that has ended left in the pipe. A
+	// pipe has room for less, unless root in the instance made it larger.
+	consoleRest = 4 * consoleChunk
 )
 
-// console copies what an instance writes to its console from a pipe to a log. The instance can
-// write to the pipe but cannot make it grow. Output written while no daemon runs waits in the pipe,
-// as far as there is room.
+// console copies what an instance writes to its console from a pipe to a log. What the pipe holds
+// counts as memory of the instance. Output written while no daemon runs waits in the pipe, as far
+// as there is room. Output that cannot be written to the log, such as while the disk is full, is
+// lost: the instance would wait for room in a pipe that nobody reads.
 type console struct {
 	folder string
 	limit  *rate.Limiter
 	log    *os.File
 	size   int64
+	// failing is true if the last output could not be written.
+	failing bool
 }
 
 // makeConsole creates the pipe and returns the instance's end.
@@ -111,7 +117,7 @@ func (c *console) copy(pipe *os.File) error {
 	}
 }
 
-// rest copies what is left in the pipe, without waiting for more.
+// rest copies what is left in the pipe, at most consoleRest bytes, without waiting for more.
 func (c *console) rest(pipe *os.File) error {
 	if err := pipe.SetReadDeadline(time.Time{}); err != nil {
 		return err
@@ -121,7 +127,7 @@ func (c *console) rest(pipe *os.File) error {
 		return err
 	}
 	buffer := make([]byte, consoleChunk)
-	for {
+	for kept := 0; kept < consoleRest; {
 		count := 0
 		var failed error
 		if err := conn.Read(func(fd uintptr) bool {
@@ -139,18 +145,33 @@ func (c *console) rest(pipe *os.File) error {
 		if err := c.write(buffer[:count]); err != nil {
 			return err
 		}
+		kept += count
 	}
+	return nil
 }
 
+// write waits until the instance may write so much, and appends it to the log. It reports only the
+// first of consecutive failures of the log.
 func (c *console) write(text []byte) error {
 	if err := c.limit.WaitN(context.Background(), len(text)); err != nil {
 		return err
 	}
+	err := c.keep(text)
+	if err != nil && !c.failing {
+		klog.Background().Error(err, "Keeping an instance's console failed", "folder", c.folder)
+	}
+	c.failing = err != nil
+	return nil
+}
+
+func (c *console) keep(text []byte) error {
 	path := filepath.Join(c.folder, consoleFile)
 	if c.log != nil && c.size >= maxConsoleLog {
-		if err := errors.Join(c.log.Close(), os.Rename(path, path+".1")); err != nil {
+		// The log is absent if a user removed it.
+		if err := os.Rename(path, path+".1"); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
+		_ = c.log.Close() // it is complete
 		c.log = nil
 	}
 	if c.log == nil {
