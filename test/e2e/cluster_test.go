@@ -41,8 +41,8 @@ const controlPlaneRole = "node-role.kubernetes.io/control-plane"
 type shape struct {
 	controlPlanes, workers int
 	version                string
-	// controlPlaneType is the instance type of the control plane; the template's default if empty.
-	controlPlaneType string
+	// controlPlaneType and workerType are instance types; the template's defaults if empty.
+	controlPlaneType, workerType string
 }
 
 // cluster is a workload cluster, and how to reach it.
@@ -77,8 +77,12 @@ func (m *management) render(ctx context.Context, key client.ObjectKey, want shap
 	cmd.Stdin = bytes.NewReader(template)
 	cmd.Env = append(cmd.Env, "NAMESPACE="+key.Namespace, "CLUSTER_NAME="+key.Name, "KUBERNETES_VERSION="+want.version,
 		"CONTROL_PLANE_MACHINE_COUNT="+strconv.Itoa(want.controlPlanes), "WORKER_MACHINE_COUNT="+strconv.Itoa(want.workers))
-	if want.controlPlaneType != "" {
-		cmd.Env = append(cmd.Env, "FOO_CONTROL_PLANE_INSTANCE_TYPE="+want.controlPlaneType)
+	for name, instanceType := range map[string]string{
+		"FOO_CONTROL_PLANE_INSTANCE_TYPE": want.controlPlaneType, "FOO_WORKER_INSTANCE_TYPE": want.workerType,
+	} {
+		if instanceType != "" {
+			cmd.Env = append(cmd.Env, name+"="+instanceType)
+		}
 	}
 	return decodeObjects(bytes.NewBufferString(output(cmd)))
 }

@@ -16,6 +16,7 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -34,15 +35,24 @@ const memoryLimit = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limi
 var hello = []string{"sh", "-c", `echo "hello from $(hostname)"; trap "exit 0" TERM; sleep infinity & wait`}
 
 // runPod makes a Pod of one container, which is not started again once it ends, on a Node; the scheduler chooses one if none is named.
-func (c *cluster) runPod(ctx context.Context, name, node string, container corev1.Container) *corev1.Pod {
+func (c *cluster) runPod(ctx context.Context, name, node string, container corev1.Container, changes ...func(*corev1.PodSpec)) *corev1.Pod {
 	GinkgoHelper()
 	container.Name = name
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: name},
 		Spec:       corev1.PodSpec{NodeName: node, RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{container}},
 	}
+	for _, change := range changes {
+		change(&pod.Spec)
+	}
 	Expect(c.workload.Create(ctx, pod)).To(Succeed())
 	return pod
+}
+
+// privileged gives a Pod all the rights that its Node can give, and the Node's own namespaces.
+func privileged(spec *corev1.PodSpec) {
+	spec.HostPID, spec.HostNetwork, spec.HostIPC = true, true, true
+	spec.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
 }
 
 // podReady waits until a Pod is Ready, and returns it as it is then.

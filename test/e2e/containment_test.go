@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,10 +18,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"golang.org/x/sys/unix"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -43,18 +43,21 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		c                *cluster
 		node, other      corev1.Node
 		neighbour, apart *corev1.Pod
+		// id is that of the instance of the node.
+		id string
 	)
 
 	BeforeAll(func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
-		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rude"}, shape{controlPlanes: 1, workers: 2, version: currentVersion})
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rude"}, shape{controlPlanes: 1, workers: 2, version: currentVersion, workerType: narrowType})
 		DeferCleanup(func(ctx SpecContext) {
 			m.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "rude")
 		}, NodeTimeout(clusterGone))
 		c.available(ctx)
 		workers := workersOf(c.nodesReady(ctx, 1, 2))
 		node, other = workers[0], workers[1]
+		id = instanceOf(node)
 		neighbour = c.podReady(ctx, c.runPod(ctx, "neighbour", node.Name, corev1.Container{Image: shellImage, Command: hello}))
 		apart = c.podReady(ctx, c.runPod(ctx, "apart", other.Name, corev1.Container{Image: shellImage, Command: hello}))
 	}, NodeTimeout(2*clusterUp))
@@ -94,57 +97,156 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		undisturbed(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("do not get out of their node's instance, though privileged, and change nothing of the host", func(ctx SpecContext) {
-		id := node.Spec.ProviderID[strings.LastIndex(node.Spec.ProviderID, "/")+1:]
-		By("laying out on the host what they look for")
-		precious := filepath.Join(suiteDir, "precious")
-		Expect(os.WriteFile(precious, []byte("the host's\n"), 0o644)).To(Succeed())
-		name := filepath.Base(suiteDir)
-		listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", "@"+name)
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(listener.Close)
-		By("bringing the program that tries to the node")
-		inside := filepath.Join("/proc", fmt.Sprint(instanceInit(id)), "root", nodeFolder)
-		Expect(os.MkdirAll(inside, 0o755)).To(Succeed())
-		build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", filepath.Join(inside, "try"), "./"+escapeProgram)
-		build.Dir, build.Env = filepath.Dir(bin), append(os.Environ(), "CGO_ENABLED=0")
-		text, err := build.CombinedOutput()
-		Expect(err).NotTo(HaveOccurred(), string(text))
-		before := hostSettings()
-
-		By("trying")
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Namespace: metav1.NamespaceDefault, Name: "rude"},
-			Spec: corev1.PodSpec{
-				NodeName: node.Name, RestartPolicy: corev1.RestartPolicyNever, HostPID: true, HostNetwork: true, HostIPC: true,
-				Volumes: []corev1.Volume{{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}},
-				Containers: []corev1.Container{{
-					Name: "rude", Image: shellImage, SecurityContext: &corev1.SecurityContext{Privileged: ptr.To(true)},
-					VolumeMounts: []corev1.VolumeMount{{Name: "node", MountPath: "/node"}},
-					Command: []string{
-						"/node" + nodeFolder + "/try", "escape", "--file", precious, "--state", filepath.Join(c.state, "cloud"), "--bridge", suiteBridge,
-						"--program", "foocloud", "--abstract", name, "--key", name, "--disk", deviceOf(precious),
-					},
-				}},
-			},
-		}
-		Expect(c.workload.Create(ctx, pod)).To(Succeed())
+	It("are not disturbed by one that takes all memory of its node", func(ctx SpecContext) {
+		greedy := c.runPod(ctx, "greedy", node.Name, corev1.Container{
+			// It wants to have a whole line in memory, the line never ends, and it has no limit of its own.
+			Image: shellImage, Command: []string{"tail", "/dev/zero"},
+		})
 		Eventually(func(g Gomega) {
-			g.Expect(c.workload.Get(ctx, client.ObjectKeyFromObject(pod), pod)).To(Succeed())
-			g.Expect(pod.Status.Phase).To(Equal(corev1.PodSucceeded))
-		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-		log := c.on(ctx, "logs", pod.Name)
-		tries := regexp.MustCompile(`(?m)^([a-z-]+): (ESCAPED|held: .*)$`).FindAllStringSubmatch(log, -1)
-		Expect(len(tries)).To(BeNumerically(">=", 35), log)
-		for _, try := range tries {
-			if try[2] == "ESCAPED" {
-				Expect(needUserNamespace).To(ContainElement(try[1]), log)
-			}
+			g.Expect(c.workload.Get(ctx, client.ObjectKeyFromObject(greedy), greedy)).To(Succeed())
+			g.Expect(greedy.Status.Phase).To(Equal(corev1.PodFailed))
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "nobody has ended it")
+		Expect(mostMemoryOf(id)).To(BeNumerically("~", narrowMemory, narrowMemory/10), "it had all of its instance's")
+		Expect(mostMemoryOf(id)).To(BeNumerically("<=", narrowMemory), "and nothing of the host's beside")
+		undisturbed(ctx)
+		c.on(ctx, "delete", "pod", greedy.Name)
+	}, NodeTimeout(clusterUp))
+
+	It("are not disturbed by one that floods the console of its node, of which the host keeps little", func(ctx SpecContext) {
+		loud := c.runPod(ctx, "loud", node.Name, corev1.Container{
+			Image: shellImage, Command: []string{"sh", "-c", "for i in 1 2 3 4; do yes 'a line that says nothing' > /proc/1/fd/1 & done; wait"},
+		}, privileged)
+		rotated := filepath.Join(c.folderOf(id), "console.log.1")
+		Eventually(rotated).WithContext(ctx).WithTimeout(clusterUp).Should(BeAnExistingFile(), "the console is not flooded")
+		first, err := os.Stat(rotated)
+		Expect(err).NotTo(HaveOccurred())
+		Eventually(func(g Gomega) {
+			now, err := os.Stat(rotated)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(now.ModTime()).NotTo(Equal(first.ModTime()))
+		}).WithContext(ctx).Should(Succeed(), "the flood does not go on")
+		undisturbed(ctx)
+		Expect(c.logged(ctx, id)).To(ContainSubstring("a line that says nothing"))
+		logs, err := filepath.Glob(filepath.Join(c.folderOf(id), "console.log*"))
+		Expect(err).NotTo(HaveOccurred())
+		kept := int64(0)
+		for _, log := range logs {
+			info, err := os.Stat(log)
+			Expect(err).NotTo(HaveOccurred())
+			kept += info.Size()
 		}
-		Expect(hostSettings()).To(Equal(before))
+		Expect(kept).To(BeNumerically("<", 21<<20), "what the host keeps of it")
+		c.on(ctx, "delete", "pod", loud.Name, "--grace-period=1")
 		undisturbed(ctx)
 	}, NodeTimeout(clusterUp))
+
+	It("are not disturbed by one that fills the disk of its node, which has room again once it is gone", func(ctx SpecContext) {
+		disk := filepath.Join(c.folderOf(id), "disk")
+		full := c.runPod(ctx, "full", node.Name, corev1.Container{
+			Image: shellImage, Command: []string{"sh", "-c", "cat /dev/zero > /full; sleep infinity"},
+		})
+		Eventually(roomOn).WithArguments(disk).WithContext(ctx).WithTimeout(clusterUp).Should(BeNumerically("<", 4<<20), "the disk is not full")
+		undisturbed(ctx)
+		By("writing to the disk of another node, and to that of the cloud")
+		c.on(ctx, "exec", apart.Name, "--", "sh", "-ec", "head -c 10M /dev/zero > /new; sync /new; rm /new")
+		c.askCloud(Default, ctx, http.MethodPut, "/v1/load-balancers/beside", []byte(`{"name": "beside", "port": 6443, "selector": {"name": "nobody"}}`))
+		c.askCloud(Default, ctx, http.MethodDelete, "/v1/load-balancers/beside", nil)
+		Eventually(func() []named { return foocloud[[]named](ctx, c.management, "load-balancers") }).WithContext(ctx).ShouldNot(ContainElement(named{Name: "beside"}))
+		var image unix.Stat_t
+		Expect(unix.Stat(disk+".img", &image)).To(Succeed())
+		Expect(image.Blocks*512).To(BeNumerically("<=", narrowDisk), "what the host has of it")
+
+		By("removing what fills it")
+		c.on(ctx, "delete", "pod", full.Name, "--grace-period=1")
+		Eventually(roomOn).WithArguments(disk).WithContext(ctx).WithTimeout(clusterUp).Should(BeNumerically(">", narrowDisk/2), "the disk stays full")
+		after := c.podReady(ctx, c.runPod(ctx, "after", node.Name, corev1.Container{Image: shellImage, Command: hello}))
+		c.on(ctx, "delete", "pod", after.Name)
+		undisturbed(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	It("neither reach nor hear the instances of another tenant, though privileged", func(ctx SpecContext) {
+		theirs := c.bootStranger(ctx)
+		nosy := c.podReady(ctx, c.runPod(ctx, "nosy", node.Name, corev1.Container{Image: shellImage, Command: hello}, privileged))
+		run := func(script string) outcome {
+			return end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", nosy.Name, "--", "bash", "-c", script))
+		}
+		connect := func(address string, port int) string {
+			return fmt.Sprintf("timeout 5 bash -c '</dev/tcp/%s/%d'", address, port)
+		}
+		By("connecting")
+		Expect(run(connect(addressOf(other), kubeletPort)).code).To(BeZero(), "it reaches the kubelet of its own tenant's node")
+		Expect(run(connect(theirs.Address, strangerPort)).code).NotTo(BeZero())
+		Expect(run(fmt.Sprintf("ip neigh replace %s lladdr %s dev eth0 && echo replaced; %s", theirs.Address, hardwareOf(theirs.Address),
+			connect(theirs.Address, strangerPort)))).To(And(HaveField("stdout", "replaced\n"), HaveField("code", Not(BeZero()))), "straight to its card")
+
+		By("listening, while both call whoever has an address")
+		calling := c.podReady(ctx, c.runPod(ctx, "calling", other.Name, corev1.Container{
+			Image: shellImage, Command: []string{"bash", "-c", callEverybody},
+		}, privileged))
+		heard := run("perl -e '" + listen20s + "'")
+		Expect(heard.code).To(BeZero(), heard.stderr)
+		Expect(strings.Fields(heard.stdout)).To(ContainElement(addressOf(other)), "it hears its own tenant's")
+		Expect(strings.Fields(heard.stdout)).NotTo(ContainElement(theirs.Address))
+		c.on(ctx, "delete", "pod", nosy.Name, calling.Name, "--grace-period=1")
+		undisturbed(ctx)
+	}, NodeTimeout(2*clusterUp))
+
+	for _, from := range []struct {
+		place string
+		start []string
+	}{
+		{"though privileged", []string{"/node" + nodeFolder + "/try"}},
+		// A program that is started like this has the namespaces of the instance's first process.
+		{"nor from outside of their containers", []string{"chroot", "/node", "nsenter", "--target=1", "--all", nodeFolder + "/try"}},
+	} {
+		It("do not get out of their node's instance, "+from.place+", and change nothing of the host", func(ctx SpecContext) {
+			By("laying out on the host what they look for")
+			precious := filepath.Join(suiteDir, "precious")
+			Expect(os.WriteFile(precious, []byte("the host's\n"), 0o644)).To(Succeed())
+			name := filepath.Base(suiteDir)
+			listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", "@"+name)
+			Expect(err).NotTo(HaveOccurred())
+			DeferCleanup(listener.Close)
+			buildEscape(ctx, id)
+			before := hostSettings()
+
+			By("trying")
+			rude := c.runPod(ctx, "rude", node.Name, corev1.Container{
+				Image: shellImage, VolumeMounts: []corev1.VolumeMount{{Name: "node", MountPath: "/node"}},
+				Command: append(from.start, "escape", "--file", precious, "--state", filepath.Join(c.state, "cloud"), "--bridge", suiteBridge,
+					"--program", "foocloud", "--abstract", name, "--key", name, "--disk", deviceOf(precious)),
+			}, privileged, func(spec *corev1.PodSpec) {
+				spec.Volumes = []corev1.Volume{{Name: "node", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+			})
+			Eventually(func(g Gomega) {
+				g.Expect(c.workload.Get(ctx, client.ObjectKeyFromObject(rude), rude)).To(Succeed())
+				g.Expect(rude.Status.Phase).To(Equal(corev1.PodSucceeded))
+			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
+			log := c.on(ctx, "logs", rude.Name)
+			tries := regexp.MustCompile(`(?m)^([a-z-]+): (ESCAPED|held: .*)$`).FindAllStringSubmatch(log, -1)
+			Expect(len(tries)).To(BeNumerically(">=", 35), log)
+			for _, try := range tries {
+				if try[2] == "ESCAPED" {
+					Expect(needUserNamespace).To(ContainElement(try[1]), log)
+				}
+			}
+			Expect(hostSettings()).To(Equal(before))
+			c.on(ctx, "delete", "pod", rude.Name)
+			undisturbed(ctx)
+		}, NodeTimeout(clusterUp))
+	}
 })
+
+// buildEscape brings the program that tries to get out to the instance of a node.
+func buildEscape(ctx context.Context, id string) {
+	GinkgoHelper()
+	inside := filepath.Join("/proc", fmt.Sprint(instanceInit(id)), "root", nodeFolder)
+	Expect(os.MkdirAll(inside, 0o755)).To(Succeed())
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", filepath.Join(inside, "try"), "./"+escapeProgram)
+	build.Dir, build.Env = filepath.Dir(bin), append(os.Environ(), "CGO_ENABLED=0")
+	text, err := build.CombinedOutput()
+	Expect(err).NotTo(HaveOccurred(), string(text))
+}
 
 // hostSettings are settings of the host that no pod may change.
 func hostSettings() map[string]string {

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -40,6 +41,14 @@ import (
 // suiteQuota is how many CPUs the stories may use.
 const suiteQuota = 200
 
+// A type of instance whose disk is soon full, and a tenant that the stories' clusters do not belong to.
+const (
+	narrowType   = "narrow"
+	narrowMemory = 2 << 30
+	narrowDisk   = 2 << 30
+	stranger     = "stranger"
+)
+
 // writeCloudConfig writes the cloud's configuration. It has an instance type that no tenant can afford, so that the quota is
 // exceeded without filling the machine.
 func writeCloudConfig(cpus int) string {
@@ -50,10 +59,12 @@ instanceTypes:
 - {name: small, cpus: 2, memory: 2Gi}
 - {name: medium, cpus: 2, memory: 4Gi}
 - {name: giant, cpus: 1000, memory: 2Gi}
+- {name: %s, cpus: 2, memory: %d, disk: %d}
 tenants:
 - name: default
   quota: {cpus: %d}
-`, cpus), 0o600)).To(Succeed())
+- name: %s
+`, narrowType, narrowMemory, narrowDisk, cpus, stranger), 0o600)).To(Succeed())
 	return path
 }
 
@@ -250,13 +261,26 @@ func (m *management) askCloud(g Gomega, ctx context.Context, method, path string
 	answer, err := io.ReadAll(response.Body)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(response.Body.Close()).To(Succeed())
-	g.Expect(response.StatusCode).To(BeElementOf(http.StatusOK, http.StatusAccepted), "%s %s: %s", method, path, response.Status)
+	g.Expect(response.StatusCode).To(BeElementOf(http.StatusOK, http.StatusAccepted), "%s %s: %s: %s", method, path, response.Status, answer)
 	return answer
 }
 
 // cloudEnv tells foocloud which cloud to talk to.
 func (m *management) cloudEnv() []string {
 	return []string{"FOO_CLOUD_ENDPOINT=" + m.env["FOO_CLOUD_ENDPOINT"], "FOO_CLOUD_TOKEN_FILE=" + m.env["FOO_CLOUD_TOKEN_FILE"]}
+}
+
+// as is this cloud as another tenant sees it.
+func (m *management) as(tenant string) *management {
+	other := *m
+	other.env = maps.Clone(m.env)
+	other.env["FOO_CLOUD_TOKEN_FILE"] += "-" + tenant
+	return &other
+}
+
+// folderOf returns what the host has of an instance.
+func (m *management) folderOf(id string) string {
+	return filepath.Join(m.state, "cloud", "instances", id)
 }
 
 // instance is what `foocloud instances` says of an instance.
@@ -267,6 +291,7 @@ type instance struct {
 	Pool       string `json:"pool"`
 	Type       string `json:"type"`
 	Zone       string `json:"zone"`
+	Address    string `json:"address"`
 	State      string `json:"state"`
 	Message    string `json:"message"`
 }
