@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,6 +67,11 @@ func (r report) write(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// A run elsewhere, or of some of the tests, adds to what has been reported.
+	list := filepath.Join(r.output, "results-"+s.version+".jsonl")
+	if err := addList(list, all); err != nil {
+		return err
+	}
 	content, err := os.ReadFile(r.causes)
 	if err != nil {
 		return err
@@ -86,7 +92,11 @@ func (r report) write(ctx context.Context) error {
 	if err := os.MkdirAll(r.output, 0o755); err != nil { //nolint:gosec // everybody may read it
 		return err
 	}
-	return os.WriteFile(filepath.Join(r.output, "README.md"), written.Bytes(), fileMode)
+	return errors.Join(
+		os.WriteFile(filepath.Join(r.output, "README.md"), written.Bytes(), fileMode),
+		writeList(list, s.names, all),
+		writeJUnit(filepath.Join(r.output, "junit.xml"), s.names, all),
+	)
 }
 
 func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }

@@ -30,10 +30,10 @@ type result struct {
 	Name    string        `json:"name"`
 	State   string        `json:"state"`
 	Started time.Time     `json:"started"`
-	Took    time.Duration `json:"took"`
-	Message string        `json:"message"`
-	Where   string        `json:"where"`
-	Stolen  float64       `json:"stolen"`
+	Took    time.Duration `json:"took,omitempty"`
+	Message string        `json:"message,omitempty"`
+	Where   string        `json:"where,omitempty"`
+	Stolen  float64       `json:"stolen,omitempty"`
 }
 
 // readResults returns the results of each test, the last at the end.
@@ -54,10 +54,52 @@ func readResults(folder string) (map[string][]result, error) {
 		}
 		all[one.Name] = append(all[one.Name], one)
 	}
+	sortResults(all)
+	return all, nil
+}
+
+func sortResults(all map[string][]result) {
 	for _, results := range all {
 		slices.SortFunc(results, func(a, b result) int { return a.Started.Compare(b.Started) })
 	}
-	return all, nil
+}
+
+// addList adds the results in a list that writeList has written, if there is one, to those of a folder. A run that is in both counts once.
+func addList(path string, all map[string][]result) error {
+	content, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(content))
+	for decoder.More() {
+		var one result
+		if err := decoder.Decode(&one); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if !slices.ContainsFunc(all[one.Name], func(known result) bool { return known.Started.Equal(one.Started) }) {
+			all[one.Name] = append(all[one.Name], one)
+		}
+	}
+	sortResults(all)
+	return nil
+}
+
+// writeList writes all results, one on each line.
+func writeList(path string, names []string, all map[string][]result) error {
+	var list bytes.Buffer
+	encoder := json.NewEncoder(&list)
+	encoder.SetEscapeHTML(false)
+	for _, name := range names {
+		for _, one := range all[name] {
+			if err := encoder.Encode(one); err != nil {
+				return err
+			}
+		}
+	}
+	return os.WriteFile(path, list.Bytes(), fileMode)
 }
 
 // last returns the state of a test's last result, or that it has none.

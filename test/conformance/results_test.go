@@ -61,6 +61,16 @@ func TestLastResultCounts(t *testing.T) {
 	g.Expect(written.String()).To(And(
 		ContainSubstring("**2 of 4**"), ContainSubstring("1 failed, 1 were not run"), ContainSubstring("Cause: the disk is full"), ContainSubstring("| cli | 1 | 0 | 0 | 1 |"),
 	))
+	list := filepath.Join(folder, "list.jsonl")
+	g.Expect(writeList(list, names, all)).To(Succeed())
+	again := map[string][]result{"[sig-cli] missing": {{Name: "[sig-cli] missing", State: passed}}, "[sig-node] again": all["[sig-node] again"][1:]}
+	g.Expect(addList(list, again)).To(Succeed())
+	g.Expect(again).To(HaveLen(4))
+	g.Expect(again["[sig-node] again"]).To(Equal(all["[sig-node] again"]), "a result that is in both counts once")
+	g.Expect(addList(filepath.Join(folder, "none"), again)).To(Succeed())
+	g.Expect(os.WriteFile(list, []byte("{"), 0o600)).To(Succeed())
+	g.Expect(addList(list, again)).To(MatchError(ContainSubstring("list.jsonl")))
+
 	path := filepath.Join(folder, "junit.xml")
 	g.Expect(writeJUnit(path, names, all)).To(Succeed())
 	junit, err := os.ReadFile(path)

@@ -69,7 +69,7 @@ func (r run) do(ctx context.Context) error {
 	if len(names) > 0 {
 		err = r.onCluster(ctx, s, names)
 	}
-	return errors.Join(err, r.summarize(s, chosen))
+	return errors.Join(err, r.summarize(chosen))
 }
 
 // choose returns the names of the tests that the flags choose.
@@ -175,20 +175,10 @@ func (r run) ginkgo(ctx context.Context, s suite, c *cluster, names []string, pr
 	return err
 }
 
-// summarize writes the list of results and the JUnit file, and returns an error unless all chosen tests have passed.
-func (r run) summarize(s suite, chosen []string) error {
+// summarize prints what has not passed, and returns an error unless all chosen tests have.
+func (r run) summarize(chosen []string) error {
 	all, err := readResults(r.results)
 	if err != nil {
-		return err
-	}
-	if err := writeJUnit(filepath.Join(r.results, "junit.xml"), s.names, all); err != nil {
-		return err
-	}
-	var list strings.Builder
-	for _, name := range s.names {
-		_, _ = fmt.Fprintf(&list, "%s\t%s\n", last(all[name]), name)
-	}
-	if err := os.WriteFile(filepath.Join(r.results, "results.txt"), []byte(list.String()), 0o600); err != nil {
 		return err
 	}
 	count := map[string]int{}
