@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// avoidTaintKey differs from the taint that Cluster API gives the nodes of outdated MachineSets, because Cluster API removes
-// that one from all other nodes.
+// avoidTaintKey differs from the taint that Cluster API puts on the Nodes of outdated MachineSets,
+// because Cluster API removes that taint from all other Nodes.
 const avoidTaintKey = "controlplane.cluster.x-k8s.io/outdated"
 
 func isAvoidTaint(taint corev1.Taint) bool { return taint.Key == avoidTaintKey }
@@ -30,7 +30,7 @@ func (c *Connections) AvoidNode(ctx context.Context, cluster client.ObjectKey, n
 	return setAvoidTaint(ctx, connection.client, name, wanted[avoid]...)
 }
 
-// setAvoidTaint gives a node the wanted taint, or takes it away if none is wanted.
+// setAvoidTaint adds the wanted taint to a Node, or removes the taint if none is wanted.
 func setAvoidTaint(ctx context.Context, c client.Client, name string, wanted ...corev1.Taint) error {
 	node := &corev1.Node{}
 	if err := c.Get(ctx, client.ObjectKey{Name: name}, node); err != nil {
@@ -41,7 +41,7 @@ func setAvoidTaint(ctx context.Context, c client.Client, name string, wanted ...
 	}
 	before := node.DeepCopy()
 	node.Spec.Taints = append(slices.DeleteFunc(node.Spec.Taints, isAvoidTaint), wanted...)
-	// The patch replaces all taints, so it must fail if others have changed meanwhile.
+	// The patch replaces all taints, so it must fail if somebody else has changed them meanwhile.
 	if err := c.Patch(ctx, node, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("changing the taints of node %s: %w", name, err)
 	}

@@ -15,21 +15,22 @@ import (
 )
 
 const (
-	// clusterQPS is how many requests a second are sent to one cluster over time.
+	// clusterQPS is the average number of requests per second to one cluster.
 	clusterQPS = 20
-	// clusterBurst is how many requests are sent to one cluster at once.
+	// clusterBurst is how many requests may be sent to one cluster at once.
 	clusterBurst = 40
 )
 
-// Clusters reaches workload clusters by their kubeconfig secrets alone, for programs without a ClusterCache. A connection is
-// kept for each cluster until its secret changes or is deleted. It is safe for concurrent use.
+// Clusters connects to workload clusters with nothing but their kubeconfig Secrets, for programs
+// without a ClusterCache. It keeps a connection to each cluster until the Secret changes or is
+// deleted. It is safe for concurrent use.
 type Clusters struct {
 	direct *direct
 	etcd   *etcdClients
 }
 
-// NewClusters returns access to workload clusters. Secrets are read from cached first, which may hold only the secrets with
-// Cluster API's label, and then from live.
+// NewClusters returns access to workload clusters. It reads Secrets from cached first, which may
+// hold only the Secrets with Cluster API's label, and then from live.
 func NewClusters(cached, live client.Reader) (*Clusters, error) {
 	clients, err := newDirect(secretReader{cached: cached, live: live})
 	if err != nil {
@@ -43,10 +44,11 @@ func NewClusters(cached, live client.Reader) (*Clusters, error) {
 	return &Clusters{direct: clients, etcd: newEtcdClients(etcdIdle)}, nil
 }
 
-// Client returns a client of a workload cluster that does not cache. It knows the kinds of client-go, and discovers other
-// kinds, as unstructured objects, at their first use. A request takes at most 10 seconds, and may have to wait before: 20
-// requests a second are sent to a cluster, and up to 40 at once. A missing kubeconfig secret is NotFound. The API server is
-// not asked yet.
+// Client returns a client for a workload cluster that does not cache. It knows the kinds of
+// client-go, and discovers other kinds, as unstructured objects, when they are first used. A
+// request takes at most 10 seconds, but may have to wait before it is sent: a cluster gets 20
+// requests per second, with bursts of up to 40. A missing kubeconfig Secret is a NotFound error.
+// Client does not contact the API server.
 func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client.Client, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
@@ -55,7 +57,8 @@ func (c *Clusters) Client(ctx context.Context, cluster client.ObjectKey) (client
 	return connection.client, nil
 }
 
-// Config returns how to reach the API server of a workload cluster, for requests that are not about objects. A request takes at most 10 seconds.
+// Config returns how to connect to the API server of a workload cluster, for requests that are not
+// about objects. A request takes at most 10 seconds.
 func (c *Clusters) Config(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error) {
 	connection, err := c.direct.connect(ctx, cluster)
 	if err != nil {
@@ -64,7 +67,7 @@ func (c *Clusters) Config(ctx context.Context, cluster client.ObjectKey) (*rest.
 	return rest.CopyConfig(connection.config), nil
 }
 
-// Forget drops what is kept for a cluster that no longer exists.
+// Forget drops everything that is kept for a cluster that no longer exists.
 func (c *Clusters) Forget(cluster client.ObjectKey) {
 	c.direct.forget(cluster)
 	c.etcd.forget(cluster)

@@ -31,20 +31,20 @@ import (
 const (
 	// kubeadmConfigName is the ConfigMap that kubeadm uploads once the first API server serves.
 	kubeadmConfigName = "kubeadm-config"
-	// nodeRoleLabel is what kubeadm marks control plane nodes with.
+	// nodeRoleLabel is how kubeadm marks control plane Nodes.
 	nodeRoleLabel = "node-role.kubernetes.io/control-plane"
-	// initializedTimeout is how long one look for an API server that may not serve yet takes at most. A load balancer
-	// that holds early connections answers within it the moment the API server is up.
+	// initializedTimeout bounds one request to an API server that may not serve yet. A load
+	// balancer that holds early connections answers within this time once the API server is up.
 	initializedTimeout = 2 * time.Second
-	// observeTimeout bounds one observation, unless etcd alone may take half of it.
+	// observeTimeout bounds one observation, unless twice the etcd timeout is longer.
 	observeTimeout = 10 * time.Second
 )
 
-// controlPlanePods is the label that kubeadm puts on its static pods.
+// controlPlanePods returns the label that kubeadm puts on its static Pods.
 func controlPlanePods() labels.Set { return labels.Set{"tier": "control-plane"} }
 
-// CacheByObject returns the cache options of a ClusterCache that Connections uses: of all pods, it needs only the control
-// plane's static pods.
+// CacheByObject returns the cache options that Connections requires of a ClusterCache: of all Pods,
+// the cache holds only the control plane's static Pods.
 func CacheByObject() map[client.Object]ctrlcache.ByObject {
 	return map[client.Object]ctrlcache.ByObject{
 		&corev1.Pod{}: {
@@ -53,23 +53,24 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 	}
 }
 
-// Connections is Access to real clusters.
+// Connections implements Access for real clusters.
 type Connections struct {
 	*Clusters
 	cache       clustercache.ClusterCache
 	initialized *looks[bool]
 	observed    *looks[Observation]
-	// permitted has the version for which the cluster role bindings of a cluster were made.
+	// permitted is the version for which the cluster role bindings of a cluster were created.
 	permitted sync.Map
-	// wake has the controller of Source look at a cluster again; nil before there is one.
+	// wake triggers a reconcile of a cluster in the controller of Source; nil before there is one.
 	wake atomic.Pointer[func(client.ObjectKey)]
 }
 
 var _ Access = &Connections{}
 
-// NewConnections returns access through a ClusterCache and, where it is not connected, through the kubeconfig secrets.
-// Secrets are read from cached first, which may hold only the secrets with Cluster API's label, and then from live. The
-// timeout bounds everything that one etcd member is asked at once; zero is 5 s.
+// NewConnections returns access through a ClusterCache or, where that is not connected, through the
+// kubeconfig Secrets. It reads Secrets from cached first, which may hold only the Secrets with
+// Cluster API's label, and then from live. The timeout bounds one round of requests to an etcd
+// member; zero means 5 s.
 func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader, timeout time.Duration) (*Connections, error) {
 	clients, err := newDirect(secretReader{cached: cached, live: live})
 	if err != nil {
@@ -108,7 +109,7 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey)
 			return false, err
 		}
 		key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
-		// No route, no answer, no such ConfigMap: this is what a starting cluster looks like.
+		// A starting cluster has no route, does not answer, or has no such ConfigMap.
 		return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
 	})
 }
@@ -129,7 +130,8 @@ func (c *Connections) observe(ctx context.Context, query Query) (Observation, er
 	}
 	observation := Observation{Nodes: nodes}
 	if query.Etcd == EtcdExternal {
-		// What informers remember is no sign of life, and no etcd is asked that would be one.
+		// Cached objects do not prove that the API server is alive, and external etcd is not
+		// queried through it.
 		return observation, c.answers(ctx, query.Cluster)
 	}
 	if len(nodes) > 0 {

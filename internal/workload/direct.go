@@ -28,7 +28,8 @@ import (
 // requestTimeout bounds one request to a workload cluster.
 const requestTimeout = 10 * time.Second
 
-// secretReader finds the secrets of a cluster, also those that a user made without Cluster API's label.
+// secretReader reads the Secrets of a cluster, including those that a user created without Cluster
+// API's label.
 type secretReader struct {
 	cached client.Reader
 	live   client.Reader
@@ -45,20 +46,21 @@ func (r secretReader) get(ctx context.Context, cluster client.ObjectKey, purpose
 	return found, nil
 }
 
-// direct makes clients from kubeconfig secrets and keeps them until the secret changes or is deleted.
+// direct creates clients from kubeconfig Secrets, and keeps each until its Secret changes or is
+// deleted.
 type direct struct {
 	secrets secretReader
 	scheme  *runtime.Scheme
-	// newMapper returns a mapper of the kinds of a cluster.
+	// newMapper returns a mapper for the kinds of a cluster.
 	newMapper func(*rest.Config, *http.Client) (meta.RESTMapper, error)
-	// newLimiter returns a limiter of the requests to one cluster; nil is no limit.
+	// newLimiter returns a limiter for the requests to one cluster; nil means no limit.
 	newLimiter func() flowcontrol.RateLimiter
 
 	mu      sync.Mutex
 	clients map[client.ObjectKey]connection
 }
 
-// connection is a client, and what it was made from.
+// connection is a client and its inputs.
 type connection struct {
 	config          *rest.Config
 	http            *http.Client
@@ -85,7 +87,7 @@ func newDirect(secrets secretReader) (*direct, error) {
 	}, nil
 }
 
-// knownKinds maps the few kinds that are used, which saves each new client the discovery of the API.
+// knownKinds maps the few kinds that are used, so that new clients need no API discovery.
 func knownKinds() meta.RESTMapper {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Node"), meta.RESTScopeRoot)
@@ -126,12 +128,14 @@ func (d *direct) connect(ctx context.Context, cluster client.ObjectKey) (connect
 func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
 	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
 	if err != nil {
-		// The parser's own error is left out, since it may quote the credentials that it could not parse.
+		// The parser's own error is omitted, because it may quote the credentials that it could not
+		// parse.
 		return connection{}, fmt.Errorf("secret %s: data[%q] is not a kubeconfig", kubeconfig.Name, secret.KubeconfigDataName)
 	}
 	config.Timeout = requestTimeout
 	config.QPS = -1
-	// A limiter in the configuration is shared by the clients of all kinds, which would otherwise have one each.
+	// A limiter in the configuration is shared by the clients of all kinds. Otherwise each would
+	// have its own.
 	config.RateLimiter = d.newLimiter()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {

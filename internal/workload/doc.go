@@ -1,23 +1,27 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package workload reaches the API servers and the etcd of workload clusters with the kubeconfig secrets of Cluster API.
+// Package workload connects to the API servers and etcds of workload clusters with Cluster API's
+// kubeconfig Secrets.
 //
-// Cluster API's ClusterCache makes one attempt to connect once the infrastructure is provisioned and tries again only 30
-// seconds later, which is longer than a cluster needs to come up. So until the ClusterCache is connected, a direct client is
-// used: it is made from the kubeconfig secret, costs one connection, and discovers nothing. Once it is connected, nodes and
-// static pods are read from its informers, and only then can changes be watched.
+// Cluster API's ClusterCache makes one attempt to connect once the infrastructure is provisioned,
+// and retries only after 30 seconds, which is longer than a cluster needs to come up. So until the
+// ClusterCache is connected, this package uses a direct client: it is created from the kubeconfig
+// Secret, costs one connection, and needs no discovery. Once the ClusterCache is connected, Nodes
+// and static Pods are read from its informers. Only then can changes be watched.
 //
-// Programs without a ClusterCache use Clusters, which makes direct clients only, for objects of any kind, and limits their
-// requests.
+// Programs without a ClusterCache use Clusters. It creates only direct clients, for objects of any
+// kind, and limits their requests.
 //
-// etcd is reached by port-forward through the API server, so only the API server's endpoint has to be reachable. All members
-// are asked, because a member that is cut off still answers, with what was true in the past.
+// etcd is reached by port-forward through the API server, so only the API server's endpoint must be
+// reachable. All members are queried, because a member that is cut off still answers, with outdated
+// information.
 //
-// A cluster that does not answer is looked at in the background, so it never holds up the others.
+// A cluster that does not answer is queried in the background, so it never delays the others.
 //
-// What kubeadm stores in the cluster is written with the code of Cluster API's kubeadm control plane.
+// What kubeadm stores in the cluster is written with the code of Cluster API's kubeadm control
+// plane provider.
 //
-// Limits: only what a kubeadm control plane has is read: its nodes, its static pods, its stacked etcd. External etcd is not
-// read, and its problems hold up nothing.
+// Limits: only the parts of a kubeadm control plane are read: its Nodes, its static Pods and its
+// stacked etcd. External etcd is not read, and its problems block nothing.
 package workload

@@ -20,11 +20,13 @@ import (
 
 const (
 	etcdPort = 2379
-	// etcdTimeout bounds by default all that is asked of one member at once, including the connection.
+	// etcdTimeout is the default limit for one round of requests to a member, including the
+	// connection.
 	etcdTimeout = 5 * time.Second
 )
 
-// MoveEtcdLeader implements Access. Only the leader can hand over, so the leader is asked.
+// MoveEtcdLeader implements Access. The request goes to the leader, because only the leader can
+// transfer leadership.
 func (c *Connections) MoveEtcdLeader(ctx context.Context, cluster client.ObjectKey, from, to Member) error {
 	err := c.withEtcd(ctx, cluster, from.Name, func(ctx context.Context, etcd *clientv3.Client) error {
 		_, err := etcd.MoveLeader(ctx, to.ID)
@@ -48,7 +50,7 @@ func (c *Connections) RemoveEtcdMember(ctx context.Context, cluster client.Objec
 	return nil
 }
 
-// withEtcd runs do with a client of the etcd member on a node, for at most the timeout of etcd.
+// withEtcd runs do with a client for the etcd member on a node, limited by the timeout of etcd.
 func (c *Connections) withEtcd(ctx context.Context, cluster client.ObjectKey, node string, do func(context.Context, *clientv3.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
@@ -68,7 +70,8 @@ func signClient(authorityPEM, keyPEM []byte) (tls.Certificate, error) {
 	if err != nil || authorityKey == nil {
 		return tls.Certificate{}, fmt.Errorf("data[%q] is not a PEM private key", secret.TLSKeyDataName)
 	}
-	// An elliptic-curve key costs next to nothing to make, and an authority of any kind may sign it.
+	// An elliptic-curve key is cheap to create, and an authority with a key of any kind can sign
+	// its certificate.
 	key, err := certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
 	if err != nil {
 		return tls.Certificate{}, fmt.Errorf("making a client key: %w", err)

@@ -24,18 +24,21 @@ import (
 )
 
 const (
-	// etcdIdle is how long the connection to a member is kept after it was used. Reconciles come in bursts, and a
-	// connection costs three TLS handshakes; a cluster in which nothing changes needs none.
+	// etcdIdle is how long an unused connection to a member is kept. Reconciles come in bursts, and
+	// a connection costs three TLS handshakes. A cluster in which nothing changes needs no
+	// connection.
 	etcdIdle = time.Minute
-	// etcdCertificateAge is when a client certificate is replaced, long before it expires.
+	// etcdCertificateAge is the age at which a client certificate is replaced, long before it
+	// expires.
 	etcdCertificateAge = 24 * time.Hour
 )
 
-// etcdClients are the clients of the etcds of all clusters, each kept until a secret that it was made from changes.
+// etcdClients holds clients for the etcds of all clusters. Each is kept until one of the Secrets
+// that it was created from changes.
 type etcdClients struct {
-	// idle is how long the connection to a member is kept after it was used.
+	// idle is how long an unused connection to a member is kept.
 	idle time.Duration
-	// timeout bounds all that is asked of one member at once.
+	// timeout bounds one round of requests to a member.
 	timeout time.Duration
 
 	mu       sync.Mutex
@@ -46,13 +49,13 @@ func newEtcdClients(idle time.Duration) *etcdClients {
 	return &etcdClients{idle: idle, timeout: etcdTimeout, clusters: map[client.ObjectKey]*etcdCluster{}}
 }
 
-// etcdCluster has the clients of the members of one cluster.
+// etcdCluster holds the clients for the members of one cluster.
 type etcdCluster struct {
-	// madeFrom are the resource versions of the secrets.
+	// madeFrom holds the resource versions of the Secrets.
 	madeFrom string
 	made     time.Time
 	forward  forwarder
-	// authority signs the certificates of the members, and has signed the client's.
+	// authority signs the certificates of the members. It has also signed the client's certificate.
 	authority   *x509.CertPool
 	certificate tls.Certificate
 	idle        time.Duration
@@ -61,7 +64,8 @@ type etcdCluster struct {
 	members map[string]*keptClient
 }
 
-// keptClient is a client of one member. The timer closes it when it has not been used for a while, and runs only then.
+// keptClient is a client for one member. The timer closes it after a period without use. It runs
+// only while the client is unused.
 type keptClient struct {
 	client *clientv3.Client
 	idle   *time.Timer
@@ -79,7 +83,8 @@ func (c *Clusters) etcdOf(ctx context.Context, cluster client.ObjectKey) (*etcdC
 	return c.etcd.get(cluster, connection, authority)
 }
 
-// get returns the clients of a cluster's etcd, which it makes if there are none from the same secrets.
+// get returns the clients for a cluster's etcd. It creates them unless there are some from the same
+// Secrets.
 func (e *etcdClients) get(cluster client.ObjectKey, connection connection, authority *corev1.Secret) (*etcdCluster, error) {
 	madeFrom := connection.resourceVersion + "/" + authority.ResourceVersion
 	e.mu.Lock()
@@ -115,14 +120,15 @@ func (e *etcdClients) forget(cluster client.ObjectKey) {
 	}
 }
 
-// with runs do with a client of the member on a node. After an error, the next call makes a new connection.
+// with runs do with a client for the member on a node. After an error, the next call makes a new
+// connection.
 func (e *etcdCluster) with(ctx context.Context, node string, do func(context.Context, *clientv3.Client) error) error {
 	member, err := e.take(ctx, node)
 	if err != nil {
 		return err
 	}
 	if err := do(ctx, member.client); err != nil {
-		// The error that counts is the first.
+		// The first error is the one that matters.
 		_ = member.client.Close()
 		return err
 	}
@@ -130,7 +136,7 @@ func (e *etcdCluster) with(ctx context.Context, node string, do func(context.Con
 	return nil
 }
 
-// take returns a client that nobody else uses, and whose connection was not lost.
+// take returns a client that nobody else uses and whose connection works.
 func (e *etcdCluster) take(ctx context.Context, node string) (*keptClient, error) {
 	e.mu.Lock()
 	kept, ok := e.members[node]
@@ -149,7 +155,7 @@ func (e *etcdCluster) take(ctx context.Context, node string) (*keptClient, error
 	return &keptClient{client: made}, nil
 }
 
-// putBack keeps a client for the next caller, for a while.
+// putBack keeps a client for the next caller, for a limited time.
 func (e *etcdCluster) putBack(node string, member *keptClient) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -168,7 +174,7 @@ func (e *etcdCluster) putBack(node string, member *keptClient) {
 	e.members[node] = member
 }
 
-// close closes the clients, and keeps none from now on.
+// close closes the clients. None is kept from then on.
 func (e *etcdCluster) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -180,11 +186,12 @@ func (e *etcdCluster) close() {
 	e.members = nil
 }
 
-// errConnectionLost ends a client whose connection broke.
+// errConnectionLost is the error of a client whose connection broke.
 var errConnectionLost = errors.New("the connection was lost")
 
-// connect makes a client of the member on a node, with one connection. gRPC would try to connect until time is up and not say
-// why it failed, so the connection is made before, and once it is lost the next caller makes another.
+// connect creates a client for the member on a node, with one connection. gRPC would keep trying to
+// connect until the timeout and not report why it failed. So connect makes the connection first;
+// once it is lost, the next caller makes another.
 func (e *etcdCluster) connect(ctx context.Context, node string) (*clientv3.Client, error) {
 	only, err := e.dial(ctx, node)
 	if err != nil {
@@ -193,9 +200,9 @@ func (e *etcdCluster) connect(ctx context.Context, node string) (*clientv3.Clien
 	ready := make(chan net.Conn, 1)
 	ready <- only
 	etcd, err := clientv3.New(clientv3.Config{
-		// The client outlives the call that it is made for.
+		// The client outlives the call that it is created for.
 		Context: context.WithoutCancel(ctx),
-		// The dialer secures the connections itself.
+		// The dialer itself sets up TLS.
 		Endpoints:       []string{"http://" + staticPodName(Etcd, node)},
 		Logger:          zap.NewNop(),
 		MaxUnaryRetries: 1,
@@ -221,8 +228,9 @@ func (e *etcdCluster) connect(ctx context.Context, node string) (*clientv3.Clien
 	return etcd, nil
 }
 
-// dial connects to the member on a node. The serving certificate proves which member answers, whichever way the connection
-// went: kubeadm makes it for the name of the node, and others for the name of the pod.
+// dial connects to the member on a node. The serving certificate proves which member answers,
+// whichever route the connection took: kubeadm issues it for the name of the Node, others for the
+// name of the Pod.
 func (e *etcdCluster) dial(ctx context.Context, node string) (net.Conn, error) {
 	pod := staticPodName(Etcd, node)
 	raw, err := e.forward(ctx, pod, etcdPort)

@@ -18,26 +18,28 @@ import (
 )
 
 var (
-	// ErrEtcdUnmanaged says that the user runs etcd, so it cannot be reached: it does not run on the control plane's nodes, or
-	// the key of its authority, which signs client certificates, is not in the management cluster.
+	// ErrEtcdUnmanaged means that the user runs etcd, so it cannot be reached: it does not run on
+	// the control plane's Nodes, or the key of its CA, which signs client certificates, is not in
+	// the management cluster.
 	ErrEtcdUnmanaged = errors.New("etcd is not run by the control plane")
-	// ErrNoHealthyMember says that no member of etcd can be asked.
+	// ErrNoHealthyMember means that no member of etcd can be used.
 	ErrNoHealthyMember = errors.New("etcd has no healthy member")
 )
 
-// EtcdMember is a member of etcd, a client of it, and what etcd says about itself.
+// EtcdMember is a member of etcd, with a client for it and what etcd reports about itself.
 type EtcdMember struct {
-	// Client of this member alone.
+	// Client is for this member alone.
 	Client *clientv3.Client
-	// Member that the client asks.
+	// Member is the one that the client is for.
 	Member Member
-	// State of etcd when the member was chosen.
+	// State is the state of etcd when the member was chosen.
 	State EtcdState
 }
 
-// WithHealthyEtcdMember runs do with a client of one healthy member that is no learner, and is not the leader where there is
-// a choice. Choosing it takes no longer than an observation; do runs for as long as it needs or the context allows, with the
-// client for itself. It returns the error of do as it is, or ErrEtcdUnmanaged or ErrNoHealthyMember.
+// WithHealthyEtcdMember runs do with a client for one healthy member that is not a learner and, if
+// there is a choice, not the leader. Choosing the member takes no longer than an observation. do
+// may run for as long as the context allows, and has the client to itself. WithHealthyEtcdMember
+// returns the unchanged error of do, or ErrEtcdUnmanaged or ErrNoHealthyMember.
 func (c *Clusters) WithHealthyEtcdMember(ctx context.Context, cluster client.ObjectKey, do func(context.Context, EtcdMember) error) error {
 	members, state, err := c.chooseFrom(ctx, cluster)
 	if err != nil {
@@ -52,11 +54,11 @@ func (c *Clusters) WithHealthyEtcdMember(ctx context.Context, cluster client.Obj
 	})
 }
 
-// chooseFrom returns the clients of etcd, and what etcd says about itself.
+// chooseFrom returns the clients for etcd, and what etcd reports about itself.
 func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*etcdCluster, EtcdState, error) {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
-	// The secrets come first: without a key for etcd there is no need to ask the cluster.
+	// Read the Secrets first: without a key for etcd there is no need to query the cluster.
 	members, err := c.etcdOf(ctx, cluster)
 	if err != nil {
 		return nil, EtcdState{}, err
@@ -81,7 +83,8 @@ func (c *Clusters) chooseFrom(ctx context.Context, cluster client.ObjectKey) (*e
 	return members, members.observe(ctx, nodes), nil
 }
 
-// choose returns a member without a problem that is not the leader if possible, since the leader has the most to do.
+// choose returns a member without a problem. It avoids the leader if possible, because the leader
+// has the most work.
 func (s EtcdState) choose() (Member, bool) {
 	fit := slices.DeleteFunc(slices.Clone(s.Members), func(member Member) bool { return member.problem() != "" })
 	if len(fit) == 0 {
@@ -100,7 +103,7 @@ func (s EtcdState) leads(member Member) int {
 	return 0
 }
 
-// problems says what keeps each member from being asked.
+// problems describes why each member cannot be used.
 func (s EtcdState) problems() string {
 	if s.Problem != "" {
 		return s.Problem
@@ -112,7 +115,7 @@ func (s EtcdState) problems() string {
 	return cmp.Or(strings.Join(problems, "; "), "it has no members")
 }
 
-// problem says what keeps a member from being asked; empty if nothing does.
+// problem describes why a member cannot be used; empty if it can.
 func (m Member) problem() string {
 	corrupt := etcdserverpb.AlarmType_CORRUPT.String()
 	switch {

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// errLearner is the answer of a learner, which answers no question but the one for its status.
+// errLearner is the problem of a learner, which answers only status requests.
 var errLearner = errors.New("it is a learner, which does not know the members for sure")
 
-// answer is what one member says.
+// answer is what one member reports.
 type answer struct {
 	node      string
 	clusterID uint64
@@ -34,7 +34,8 @@ type answer struct {
 	err       error
 }
 
-// observeEtcd asks all members at once, because each may have a different view of the cluster.
+// observeEtcd queries all members concurrently, because each may have a different view of the
+// cluster.
 func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey, nodes []Node) EtcdState {
 	ctx, cancel := context.WithTimeout(ctx, c.etcd.timeout)
 	defer cancel()
@@ -45,8 +46,8 @@ func (c *Connections) observeEtcd(ctx context.Context, cluster client.ObjectKey,
 	return members.observe(ctx, nodes)
 }
 
-// strangerPatience is how long the answer of a node is awaited that runs no member by what other members say. Its machine
-// may be gone for good, and the answer with it.
+// strangerPatience is how long to wait for a node that runs no member according to the other
+// members. Its machine may be gone for good.
 const strangerPatience = 500 * time.Millisecond
 
 func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
@@ -56,7 +57,7 @@ func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
 	answered := make(chan answer, len(nodes))
 	pending := map[string]bool{}
 	for _, node := range nodes {
-		// A member that does not run yet would only cost the wait for a timeout.
+		// Querying a member that does not run yet would only cost a timeout.
 		if state := node.Pods[Etcd].State; state != PodRunning {
 			answers = append(answers, answer{node: node.Name, err: fmt.Errorf("its pod is in state %s", state)})
 			continue
@@ -81,8 +82,9 @@ func (e *etcdCluster) observe(ctx context.Context, nodes []Node) EtcdState {
 	return newEtcdState(answers)
 }
 
-// strangers says whether none of the nodes runs a member, by what at least as many members with a leader say as there are
-// such nodes, all of them the same. A member that has not started has no name, and may be any node's.
+// strangers reports whether none of the nodes runs a member. To be sure, at least as many members
+// with a leader as there are such nodes must have answered, and all of them must agree. A member
+// that has not started has no name, and may belong to any node.
 func strangers(nodes map[string]bool, answers []answer) bool {
 	var views []answer
 	for _, one := range answers {
@@ -111,14 +113,14 @@ func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 			result.learner = true
 			return nil
 		}
-		// The answers come from the member itself, also when the cluster has no leader.
+		// A member answers this from its own data, even if the cluster has no leader.
 		members, err := etcd.MemberList(ctx, clientv3.WithSerializable())
 		if err != nil {
 			return fmt.Errorf("asking for its members: %w", err)
 		}
 		result.members = members.Members
 		if result.leader == 0 {
-			// Without a leader it does not answer.
+			// A member without a leader does not answer the next request.
 			return nil
 		}
 		alarms, err := etcd.AlarmList(ctx)
@@ -135,13 +137,14 @@ func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 	return result
 }
 
-// maintenance uses the connection of the client, which itself would make a new one for each status.
+// maintenance uses the existing connection of the client. The client itself would open a new one
+// for each status request.
 func maintenance(etcd *clientv3.Client) clientv3.Maintenance {
 	return clientv3.NewMaintenanceFromMaintenanceClient(etcdserverpb.NewMaintenanceClient(etcd.ActiveConnection()), etcd)
 }
 
-// newEtcdState brings together what the members say. The view that most members with a leader share counts; a member with a
-// different view has a problem.
+// newEtcdState combines the answers of the members. The view that most members with a leader share
+// is taken as the truth; a member with a different view has a problem.
 func newEtcdState(answers []answer) EtcdState {
 	view, ok := prevailing(answers)
 	if !ok {
@@ -154,7 +157,7 @@ func newEtcdState(answers []answer) EtcdState {
 	state := EtcdState{Leader: view.leader, Members: make([]Member, 0, len(view.members))}
 	for _, member := range view.members {
 		converted := Member{ID: member.GetID(), Name: member.GetName(), Learner: member.GetIsLearner(), Alarms: alarmsOf(member.GetID(), answers)}
-		// A member without a name has not started, so it cannot be asked.
+		// A member without a name has not started, so it cannot be queried.
 		if converted.Name != "" {
 			converted.Problem, converted.DatabaseSize = account(converted, view, answers)
 		}
@@ -179,7 +182,7 @@ func prevailing(answers []answer) (answer, bool) {
 			}
 		}
 		if candidate.leader != 0 {
-			// A member that sees a leader is part of etcd's majority.
+			// A member that sees a leader belongs to etcd's majority.
 			number += 2 * len(answers)
 		}
 		if number > votes {
@@ -189,7 +192,7 @@ func prevailing(answers []answer) (answer, bool) {
 	return best, votes > 0
 }
 
-// agrees says whether two members see the same cluster with the same members.
+// agrees reports whether two members see the same cluster with the same members.
 func (a answer) agrees(other answer) bool {
 	return a.clusterID == other.clusterID && maps.Equal(identities(a.members), identities(other.members))
 }
@@ -242,7 +245,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 	return "", own.size
 }
 
-// complaints leaves out what is reported as an alarm already.
+// complaints omits what is already reported as an alarm.
 func complaints(reported []string) []string {
 	return slices.DeleteFunc(slices.Clone(reported), func(text string) bool {
 		return text == "" || strings.Contains(text, "alarm:") || strings.Contains(text, "memberID:")

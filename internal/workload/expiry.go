@@ -21,12 +21,13 @@ const (
 	defaultAPIServerPort = 6443
 	// expiryTimeout bounds the handshake with one API server.
 	expiryTimeout = 5 * time.Second
-	// servingName is the common name of the serving certificates that kubeadm makes for API servers.
+	// servingName is the common name of the serving certificates that kubeadm issues for API
+	// servers.
 	servingName = "kube-apiserver"
 )
 
-// CertificateExpiry implements Access. The API server is reached by port-forward through the cluster's endpoint, and shows
-// its certificate in the handshake.
+// CertificateExpiry implements Access. It connects to the API server by port-forward through the
+// cluster's endpoint, and reads the certificate from the handshake.
 func (c *Connections) CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, expiryTimeout)
 	defer cancel()
@@ -53,7 +54,8 @@ func (c *Connections) certificateExpiry(ctx context.Context, endpoint APIServerE
 	return shownExpiry(ctx, raw, authority)
 }
 
-// shownExpiry reads when the certificate that is shown on a connection expires, and closes the connection.
+// shownExpiry returns when the certificate presented on a connection expires, and closes the
+// connection.
 func shownExpiry(ctx context.Context, raw net.Conn, authority *x509.CertPool) (time.Time, error) {
 	secured, err := secure(ctx, raw, verifiedTLS(authority))
 	var invalid x509.CertificateInvalidError

@@ -26,8 +26,8 @@ func (c *Connections) TakeLeadership(ctx context.Context, cluster client.ObjectK
 	return takeLeadership(ctx, connection.client, gone)
 }
 
-// takeLeadership takes the holder off the lease of the controller manager if it ran on one of the hosts. The identity of a
-// holder is the name of its host and a random part.
+// takeLeadership clears the holder of the controller manager's lease if it ran on one of the hosts.
+// A holder's identity is its host name followed by a random part.
 func takeLeadership(ctx context.Context, c client.Client, gone []string) error {
 	lease := &coordinationv1.Lease{}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: string(ControllerManager)}
@@ -40,7 +40,7 @@ func takeLeadership(ctx context.Context, c client.Client, gone []string) error {
 	}
 	before := lease.DeepCopy()
 	lease.Spec.HolderIdentity = ptr.To("")
-	// The lock leaves alone what another controller manager has taken over meanwhile.
+	// The optimistic lock protects a lease that another controller manager has acquired meanwhile.
 	if err := c.Patch(ctx, lease, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("taking the leadership from %s, whose machine is gone: %w", holder, err)
 	}

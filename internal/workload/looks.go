@@ -14,35 +14,38 @@ import (
 )
 
 const (
-	// patience is how long a caller waits for a look at a cluster. A cluster that works answers much sooner.
+	// patience is how long a caller waits for a look at a cluster. A healthy cluster answers much
+	// sooner.
 	patience = time.Second
-	// freshFor is how long the result of a look waits for its caller, who is woken when there is one.
+	// freshFor is how long the result of a look is kept for its caller, who is woken when the look
+	// ends.
 	freshFor = 10 * time.Second
 )
 
-// ErrPending is returned while a workload cluster has not answered yet. It says nothing about the cluster: the answer, or
-// why there is none, is there when the caller is woken.
+// ErrPending is returned while a workload cluster has not answered yet. It says nothing about the
+// cluster. The caller is woken once there is an answer or an error.
 var ErrPending = errors.New("the workload cluster has not answered yet")
 
-// errNoAnswer is why a look ends at its deadline.
+// errNoAnswer is the error of a look that reached its deadline.
 var errNoAnswer = errors.New("the workload cluster did not answer in time")
 
-// looks run in the background, at most one at each cluster at a time, each with its own deadline. Callers wait only for
-// clusters that answered soon the last time, and not for long, so clusters that do not answer never hold up the others.
+// looks run in the background, at most one per cluster at a time, each with its own deadline. A
+// caller waits, briefly, only for a cluster that answered quickly the last time. So clusters that
+// do not answer never delay the others.
 type looks[T any] struct {
 	// limit bounds one look.
 	limit time.Duration
 	clock clock.Clock
-	// wake is called when a look ends that a caller did not wait for.
+	// wake is called at the end of a look that a caller did not wait for.
 	wake func(cluster client.ObjectKey)
 
 	mu      sync.Mutex
 	current map[client.ObjectKey]*look[T]
-	// slow are the clusters whose last look somebody waited for in vain.
+	// slow holds the clusters whose last look took longer than a caller waited.
 	slow map[client.ObjectKey]bool
 }
 
-// look is one look at a cluster. All but done belongs to the lock of the looks.
+// look is one look at a cluster. The lock of looks guards all fields but done.
 type look[T any] struct {
 	// done is closed when the look has ended.
 	done    chan struct{}
@@ -60,8 +63,8 @@ func newLooks[T any](limit time.Duration, clock clock.Clock, wake func(client.Ob
 	}
 }
 
-// at returns what do returns, which looks at the cluster, or ErrPending if that takes too long. After ErrPending, the caller
-// is woken when the look has ended, and the next call returns its result.
+// at returns the result of do, which looks at the cluster, or ErrPending if that takes too long.
+// After ErrPending, the caller is woken when the look ends, and the next call returns its result.
 func (l *looks[T]) at(ctx context.Context, cluster client.ObjectKey, do func(context.Context) (T, error)) (T, error) {
 	one, slow := l.join(ctx, cluster, do)
 	if !slow {
@@ -86,7 +89,8 @@ func (l *looks[T]) at(ctx context.Context, cluster client.ObjectKey, do func(con
 	return one.result, one.err
 }
 
-// join returns the current look at a cluster, which it begins if there is none, and whether the cluster is slow.
+// join returns the current look at a cluster, and whether the cluster is slow. It starts a look if
+// there is none.
 func (l *looks[T]) join(ctx context.Context, cluster client.ObjectKey, do func(context.Context) (T, error)) (*look[T], bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +121,7 @@ func (l *looks[T]) run(ctx context.Context, cluster client.ObjectKey, one *look[
 	}
 }
 
-// forget ends the look at a cluster.
+// forget cancels the look at a cluster.
 func (l *looks[T]) forget(cluster client.ObjectKey) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

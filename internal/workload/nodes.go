@@ -38,7 +38,7 @@ func listNodes(ctx context.Context, reader client.Reader, mode EtcdMode) ([]Node
 	return result, nil
 }
 
-// addUnlabelled adds the nodes that run an API server though they have no label that says so.
+// addUnlabelled adds the Nodes that run an API server but lack the label for it.
 func addUnlabelled(ctx context.Context, reader client.Reader, nodes *corev1.NodeList, pods []corev1.Pod) error {
 	known := map[string]bool{}
 	for _, node := range nodes.Items {

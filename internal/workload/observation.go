@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Component is a part of the control plane that runs as a static pod.
+// Component is a part of the control plane that runs as a static Pod.
 type Component string
 
 const (
@@ -31,43 +31,44 @@ func Components(mode EtcdMode) []Component {
 	return components
 }
 
-// PodState is the state of a component's static pod.
+// PodState is the state of a component's static Pod.
 type PodState string
 
 const (
-	// PodMissing means that the API server knows no such pod.
+	// PodMissing means that the API server has no such Pod.
 	PodMissing PodState = "DoesNotExist"
-	// PodProvisioning means that the pod is starting.
+	// PodProvisioning means that the Pod is starting.
 	PodProvisioning PodState = "Provisioning"
-	// PodRunning means that the pod runs and is ready.
+	// PodRunning means that the Pod is running and ready.
 	PodRunning PodState = "Running"
-	// PodFailed means that the pod does not run as it should.
+	// PodFailed means that the Pod is not working.
 	PodFailed PodState = "Failed"
-	// PodDeleting means that the pod is being deleted.
+	// PodDeleting means that the Pod is being deleted.
 	PodDeleting PodState = "Deleting"
 )
 
-// Pod is what a static pod shows of its component.
+// Pod is the state of a component, according to its static Pod.
 type Pod struct {
 	// State of the pod.
 	State PodState
-	// Message says why it is not running.
+	// Message explains why the Pod is not running.
 	Message string
 }
 
-// Node is a control plane node with its static pods.
+// Node is a control plane Node with its static Pods.
 type Node struct {
 	// Name of the node.
 	Name string
-	// ProviderID is spec.providerID of the node; empty until something has set it.
+	// ProviderID is spec.providerID of the Node; empty until it is set.
 	ProviderID string
-	// Ready is the node's own condition.
+	// Ready is the status of the Node's Ready condition.
 	Ready bool
-	// Unlabelled and Untainted say that the node has lost, or never had, the label and the taint that kubeadm gives it.
+	// Unlabelled and Untainted mean that the Node lacks the label or the taint that kubeadm gives
+	// it.
 	Unlabelled, Untainted bool
-	// Avoided says that pods are to run elsewhere if they can.
+	// Avoided means that the scheduler prefers other Nodes.
 	Avoided bool
-	// Created is when the node registered.
+	// Created is when the Node registered.
 	Created time.Time
 	// Pods by component.
 	Pods map[Component]Pod
@@ -77,29 +78,31 @@ type Node struct {
 type Member struct {
 	// ID of the member.
 	ID uint64
-	// Name of the member, which kubeadm makes the name of its node. It is empty until the member has started.
+	// Name is the name of the member. kubeadm uses the name of its Node. It is empty until the
+	// member has started.
 	Name string
-	// Learner says that the member does not vote yet.
+	// Learner means that the member does not vote yet.
 	Learner bool
-	// Alarms that the member has raised.
+	// Alarms are the alarms that the member has raised.
 	Alarms []string
-	// Problem says what is wrong with the member by its own account, or why it could not be asked; empty if nothing is.
+	// Problem is what the member reports as wrong with itself, or why it could not be queried;
+	// empty if there is none.
 	Problem string
-	// DatabaseSize is the size of the member's database in bytes; zero if it could not be asked.
+	// DatabaseSize is the size of the member's database in bytes; zero if it could not be queried.
 	DatabaseSize int64
 }
 
-// EtcdState is what etcd says about itself.
+// EtcdState is what etcd reports about itself.
 type EtcdState struct {
-	// Members sorted by name. It is nil if etcd could not be asked.
+	// Members are sorted by name. They are nil if etcd could not be queried.
 	Members []Member
-	// Leader is the ID of the leading member.
+	// Leader is the ID of the leader.
 	Leader uint64
-	// Problem says why etcd could not be asked; empty if it could.
+	// Problem is why etcd could not be queried; empty if it could.
 	Problem string
 }
 
-// Member returns the member of that name.
+// Member returns the member with that name.
 func (s EtcdState) Member(name string) (Member, bool) {
 	for _, member := range s.Members {
 		if member.Name == name && name != "" {
@@ -109,15 +112,15 @@ func (s EtcdState) Member(name string) (Member, bool) {
 	return Member{}, false
 }
 
-// Observation is the control plane as its own API server shows it.
+// Observation is the state of the control plane, according to its own API server.
 type Observation struct {
-	// Nodes of the control plane, sorted by name.
+	// Nodes are the Nodes of the control plane, sorted by name.
 	Nodes []Node
 	// Etcd is empty for external etcd.
 	Etcd EtcdState
 }
 
-// Node returns the node of that name.
+// Node returns the Node with that name.
 func (o Observation) Node(name string) (Node, bool) {
 	index := slices.IndexFunc(o.Nodes, func(node Node) bool { return node.Name == name })
 	if index < 0 {

@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/cluster-api/controlplane/kubeadm/pkg/proxy"
 )
 
-// forwarder connects to ports of static pods.
+// forwarder connects to ports of static Pods.
 type forwarder func(ctx context.Context, pod string, port int) (net.Conn, error)
 
-// portForward connects by way of the API server, so nothing else has to be reachable.
+// portForward connects through the API server, so nothing else has to be reachable.
 func portForward(config *rest.Config) forwarder {
 	return func(ctx context.Context, pod string, port int) (net.Conn, error) {
 		within := rest.CopyConfig(config)
@@ -42,8 +42,9 @@ func portForward(config *rest.Config) forwarder {
 	}
 }
 
-// contextTransport sends requests with a context, which the dialer of the port-forward leaves out. Otherwise a request to the
-// pod of a machine that is gone would go on until the API server gives up, 30 seconds later.
+// contextTransport adds a context to requests, because the dialer of the port-forward does not.
+// Otherwise a request to a Pod on a machine that is gone would last until the API server gives up,
+// 30 seconds later.
 type contextTransport struct {
 	http.RoundTripper
 
@@ -55,7 +56,8 @@ func (t contextTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return t.RoundTripper.RoundTrip(request.WithContext(t.ctx))
 }
 
-// inTime returns when the context ends, whatever dial does then. A connection that comes too late is closed.
+// inTime returns when the context ends, even if dial has not. A connection that arrives later is
+// closed.
 func inTime(ctx context.Context, dial func() (net.Conn, error)) (net.Conn, error) {
 	type outcome struct {
 		connection net.Conn
@@ -79,8 +81,9 @@ func inTime(ctx context.Context, dial func() (net.Conn, error)) (net.Conn, error
 	}
 }
 
-// secure does the TLS handshake on a connection, which it closes if that fails. The context bounds the handshake only: the
-// dialer of the port-forward leaves its deadline on the connection, where it would end a stream seconds later.
+// secure performs the TLS handshake on a connection, and closes the connection if that fails. The
+// context bounds only the handshake: the dialer of the port-forward leaves its deadline on the
+// connection, where it would end a stream seconds later.
 func secure(ctx context.Context, raw net.Conn, config *tls.Config) (*tls.Conn, error) {
 	secured := tls.Client(raw, config)
 	err := secured.HandshakeContext(ctx)
@@ -93,8 +96,9 @@ func secure(ctx context.Context, raw net.Conn, config *tls.Config) (*tls.Conn, e
 	return secured, nil
 }
 
-// verifiedTLS accepts servers whose certificate the authority has signed for one of the names, or for any if there are
-// none. The names that TLS itself verifies would have to be those that are sent to the server.
+// verifiedTLS accepts servers with a certificate that the authority has signed for one of the
+// names, or for any name if none are given. TLS itself could verify only the name that is sent to
+// the server.
 func verifiedTLS(authority *x509.CertPool, names ...string) *tls.Config {
 	verify := func(state tls.ConnectionState) error {
 		leaf, intermediates := state.PeerCertificates[0], x509.NewCertPool()

@@ -18,7 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// tokenLife is how long a machine may take to join, unless its token is kept. The kubeadm bootstrap provider gives as much.
+// tokenLife is how long a machine may take to join, unless its token is kept. The kubeadm bootstrap
+// provider uses the same time.
 const tokenLife = 15 * time.Minute
 
 // CreateToken implements Access.

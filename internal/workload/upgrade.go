@@ -20,8 +20,8 @@ import (
 // writeTimeout bounds all writes of one upgrade step.
 const writeTimeout = 15 * time.Second
 
-// PrepareUpgrade implements Access with the code of Cluster API's own kubeadm control plane, so that machines join both kinds
-// of control plane alike.
+// PrepareUpgrade implements Access with the code of Cluster API's own kubeadm control plane
+// provider, so that machines join both kinds of control plane in the same way.
 func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectKey, spec *bootstrapv1.KubeadmConfigSpec, version semver.Version) error {
 	err := c.withKubeadm(ctx, cluster, func(ctx context.Context, kubeadm *pkg.Workload) error {
 		if err := c.permit(ctx, cluster, kubeadm, version); err != nil {
@@ -35,7 +35,7 @@ func (c *Connections) PrepareUpgrade(ctx context.Context, cluster client.ObjectK
 	return nil
 }
 
-// permit makes the cluster role bindings, unless it has done so for the version.
+// permit creates the cluster role bindings, unless it has already done so for the version.
 func (c *Connections) permit(ctx context.Context, cluster client.ObjectKey, kubeadm *pkg.Workload, version semver.Version) error {
 	if last, ok := c.permitted.Load(cluster); ok && last == version.String() {
 		return nil
@@ -101,8 +101,8 @@ func (a Addons) asKubeadmControlPlane() *kubeadmcontrolplanev1.KubeadmControlPla
 	return result
 }
 
-// withKubeadm runs do with Cluster API's code for clusters that kubeadm made. That reads from the API server, because what is
-// written must not depend on a stale cache.
+// withKubeadm runs do with Cluster API's code for clusters that kubeadm created. It reads from the
+// API server, because writes must not depend on a stale cache.
 func (c *Connections) withKubeadm(ctx context.Context, cluster client.ObjectKey, do func(context.Context, *pkg.Workload) error) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()

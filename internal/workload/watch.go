@@ -48,7 +48,8 @@ func (c *Connections) Watch(ctx context.Context, watch Watch) error {
 	return nil
 }
 
-// nodeChanged passes what an observation would see of a control plane node, and drops heartbeats and workers.
+// nodeChanged passes the changes of a control plane Node that an observation would show. It drops
+// heartbeats and workers.
 func nodeChanged() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc:  func(e event.CreateEvent) bool { return labelled(e.Object) },
@@ -65,7 +66,7 @@ func nodeChanged() predicate.Predicate {
 	}
 }
 
-// podChanged passes what an observation would see of a static pod.
+// podChanged passes the changes of a static Pod that an observation would show.
 func podChanged() predicate.Predicate {
 	controlPlane := func(object client.Object) bool {
 		return controlPlanePods().AsSelector().Matches(labels.Set(object.GetLabels()))
