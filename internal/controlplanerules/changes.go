@@ -12,8 +12,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/fieldchange"
 )
 
-// changeable are the fields, relative to spec, that may be changed, with all beneath them. Every other one is what the
-// machines that exist were set up with, and what has no way to reach them.
+// changeable returns the paths, relative to spec, of the fields that may change, with everything
+// below them. All other fields were applied when the existing machines were created, and a change
+// could not reach them.
 func changeable() []string {
 	return []string{
 		"replicas",
@@ -62,7 +63,7 @@ func validateChanges(before, after controlplanev1.FooControlPlaneSpec, path *fie
 	return forbid(path, "the machines that exist were set up with it", &before, &after, changeable()...)
 }
 
-// forbid returns a problem for each field that differs and is not allowed to, with the reason why.
+// forbid returns a problem for each field that differs and is not in allowed. why explains it.
 func forbid(path *field.Path, why string, before, after any, allowed ...string) field.ErrorList {
 	changed, err := fieldchange.Changed(path, before, after, allowed...)
 	if err != nil {
@@ -75,7 +76,8 @@ func forbid(path *field.Path, why string, before, after any, allowed ...string) 
 	return problems
 }
 
-// values are those of a change, unless it is in a part of the kubeadm configuration that may hold a token or a password.
+// values returns the text with the old and the new value, unless the field is in a part of the
+// kubeadm configuration that may hold a token or a password.
 func values(change fieldchange.Change) string {
 	path := change.Path.String()
 	if strings.Contains(path, ".kubeadmConfigSpec.") && !strings.Contains(path, ".kubeadmConfigSpec.clusterConfiguration.") {

@@ -12,7 +12,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// common is what a FooControlPlane and a template of one have in common.
+// common holds the fields that a FooControlPlane and a FooControlPlaneTemplate share.
 type common struct {
 	metadata    clusterv1.ObjectMeta
 	gates       []clusterv1.MachineReadinessGate
@@ -22,7 +22,7 @@ type common struct {
 	rollout     controlplanev1.FooControlPlaneRolloutSpec
 	remediation controlplanev1.FooControlPlaneRemediationSpec
 	naming      controlplanev1.MachineNamingSpec
-	// replicas are nil where they are not known.
+	// replicas is nil if unknown.
 	replicas *int32
 }
 
@@ -46,8 +46,8 @@ func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	}, path)...)
 }
 
-// ValidateUpdate returns what is wrong with changing a FooControlPlane from what it was before, and with what it becomes.
-// The status of before says which versions Machines have.
+// ValidateUpdate returns what is wrong with the changed FooControlPlane, and with the change
+// itself. The status of before tells which versions the Machines have.
 func ValidateUpdate(before, after *controlplanev1.FooControlPlane) field.ErrorList {
 	path := field.NewPath("spec")
 	errs := Validate(after)
@@ -79,8 +79,9 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 	}, path.Child("spec"))...)
 }
 
-// ValidateTemplateUpdate returns what is wrong with changing a FooControlPlaneTemplate: its spec.template.spec can not be
-// changed. The caller lets pass the dry run by which Cluster API's topology controller asks what would change.
+// ValidateTemplateUpdate returns what is wrong with a change of a FooControlPlaneTemplate: its
+// spec.template.spec is immutable. The caller must exempt the dry run that Cluster API's topology
+// controller uses to find out what would change.
 func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template", "spec")
 	return forbid(path, "clusters are made from the template; create another one and refer to that",

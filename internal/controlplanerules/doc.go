@@ -1,13 +1,13 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplanerules says what is wrong with a FooControlPlane or a FooControlPlaneTemplate, as far as that can be
-// told from the object alone, or from an object and what it was before.
+// Package controlplanerules validates FooControlPlanes and FooControlPlaneTemplates, as far as that
+// is possible from the object alone, or from the object before and after a change.
 //
-// The rules are pure functions of objects and of Cluster API's feature gates, so that a webhook can refuse at admission what
-// the controller refuses where no webhook is. Whoever updates an object from before a rule may accept what was
-// wrong already: webhooks/admission does.
+// The rules are pure functions of the objects and of Cluster API's feature gates. So a webhook can
+// reject at admission what the controller would reject where no webhook runs. A caller may accept
+// an update that only keeps an old violation, as webhooks/admission does.
 //
-// Limits: nothing is looked up. That a template or a secret exists is for the controller to find out. What the CRD's
-// schema refuses is refused here too where the controller relies on it.
+// Limits: the rules look nothing up. The controller checks whether a referenced template or Secret
+// exists. The rules repeat what the CRD's schema rejects only where the controller relies on it.
 package controlplanerules

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// withoutContent leaves out values that are more than a word or a number: they may hold what a user keeps secret, and
-// errors are shown in conditions and logs.
+// withoutContent omits values other than single words and numbers from the errors: they may contain
+// a user's secrets, and errors appear in conditions and logs.
 func withoutContent(errs field.ErrorList) field.ErrorList {
 	for _, err := range errs {
 		switch err.BadValue.(type) {

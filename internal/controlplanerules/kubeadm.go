@@ -19,10 +19,12 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// validateConfig applies the rules of KubeadmConfigs, by the code of the bootstrap provider, and those of a control plane.
+// validateConfig applies the rules of KubeadmConfigs, with the code of the bootstrap provider, and
+// the rules that only a control plane has.
 func validateConfig(config *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
 	errs := bootstrapadmission.Validate(config, true, path)
-	// Whether Ignition may be used is for the bootstrap provider's own feature gate to say, which is not known here.
+	// The bootstrap provider's own feature gate decides whether Ignition may be used. Its value is
+	// unknown here.
 	errs = slices.DeleteFunc(errs, func(err *field.Error) bool {
 		gated := err.Field == path.Child("format").String() || err.Field == path.Child("ignition").String()
 		return gated && err.Type == field.ErrorTypeForbidden
@@ -51,7 +53,8 @@ func validateTag(tag string, path *field.Path) field.ErrorList {
 	return field.ErrorList{field.Invalid(path, tag, "must be the tag of an image: at most 128 letters, digits, underscores, points and dashes")}
 }
 
-// validateEtcdChange keeps etcd where it is: its data does not move.
+// validateEtcdChange rejects a switch between stacked and external etcd, because the data would not
+// move.
 func validateEtcdChange(before, after bootstrapv1.Etcd, path *field.Path) field.ErrorList {
 	if before.External.IsDefined() == after.External.IsDefined() {
 		return nil
@@ -64,7 +67,7 @@ func skipsCoreDNS(controlPlane *controlplanev1.FooControlPlane) bool {
 	return skips
 }
 
-// validateDNSChange refuses versions of CoreDNS that the configuration can not be migrated to.
+// validateDNSChange rejects CoreDNS versions to which the Corefile cannot be migrated.
 func validateDNSChange(before, after bootstrapv1.DNS, path *field.Path) field.ErrorList {
 	from, errFrom := version.ParseTolerantImageTag(before.ImageTag)
 	to, errTo := version.ParseTolerantImageTag(after.ImageTag)

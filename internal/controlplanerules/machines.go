@@ -18,8 +18,8 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// validateInfrastructureRef asks for a template in the FooControlPlane's own namespace, which the type itself sees to: it
-// has no field for another one.
+// validateInfrastructureRef requires a template. Its type has no field for a namespace, so the
+// template is always in the FooControlPlane's own namespace.
 func validateInfrastructureRef(reference clusterv1.ContractVersionedObjectReference, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for name, value := range map[string]string{"apiGroup": reference.APIGroup, "name": reference.Name} {
@@ -56,7 +56,8 @@ func validateGates(gates []clusterv1.MachineReadinessGate, path *field.Path) fie
 	return errs
 }
 
-// validateTaints applies the rules that Cluster API applies to Machines, which could not be created otherwise.
+// validateTaints applies the rules that Cluster API has for the taints of Machines. Machines that
+// violate them could not be created.
 func validateTaints(taints []clusterv1.MachineTaint, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	known := map[string]bool{}
@@ -64,7 +65,8 @@ func validateTaints(taints []clusterv1.MachineTaint, path *field.Path) field.Err
 		child := path.Index(i)
 		errs = append(errs, validateTaint(taint, child)...)
 		if !feature.Gates.Enabled(feature.MachineTaintPropagation) {
-			// The text of the taint tells an added one from one that was there before the gate was switched off.
+			// The taint's text is part of the path, so that a taint from before the gate was
+			// disabled can be told from a new one.
 			text := fmt.Sprintf("%s=%s:%s", taint.Key, taint.Value, taint.Effect)
 			errs = append(errs, field.Forbidden(path.Key(text),
 				"Cluster API refuses Machines with taints while its feature gate MachineTaintPropagation is off; switch it on in Cluster API's core and in this manager"))
@@ -99,7 +101,7 @@ func validateTaint(taint clusterv1.MachineTaint, path *field.Path) field.ErrorLi
 	return errs
 }
 
-// taintOwner says who else keeps a taint; empty if nobody does.
+// taintOwner returns who else manages a taint; empty if nobody does.
 func taintOwner(key string) string {
 	switch {
 	case key == clusterv1.NodeUninitializedTaint.Key, key == clusterv1.NodeOutdatedRevisionTaint.Key:

@@ -21,25 +21,26 @@ const DefaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
 // maxNameLength keeps a Machine's name usable as a host name and as a label value.
 const maxNameLength = validation.DNS1123LabelMaxLength
 
-// onlyValues is what a template may use.
+// onlyValues is the error for a template that uses anything else.
 const onlyValues = "must use nothing but .cluster.name, .fooControlPlane.name and .random"
 
-// hasRandom finds the part of a template that keeps two Machines from having the same name.
+// hasRandom matches the part of a template that makes names unique.
 var hasRandom = regexp.MustCompile(`\{\{-?\s*\.random\s*-?\}\}`)
 
-// Names are what a Machine's name is made from.
+// Names holds the inputs of a Machine's name.
 type Names struct {
 	// Cluster is the name of the Cluster.
 	Cluster string
 	// ControlPlane is the name of the FooControlPlane.
 	ControlPlane string
-	// Random is random characters.
+	// Random holds random characters.
 	Random string
 }
 
-// MachineName returns a name by a template; an empty one is the default. A name that is too long is cut, and keeps its
-// random part. The template holds text and values only, so that its size bounds the time and the memory that it takes.
-// The error says what is wrong with the template.
+// MachineName returns the name that a template produces; an empty template is the default. A name
+// that is too long is truncated, but keeps its random part. A template may contain only text and
+// values, so its size bounds the time and memory that it takes. The error says what is wrong with
+// the template.
 func MachineName(text string, names Names) (string, error) {
 	if text == "" {
 		text = DefaultNameTemplate
@@ -58,7 +59,7 @@ func MachineName(text string, names Names) (string, error) {
 	}
 	self := map[string]string{"name": names.ControlPlane}
 	var name bytes.Buffer
-	// The second name of the control plane lets a template of a KubeadmControlPlane be used as it is.
+	// With the second name, the template of a KubeadmControlPlane works unchanged.
 	err = parsed.Execute(&name, map[string]any{
 		"cluster":             map[string]string{"name": names.Cluster},
 		"fooControlPlane":     self,
@@ -71,8 +72,8 @@ func MachineName(text string, names Names) (string, error) {
 	return validName(name.String(), names.Random)
 }
 
-// isTextOrValue says whether a part of a template is text, or {{ .a.value }} and nothing else: a loop may never end, and a function
-// may pad what it returns to any length.
+// isTextOrValue reports whether a part of a template is text, or {{ .a.value }} and nothing else: a
+// loop may never end, and a function may pad its result to any length.
 func isTextOrValue(node templateparse.Node) bool {
 	if node.Type() == templateparse.NodeText {
 		return true

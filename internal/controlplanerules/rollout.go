@@ -16,11 +16,12 @@ import (
 )
 
 const (
-	// minExpiryDays is the least number of days before the end of certificates that a rollout can be asked for.
+	// minExpiryDays is the minimum of certificatesExpiryDays.
 	minExpiryDays = 7
-	// defaultCertificateDays is how long the certificates are valid that kubeadm makes, unless told otherwise.
+	// defaultCertificateDays is how long kubeadm's certificates are valid by default.
 	defaultCertificateDays = 365
-	// minReplicasWithoutSurge is how many replicas there must be for one to go before its replacement is there.
+	// minReplicasWithoutSurge is the minimum number of replicas for deleting a Machine before its
+	// replacement exists.
 	minReplicasWithoutSurge = 3
 )
 
@@ -65,7 +66,7 @@ func validateCertificateDays(config bootstrapv1.ClusterConfiguration, path *fiel
 		fmt.Sprintf("must be at most caCertificateValidityPeriodDays, %d days: a certificate can not outlive its authority", authority))}
 }
 
-// validateExpiryDays keeps a rollout from beginning again as soon as it has ended.
+// validateExpiryDays prevents a rollout from starting again as soon as it has ended.
 func validateExpiryDays(spec common, path *field.Path) field.ErrorList {
 	days := spec.rollout.Before.CertificatesExpiryDays
 	valid := spec.config.ClusterConfiguration.CertificateValidityPeriodDays

@@ -16,10 +16,10 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// sensibleReplicas is the number of replicas beyond which more only slow etcd down.
+// sensibleReplicas is the largest number of replicas that makes sense: more only slow etcd down.
 const sensibleReplicas = 7
 
-// Unwise returns what is allowed in a FooControlPlane, and why users may come to regret it.
+// Unwise returns what is allowed in a FooControlPlane but risky, and why.
 func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	path := field.NewPath("spec")
 	spec := controlPlane.Spec
@@ -74,7 +74,8 @@ func unwiseRollout(spec common, path *field.Path) field.ErrorList {
 	return unwise
 }
 
-// unwiseSecrets looks for what everybody can read who may read the object. The values are not repeated.
+// unwiseSecrets finds secrets that everybody who may read the object can read. It does not repeat
+// their values.
 func unwiseSecrets(config *bootstrapv1.KubeadmConfigSpec, path *field.Path) field.ErrorList {
 	var unwise field.ErrorList
 	for i, user := range config.Users {

@@ -31,7 +31,8 @@ func validateVersion(text string, path *field.Path) field.ErrorList {
 	return nil
 }
 
-// CheckReplicas returns what is wrong with a number of replicas whose etcd runs on their own machines; nil if it will do.
+// CheckReplicas returns an error if a control plane that runs its own etcd cannot have this number
+// of replicas.
 func CheckReplicas(replicas int) error {
 	if err := CheckReplicasOfExternalEtcd(replicas); err != nil {
 		return err
@@ -42,7 +43,8 @@ func CheckReplicas(replicas int) error {
 	return nil
 }
 
-// CheckReplicasOfExternalEtcd returns what is wrong with a number of replicas whose etcd is external; nil if it will do.
+// CheckReplicasOfExternalEtcd returns an error if a control plane with external etcd cannot have
+// this number of replicas.
 func CheckReplicasOfExternalEtcd(replicas int) error {
 	if replicas < 1 {
 		return errors.New("must be at least 1: delete the FooControlPlane to have no control plane")
@@ -50,7 +52,8 @@ func CheckReplicasOfExternalEtcd(replicas int) error {
 	return nil
 }
 
-// ValidateReplicas returns what is wrong with a number of replicas. It is for the scale subresource too.
+// ValidateReplicas returns what is wrong with a number of replicas. The webhook of the scale
+// subresource uses it too.
 func ValidateReplicas(replicas *int32, etcd bootstrapv1.Etcd, path *field.Path) field.ErrorList {
 	if replicas == nil {
 		return nil
@@ -65,15 +68,16 @@ func ValidateReplicas(replicas *int32, etcd bootstrapv1.Etcd, path *field.Path) 
 	return nil
 }
 
-// SkipsMinor says whether wanted is more than one minor version above one that runs. Pre-releases count as their release.
+// SkipsMinor reports whether wanted is more than one minor version above running. A pre-release
+// counts as its release.
 func SkipsMinor(wanted, running semver.Version) bool {
 	ceiling := semver.Version{Major: running.Major, Minor: running.Minor + 2}
 	return version.Compare(wanted, ceiling, version.WithoutPreReleases()) >= 0
 }
 
-// validateVersionChange compares with the oldest version that a Machine has, which all of an initialized control plane are at
-// least of. The status does not say which of the newer Machines have joined: whether a rollout may still be given up is for
-// the controller to say. Before a control plane is initialized every version will do.
+// validateVersionChange compares the wanted version with the oldest version of any Machine. The
+// status does not tell which of the newer Machines have joined, so the controller decides whether a
+// rollout may still be reverted. Before a control plane is initialized, any version is allowed.
 func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *field.Path) field.ErrorList {
 	wanted, err := parse(after.Spec.Version)
 	if err != nil || before.Spec.Version == after.Spec.Version {
@@ -95,8 +99,8 @@ func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *
 	return errs
 }
 
-// oldestVersion is the oldest version of the Machines of an initialized control plane. Without a status, the spec stands for
-// them.
+// oldestVersion returns the oldest version of the Machines of an initialized control plane. If the
+// status does not list the versions, it uses the spec's.
 func oldestVersion(controlPlane *controlplanev1.FooControlPlane) (oldest semver.Version, known bool) {
 	if !ptr.Deref(controlPlane.Status.Initialization.ControlPlaneInitialized, false) {
 		return oldest, false
