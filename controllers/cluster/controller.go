@@ -118,7 +118,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Complete(r)
 }
 
-// kubeconfigToFooCluster maps the Secret that holds a Cluster's kubeconfig to the Cluster's FooCluster.
+// kubeconfigToFooCluster maps the Secret that holds a Cluster's kubeconfig to the Cluster's
+// FooCluster.
 func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
 	name, purpose, err := secret.ParseSecretName(object.GetName())
 	if err != nil || purpose != secret.Kubeconfig {

@@ -40,7 +40,8 @@ type decision struct {
 	endpoint     infrav1.APIEndpoint
 }
 
-// decide returns what to do next. The load balancer is deleted last: machines are drained through it.
+// decide returns what to do next. The load balancer is deleted last: machines are drained through
+// it.
 //
 //contract:infra-cluster/control-plane-endpoint
 func decide(s *state) decision {

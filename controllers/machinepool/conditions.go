@@ -212,7 +212,7 @@ func (s *scope) stalledBy() (reason, message string) {
 	}
 }
 
-// unfinished reports whether instances of the current revision are still to come, or are not available.
+// unfinished reports whether instances of the current revision are missing or not available.
 func (s *scope) unfinished() bool {
 	return s.census.count(state.starting)+len(s.census[stateFailed])+len(s.census[stateUnavailable]) > 0 ||
 		s.census.count(state.stays) < s.rules.replicas

@@ -131,7 +131,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
-// Reconcile brings one FooMachinePool and its pool in the cloud closer to what MachinePool and FooMachinePool ask for.
+// Reconcile brings one FooMachinePool and its pool in the cloud closer to what the MachinePool and
+// the FooMachinePool ask for.
 //
 //contract:infra-machinepool/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {

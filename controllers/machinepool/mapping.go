@@ -88,8 +88,8 @@ var decisiveConditions = []string{
 	clusterv1.MachineAvailableCondition, clusterv1.MachineHealthCheckSucceededCondition, clusterv1.MachineOwnerRemediatedCondition,
 }
 
-// secretToPools maps a Secret to the FooMachinePools whose bootstrap data it holds, so that a renewed token reaches the
-// template of the pool.
+// secretToPools maps a Secret to the FooMachinePools whose bootstrap data it holds, so that a
+// renewed token reaches the template of the pool.
 func (r *reconciler) secretToPools(ctx context.Context, secret client.Object) []reconcile.Request {
 	machinePools := &clusterv1.MachinePoolList{}
 	if err := r.client.List(ctx, machinePools, client.InNamespace(secret.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {

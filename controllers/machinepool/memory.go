@@ -25,7 +25,8 @@ import (
 // the status and a move.
 const memoryAnnotation = "infrastructure.cluster.x-k8s.io/pool-memory"
 
-// memory is what a decision needs to know of earlier ones and cannot see in the cluster or the cloud.
+// memory is what a decision needs to know about earlier ones and cannot see in the cluster or the
+// cloud.
 type memory struct {
 	// Replicas is the size to keep while members of a pool that somebody else scales are replaced,
 	// because replacements temporarily change the pool's size in the cloud.

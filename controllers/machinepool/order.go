@@ -27,7 +27,8 @@ const (
 	bootstrapDigestKey = "infrastructure.cluster.x-k8s.io/bootstrap-data-digest"
 )
 
-// revisionLength is the number of characters of a revision, enough to tell the few templates of a pool apart.
+// revisionLength is the number of characters of a revision, enough to tell the few templates of a
+// pool apart.
 const revisionLength = 10
 
 // withoutFooMachine returns the instances that have no FooMachine yet.
@@ -107,9 +108,9 @@ func adoptedReplicas(s *scope) *int32 {
 	return &wanted
 }
 
-// poolOrder returns the order for the pool; nil if the pool is as it should be. Deleted instances
-// make the pool smaller by themselves, so an order reduces the size only to stop growth that is not
-// wanted any more.
+// poolOrder returns the order for the pool; nil if the pool is as it should be. The pool shrinks by
+// itself as instances are deleted, so an order reduces the size only to stop growth that is no
+// longer wanted.
 func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 	want := poolSpec(s, size)
 	have := s.cloudPool

@@ -28,7 +28,7 @@ const (
 	// their MachinePool's template.
 	metadataManager = "foo-machinepool-metadata"
 	// appliedAnnotation identifies what was applied last, so that a settled pool is not written,
-	// and what is not wanted any more is removed.
+	// and what is no longer wanted is removed.
 	appliedAnnotation = "infrastructure.cluster.x-k8s.io/applied-from-pool"
 )
 
@@ -38,7 +38,8 @@ type application struct {
 	object  *unstructured.Unstructured
 }
 
-// settings are the fields of a Machine that Cluster API does not copy from the template of a MachinePool.
+// settings are the fields of a Machine that Cluster API does not copy from the template of a
+// MachinePool.
 type settings struct {
 	MinReadySeconds *int32                           `json:"minReadySeconds,omitempty"`
 	ReadinessGates  []clusterv1.MachineReadinessGate `json:"readinessGates,omitempty"`

@@ -29,7 +29,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
-// scope is what one reconcile knows: what was observed before the plan, and what the cloud answered after it.
+// scope is what one reconcile knows: what it observed before the plan, and what the cloud answered
+// afterwards.
 type scope struct {
 	pool *infrav1.FooMachinePool
 	// report writes the FooMachinePool.

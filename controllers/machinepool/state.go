@@ -144,15 +144,16 @@ func (p policy) deriveUnavailable(c *candidate, outdated bool) {
 	}
 }
 
-// failedOr returns Failed for a member of the current revision that never joined: others of the revision may fail too.
+// failedOr returns Failed for a member of the current revision that never joined, because other
+// members of the revision may fail too. Otherwise it returns other.
 func failedOr(other state, outdated bool, m member) state {
 	return map[bool]state{true: stateFailed, false: other}[!outdated && !m.joined()]
 }
 
-// joinDeadline returns when a member that has not joined is given up.
+// joinDeadline returns when to give up on a member that has not joined.
 func (p policy) joinDeadline(m member) time.Time { return m.joiningSince().Add(p.joinTimeout) }
 
-// broken returns why a member does not work any more, or will not for long.
+// broken returns why a member no longer works, or will not work for long.
 func (p policy) broken(m member) (why cause, problem string) {
 	switch {
 	case m.noticed():

@@ -25,7 +25,8 @@ type target struct {
 type choice struct {
 	// chosen is sorted by the names of the add-ons.
 	chosen []source
-	// missing are the add-ons that have variants for the Cluster at this moment, but none for its version.
+	// missing are the add-ons that have variants for the Cluster at this moment, but none for its
+	// version.
 	missing []string
 	// problems explain why add-ons are left out.
 	problems []string

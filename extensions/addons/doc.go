@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package addons applies add-ons, such as a network plugin or a cloud controller manager, to workload clusters.
+// Package addons applies add-ons, such as a network plugin or a cloud controller manager, to
+// workload clusters.
 //
 // An add-on is a ConfigMap or a Secret in the namespace of its Clusters. The label
 // foo.cluster.x-k8s.io/addon names it. Each key of its data holds manifests: YAML with any number

@@ -73,7 +73,8 @@ func (t *template) checkPool() findings {
 	return append(wrong, t.refused(machinepoolrules.ValidateTemplate(&object.Spec.Template.Spec, specPath))...)
 }
 
-// checkControlPlane applies the rules of FooControlPlanes, and those that kubeadm would apply on the machines.
+// checkControlPlane applies the rules of FooControlPlanes, and the rules that kubeadm would apply
+// on the machines.
 func (t *template) checkControlPlane() findings {
 	if t.user != controlPlane || t.kind != controlPlaneKind || t.version != v1beta2 {
 		return nil

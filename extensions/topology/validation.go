@@ -27,7 +27,8 @@ var instanceTypes = settings.List("instanceTypes",
 		return nil
 	})
 
-// Settings returns the settings that ValidateTopology reads. The other hooks of this package read none.
+// Settings returns the settings that ValidateTopology reads. The other hooks of this package read
+// none.
 func Settings() []settings.Doc { return []settings.Doc{instanceTypes.Doc()} }
 
 // Validation answers the hook ValidateTopology.

@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Job is what a call of a hook asks for. Two calls with the same Cluster, UID, Hook, From and To ask for the same job.
+// Job is what a call of a hook asks for. Two calls with the same Cluster, UID, Hook, From and To
+// ask for the same job.
 type Job struct {
 	// Cluster is the key of the Cluster that the hook was called for.
 	Cluster client.ObjectKey
