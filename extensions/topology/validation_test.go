@@ -38,8 +38,8 @@ func TestTopologiesAreChecked(t *testing.T) {
 		"nothing is wrong": {change: func(*clusterv1.Topology) {}},
 		"an even number of members": {
 			change: func(t *clusterv1.Topology) { t.ControlPlane.Replicas = ptr.To[int32](2) },
-			want: []string{"spec.topology.controlPlane: replicas: Invalid value: 2: must be odd: an even number of etcd members bears no more losses than one fewer",
-				"even numbers are for external etcd"},
+			want: []string{"spec.topology.controlPlane: replicas: Invalid value: 2: must be odd: an even number of etcd members tolerates no more failures than one member fewer",
+				"even numbers are only for external etcd"},
 		},
 		"an even number with an external etcd": {
 			change: func(t *clusterv1.Topology) {
@@ -122,7 +122,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 			},
 			want: []string{
 				inControlPlane + `clusterConfiguration.apiServer.certSANs[0]: Invalid value: "a b": must be a DNS name, *. before one, or an IP address`,
-				"spec.topology.controlPlane: replicas: Invalid value: 0: must be at least 1: delete the FooControlPlane to have no control plane",
+				"spec.topology.controlPlane: replicas: Invalid value: 0: must be at least 1: to remove the control plane, delete the FooControlPlane",
 				inPoolOf + "the replicas are 20000, want at most 10000",
 			},
 		},

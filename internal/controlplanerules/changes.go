@@ -60,7 +60,7 @@ func changeable() []string {
 }
 
 func validateChanges(before, after controlplanev1.FooControlPlaneSpec, path *field.Path) field.ErrorList {
-	return forbid(path, "the machines that exist were set up with it", &before, &after, changeable()...)
+	return forbid(path, "existing machines were created with it", &before, &after, changeable()...)
 }
 
 // forbid returns a problem for each field that differs and is not in allowed. why explains it.
@@ -71,7 +71,7 @@ func forbid(path *field.Path, why string, before, after any, allowed ...string) 
 	}
 	problems := make(field.ErrorList, 0, len(changed))
 	for _, one := range changed {
-		problems = append(problems, field.Forbidden(one.Path, "can not be changed"+values(one)+": "+why))
+		problems = append(problems, field.Forbidden(one.Path, "cannot be changed"+values(one)+": "+why))
 	}
 	return problems
 }

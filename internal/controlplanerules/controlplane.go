@@ -84,7 +84,7 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 // controller uses to find out what would change.
 func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template", "spec")
-	return forbid(path, "clusters are made from the template; create another one and refer to that",
+	return forbid(path, "clusters are created from the template; create another template and refer to it",
 		&before.Spec.Template.Spec, &after.Spec.Template.Spec)
 }
 

@@ -90,7 +90,7 @@ func allowTaints(t *testing.T) {
 
 // Cluster API's core refuses Machines with taints while the gate is off, so the control plane would never start.
 func TestTaintsNeedTheFeatureGate(t *testing.T) {
-	const refused = "Forbidden: Cluster API refuses Machines with taints while its feature gate MachineTaintPropagation is off; switch it on in Cluster API's core and in this manager"
+	const refused = "Forbidden: Cluster API rejects Machines with taints while its feature gate MachineTaintPropagation is disabled; enable it in Cluster API's core and in this manager"
 	expect(t, taints(taint("a"), taint("b")), []string{
 		"spec.machineTemplate.spec.taints[a=:NoSchedule]: " + refused, "spec.machineTemplate.spec.taints[b=:NoSchedule]: " + refused,
 	})
@@ -113,7 +113,7 @@ func infra(change func(*clusterv1.ContractVersionedObjectReference)) func(*spec)
 	return func(s *spec) { change(&s.MachineTemplate.Spec.InfrastructureRef) }
 }
 
-const evenReplicas = "must be odd: an even number of etcd members bears no more losses than one fewer; even numbers are for external etcd"
+const evenReplicas = "must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are only for external etcd"
 
 func TestValidate(t *testing.T) {
 	tests := map[string]struct {
@@ -128,17 +128,17 @@ func TestValidate(t *testing.T) {
 		"a word for a version": {func(s *spec) { s.Version = "latest" }, []string{`spec.version: Invalid value: "latest": must be a semantic version such as v1.36.3`}},
 		"leading zeros":        {func(s *spec) { s.Version = "v1.036.3" }, []string{`spec.version: Invalid value: "v1.036.3": must be a semantic version such as v1.36.3`}},
 		"replicas by default":  {func(s *spec) { s.Replicas = nil }, nil},
-		"no replicas":          {replicas(0), []string{`spec.replicas: Invalid value: 0: must be at least 1: delete the FooControlPlane to have no control plane`}},
-		"negative replicas":    {replicas(-1), []string{`spec.replicas: Invalid value: -1: must be at least 1: delete the FooControlPlane to have no control plane`}},
+		"no replicas":          {replicas(0), []string{`spec.replicas: Invalid value: 0: must be at least 1: to remove the control plane, delete the FooControlPlane`}},
+		"negative replicas":    {replicas(-1), []string{`spec.replicas: Invalid value: -1: must be at least 1: to remove the control plane, delete the FooControlPlane`}},
 		"even replicas":        {replicas(2), []string{`spec.replicas: Invalid value: 2: ` + evenReplicas}},
 		"more even replicas":   {replicas(4), []string{`spec.replicas: Invalid value: 4: ` + evenReplicas}},
 		"even, external etcd":  {all(replicas(2), config(externalEtcd)), nil},
-		"none, external etcd":  {all(replicas(0), config(externalEtcd)), []string{`spec.replicas: Invalid value: 0: must be at least 1: delete the FooControlPlane to have no control plane`}},
+		"none, external etcd":  {all(replicas(0), config(externalEtcd)), []string{`spec.replicas: Invalid value: 0: must be at least 1: to remove the control plane, delete the FooControlPlane`}},
 		"five replicas":        {replicas(5), nil},
 		"no template": {infra(func(r *clusterv1.ContractVersionedObjectReference) { *r = clusterv1.ContractVersionedObjectReference{} }), []string{
-			`spec.machineTemplate.spec.infrastructureRef.apiGroup: Required value: the template of infrastructure machines must be named`,
-			`spec.machineTemplate.spec.infrastructureRef.kind: Required value: the template of infrastructure machines must be named`,
-			`spec.machineTemplate.spec.infrastructureRef.name: Required value: the template of infrastructure machines must be named`,
+			`spec.machineTemplate.spec.infrastructureRef.apiGroup: Required value: must identify the infrastructure machine template`,
+			`spec.machineTemplate.spec.infrastructureRef.kind: Required value: must identify the infrastructure machine template`,
+			`spec.machineTemplate.spec.infrastructureRef.name: Required value: must identify the infrastructure machine template`,
 		}},
 		"no kind of a template": {infra(func(r *clusterv1.ContractVersionedObjectReference) { r.Kind = "FooMachine" }), []string{
 			`spec.machineTemplate.spec.infrastructureRef.kind: Invalid value: "FooMachine": must be the kind of a template, such as FooMachineTemplate`,
@@ -164,11 +164,11 @@ func TestValidate(t *testing.T) {
 		}},
 		"a taint":                {taints(taint("dedicated")), nil},
 		"the out-of-service one": {taints(taint("node.kubernetes.io/out-of-service")), nil},
-		"a taint of Kubernetes":  {taints(taint("node.kubernetes.io/not-ready")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.kubernetes.io/not-ready": is kept by Kubernetes; of its own only node.kubernetes.io/out-of-service may be set`}},
-		"a taint of Cluster API": {taints(taint("node.cluster.x-k8s.io/uninitialized")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cluster.x-k8s.io/uninitialized": is kept by Cluster API`}},
-		"another of Cluster API": {taints(taint("node.cluster.x-k8s.io/outdated-revision")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cluster.x-k8s.io/outdated-revision": is kept by Cluster API`}},
-		"a taint of clouds":      {taints(taint("node.cloudprovider.kubernetes.io/shutdown")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cloudprovider.kubernetes.io/shutdown": is kept by cloud providers`}},
-		"an old taint":           {taints(taint("node-role.kubernetes.io/master")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node-role.kubernetes.io/master": is kept by nobody any more, since Kubernetes 1.24`}},
+		"a taint of Kubernetes":  {taints(taint("node.kubernetes.io/not-ready")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.kubernetes.io/not-ready": is managed by Kubernetes; of its taints, only node.kubernetes.io/out-of-service may be set`}},
+		"a taint of Cluster API": {taints(taint("node.cluster.x-k8s.io/uninitialized")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cluster.x-k8s.io/uninitialized": is managed by Cluster API`}},
+		"another of Cluster API": {taints(taint("node.cluster.x-k8s.io/outdated-revision")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cluster.x-k8s.io/outdated-revision": is managed by Cluster API`}},
+		"a taint of clouds":      {taints(taint("node.cloudprovider.kubernetes.io/shutdown")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node.cloudprovider.kubernetes.io/shutdown": is managed by cloud providers`}},
+		"an old taint":           {taints(taint("node-role.kubernetes.io/master")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "node-role.kubernetes.io/master": has been obsolete since Kubernetes 1.24`}},
 		"a taint twice":          {taints(taint("a"), taint("a")), []string{`spec.machineTemplate.spec.taints[1]: Duplicate value: "a:NoSchedule"`}},
 		"a taint without key":    {taints(taint("")), []string{`spec.machineTemplate.spec.taints[0].key: Invalid value: "": name part must be non-empty, name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')`}},
 		"a taint's effect": {taints(clusterv1.MachineTaint{Key: "a", Effect: "Never", Propagation: clusterv1.MachineTaintPropagationAlways}), []string{
@@ -191,14 +191,14 @@ func TestValidate(t *testing.T) {
 		"a KCP's name":     {naming("{{ .kubeadmControlPlane.name }}-{{.random}}"), nil},
 		"no random part":   {naming("{{ .cluster.name }}-1"), []string{`spec.machineNaming.template: Invalid value: "{{ .cluster.name }}-1": must contain {{ .random }}, so that no two Machines have the same name`}},
 		"no Go template":   {naming("{{ .random }}{{ if }}"), []string{`spec.machineNaming.template: Invalid value: "{{ .random }}{{ if }}": must be a Go template: template: machineNaming:1: missing value for if`}},
-		"an unknown value": {naming("{{ .random }}-{{ .zone }}"), []string{`spec.machineNaming.template: Invalid value: "{{ .random }}-{{ .zone }}": must use nothing but .cluster.name, .fooControlPlane.name and .random: template: machineNaming:1:17: executing "machineNaming" at <.zone>: map has no entry for key "zone"`}},
+		"an unknown value": {naming("{{ .random }}-{{ .zone }}"), []string{`spec.machineNaming.template: Invalid value: "{{ .random }}-{{ .zone }}": may use only .cluster.name, .fooControlPlane.name and .random: template: machineNaming:1:17: executing "machineNaming" at <.zone>: map has no entry for key "zone"`}},
 		"names that no object can have": {naming("A_{{ .random }}"), []string{
-			`spec.machineNaming.template: Invalid value: "A_{{ .random }}": gives names such as "A_abcde": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
+			`spec.machineNaming.template: Invalid value: "A_{{ .random }}": produces names such as "A_abcde": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`,
 		}},
 		"surge 1":       {surge(1), nil},
 		"surge 0":       {surge(0), nil},
 		"surge 1, one":  {all(surge(1), replicas(1)), nil},
-		"surge 0, one":  {all(surge(0), replicas(1)), []string{`spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "0": must be 1 with fewer than 3 replicas: none may go before its replacement is there`}},
+		"surge 0, one":  {all(surge(0), replicas(1)), []string{`spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "0": must be 1 with fewer than 3 replicas: no Machine may be deleted before its replacement exists`}},
 		"surge 2":       {surge(2), []string{`spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "2": must be 0 or 1`}},
 		"surge below 0": {surge(-1), []string{`spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "-1": must be 0 or 1`}},
 		"surge in percent": {func(s *spec) {
@@ -212,16 +212,16 @@ func TestValidate(t *testing.T) {
 		"a time for a rollout": {func(s *spec) { s.Rollout.After = metav1.NewTime(time.Now()) }, nil},
 		"expiry":               {expiry(30), nil},
 		"expiry too near":      {expiry(6), []string{`spec.rollout.before.certificatesExpiryDays: Invalid value: 6: must be at least 7`}},
-		"expiry of a year":     {expiry(365), []string{`spec.rollout.before.certificatesExpiryDays: Invalid value: 365: must be less than certificateValidityPeriodDays, 365 days: Machines would be replaced over and over`}},
+		"expiry of a year":     {expiry(365), []string{`spec.rollout.before.certificatesExpiryDays: Invalid value: 365: must be less than certificateValidityPeriodDays, 365 days: otherwise Machines would be replaced over and over`}},
 		"expiry of short certificates": {all(expiry(30), config(func(c *bootstrapv1.KubeadmConfigSpec) { c.ClusterConfiguration.CertificateValidityPeriodDays = 30 })), []string{
-			`spec.rollout.before.certificatesExpiryDays: Invalid value: 30: must be less than certificateValidityPeriodDays, 30 days: Machines would be replaced over and over`,
+			`spec.rollout.before.certificatesExpiryDays: Invalid value: 30: must be less than certificateValidityPeriodDays, 30 days: otherwise Machines would be replaced over and over`,
 		}},
 		"certificates that outlive their authority": {config(func(c *bootstrapv1.KubeadmConfigSpec) {
 			c.ClusterConfiguration.CertificateValidityPeriodDays, c.ClusterConfiguration.CACertificateValidityPeriodDays = 200, 100
-		}), []string{`spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays: Invalid value: 200: must be at most caCertificateValidityPeriodDays, 100 days: a certificate can not outlive its authority`}},
+		}), []string{`spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays: Invalid value: 200: must be at most caCertificateValidityPeriodDays, 100 days: a certificate cannot outlive its CA`}},
 		"certificates that outlive the default": {config(func(c *bootstrapv1.KubeadmConfigSpec) {
 			c.ClusterConfiguration.CertificateValidityPeriodDays = 4000
-		}), []string{`spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays: Invalid value: 4000: must be at most caCertificateValidityPeriodDays, 3650 days: a certificate can not outlive its authority`}},
+		}), []string{`spec.kubeadmConfigSpec.clusterConfiguration.certificateValidityPeriodDays: Invalid value: 4000: must be at most caCertificateValidityPeriodDays, 3650 days: a certificate cannot outlive its CA`}},
 		"negative remediation": {func(s *spec) {
 			s.Remediation = controlplanev1.FooControlPlaneRemediationSpec{
 				MaxRetry: ptr.To[int32](-1), RetryPeriodSeconds: ptr.To[int32](-2), MinHealthyPeriodSeconds: ptr.To[int32](-3),
@@ -255,10 +255,10 @@ func TestValidateKubeadmConfig(t *testing.T) {
 		want   []string
 	}{
 		"a CoreDNS image":    {func(s *c) { s.ClusterConfiguration.DNS.ImageTag = "v1.12.1_build.3" }, nil},
-		"no CoreDNS version": {func(s *c) { s.ClusterConfiguration.DNS.ImageTag = "stable" }, []string{cluster + `.dns.imageTag: Invalid value: "stable": must begin with the version of CoreDNS, such as v1.12.1`}},
-		"no CoreDNS tag":     {func(s *c) { s.ClusterConfiguration.DNS.ImageTag = "v1.12.1+a" }, []string{cluster + `.dns.imageTag: Invalid value: "v1.12.1+a": must be the tag of an image: at most 128 letters, digits, underscores, points and dashes`}},
+		"no CoreDNS version": {func(s *c) { s.ClusterConfiguration.DNS.ImageTag = "stable" }, []string{cluster + `.dns.imageTag: Invalid value: "stable": must start with a CoreDNS version, such as v1.12.1`}},
+		"no CoreDNS tag":     {func(s *c) { s.ClusterConfiguration.DNS.ImageTag = "v1.12.1+a" }, []string{cluster + `.dns.imageTag: Invalid value: "v1.12.1+a": must be an image tag: at most 128 letters, digits, underscores, periods and hyphens`}},
 		"an etcd image":      {func(s *c) { s.ClusterConfiguration.Etcd.Local.ImageTag = "3.6.5-0" }, nil},
-		"no etcd tag":        {func(s *c) { s.ClusterConfiguration.Etcd.Local.ImageTag = "3.6:5" }, []string{cluster + `.etcd.local.imageTag: Invalid value: "3.6:5": must be the tag of an image: at most 128 letters, digits, underscores, points and dashes`}},
+		"no etcd tag":        {func(s *c) { s.ClusterConfiguration.Etcd.Local.ImageTag = "3.6:5" }, []string{cluster + `.etcd.local.imageTag: Invalid value: "3.6:5": must be an image tag: at most 128 letters, digits, underscores, periods and hyphens`}},
 		"two etcds":          {func(s *c) { externalEtcd(s); s.ClusterConfiguration.Etcd.Local.ImageTag = "3.6.5-0" }, []string{cluster + `.etcd.local: Forbidden: must not be set together with etcd.external`}},
 		"Ignition":           {func(s *c) { s.Format = bootstrapv1.Ignition }, nil},
 		"a file twice": {func(s *c) {
@@ -324,12 +324,12 @@ func TestValidateTemplateUpdate(t *testing.T) {
 	after.Spec.Template.Spec.MachineNaming.Template = "{{ .random }}"
 	after.Spec.Template.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "here"
 	after.Spec.Template.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token = "not to be told"
-	way := ": clusters are made from the template; create another one and refer to that"
+	way := ": clusters are created from the template; create another template and refer to it"
 	g.Expect(messages(ValidateTemplateUpdate(before, after))).To(Equal([]string{
-		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: can not be changed from nothing to \"here\"" + way,
-		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: can not be changed" + way,
-		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: can not be changed" + way,
-		"spec.template.spec.machineNaming.template: Forbidden: can not be changed from nothing to \"{{ .random }}\"" + way,
+		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: cannot be changed from nothing to \"here\"" + way,
+		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: cannot be changed" + way,
+		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: cannot be changed" + way,
+		"spec.template.spec.machineNaming.template: Forbidden: cannot be changed from nothing to \"{{ .random }}\"" + way,
 	}))
 }
 
@@ -355,7 +355,7 @@ func TestMachineNameIsNoProgram(t *testing.T) {
 				said <- err
 			}()
 			g.Eventually(said).WithTimeout(5 * time.Second).Should(Receive(MatchError(
-				HavePrefix("must use nothing but .cluster.name, .fooControlPlane.name and .random: {{"))))
+				HavePrefix("may use only .cluster.name, .fooControlPlane.name and .random: {{"))))
 		})
 	}
 }
@@ -364,9 +364,9 @@ func TestMachineNameByDefinitions(t *testing.T) {
 	g := NewWithT(t)
 	names := Names{Cluster: "c", ControlPlane: "cp", Random: "abcde"}
 	_, err := MachineName(`{{ define "machineNaming" }}{{ range 9999999999 }}{{ end }}{{ .random }}{{ end }}`, names)
-	g.Expect(err).To(MatchError(HavePrefix("must use nothing but")))
+	g.Expect(err).To(MatchError(HavePrefix("may use only")))
 	_, err = MachineName(`{{ define "other" }}{{ .random }}{{ end }}`, names)
-	g.Expect(err).To(MatchError(HavePrefix(`gives names such as ""`)))
+	g.Expect(err).To(MatchError(HavePrefix(`produces names such as ""`)))
 }
 
 func TestMachineName(t *testing.T) {

@@ -36,7 +36,7 @@ func validateClusterConfiguration(config bootstrapv1.ClusterConfiguration, path 
 	errs := validateTag(config.DNS.ImageTag, path.Child("dns", "imageTag"))
 	if tag := config.DNS.ImageTag; tag != "" && len(errs) == 0 {
 		if _, err := version.ParseTolerantImageTag(tag); err != nil {
-			errs = append(errs, field.Invalid(path.Child("dns", "imageTag"), tag, "must begin with the version of CoreDNS, such as v1.12.1"))
+			errs = append(errs, field.Invalid(path.Child("dns", "imageTag"), tag, "must start with a CoreDNS version, such as v1.12.1"))
 		}
 	}
 	errs = append(errs, validateTag(config.Etcd.Local.ImageTag, path.Child("etcd", "local", "imageTag"))...)
@@ -50,7 +50,7 @@ func validateTag(tag string, path *field.Path) field.ErrorList {
 	if tag == "" || container.ImageTagIsValid(tag) {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, tag, "must be the tag of an image: at most 128 letters, digits, underscores, points and dashes")}
+	return field.ErrorList{field.Invalid(path, tag, "must be an image tag: at most 128 letters, digits, underscores, periods and hyphens")}
 }
 
 // validateEtcdChange rejects a switch between stacked and external etcd, because the data would not
@@ -59,7 +59,7 @@ func validateEtcdChange(before, after bootstrapv1.Etcd, path *field.Path) field.
 	if before.External.IsDefined() == after.External.IsDefined() {
 		return nil
 	}
-	return field.ErrorList{field.Forbidden(path.Child("external"), "etcd can not be moved between the control plane's own machines and an external cluster")}
+	return field.ErrorList{field.Forbidden(path.Child("external"), "etcd cannot be moved between the control plane's own machines and an external cluster")}
 }
 
 func skipsCoreDNS(controlPlane *controlplanev1.FooControlPlane) bool {
@@ -78,7 +78,7 @@ func validateDNSChange(before, after bootstrapv1.DNS, path *field.Path) field.Er
 		return nil
 	}
 	if err := migration.ValidUpMigration(version.MajorMinorPatch(from).String(), version.MajorMinorPatch(to).String()); err != nil {
-		return field.ErrorList{field.Invalid(path, after.ImageTag, fmt.Sprintf("CoreDNS can not be migrated there from %s: %v; annotate the FooControlPlane with %s to keep CoreDNS yourself",
+		return field.ErrorList{field.Invalid(path, after.ImageTag, fmt.Sprintf("CoreDNS cannot be migrated to it from %s: %v; annotate the FooControlPlane with %s to manage CoreDNS yourself",
 			before.ImageTag, err, kubeadmcontrolplanev1.SkipCoreDNSAnnotation))}
 	}
 	return nil

@@ -25,14 +25,14 @@ func validateInfrastructureRef(reference clusterv1.ContractVersionedObjectRefere
 	for name, value := range map[string]string{"apiGroup": reference.APIGroup, "name": reference.Name} {
 		switch problems := validation.IsDNS1123Subdomain(value); {
 		case value == "":
-			errs = append(errs, field.Required(path.Child(name), "the template of infrastructure machines must be named"))
+			errs = append(errs, field.Required(path.Child(name), "must identify the infrastructure machine template"))
 		case len(problems) > 0:
 			errs = append(errs, field.Invalid(path.Child(name), value, strings.Join(problems, ", ")))
 		}
 	}
 	switch {
 	case reference.Kind == "":
-		errs = append(errs, field.Required(path.Child("kind"), "the template of infrastructure machines must be named"))
+		errs = append(errs, field.Required(path.Child("kind"), "must identify the infrastructure machine template"))
 	case !strings.HasSuffix(reference.Kind, clusterv1.TemplateSuffix) || reference.Kind == clusterv1.TemplateSuffix:
 		errs = append(errs, field.Invalid(path.Child("kind"), reference.Kind, "must be the kind of a template, such as FooMachineTemplate"))
 	}
@@ -69,7 +69,7 @@ func validateTaints(taints []clusterv1.MachineTaint, path *field.Path) field.Err
 			// disabled can be told from a new one.
 			text := fmt.Sprintf("%s=%s:%s", taint.Key, taint.Value, taint.Effect)
 			errs = append(errs, field.Forbidden(path.Key(text),
-				"Cluster API refuses Machines with taints while its feature gate MachineTaintPropagation is off; switch it on in Cluster API's core and in this manager"))
+				"Cluster API rejects Machines with taints while its feature gate MachineTaintPropagation is disabled; enable it in Cluster API's core and in this manager"))
 		}
 		identity := taint.Key + ":" + string(taint.Effect)
 		if known[identity] {
@@ -84,8 +84,8 @@ func validateTaint(taint clusterv1.MachineTaint, path *field.Path) field.ErrorLi
 	var errs field.ErrorList
 	if problems := validation.IsQualifiedName(taint.Key); len(problems) > 0 {
 		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, strings.Join(problems, ", ")))
-	} else if owner := taintOwner(taint.Key); owner != "" {
-		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, "is kept by "+owner))
+	} else if reason := reserved(taint.Key); reason != "" {
+		errs = append(errs, field.Invalid(path.Child("key"), taint.Key, reason))
 	}
 	if problems := validation.IsValidLabelValue(taint.Value); len(problems) > 0 {
 		errs = append(errs, field.Invalid(path.Child("value"), taint.Value, strings.Join(problems, ", ")))
@@ -101,19 +101,19 @@ func validateTaint(taint clusterv1.MachineTaint, path *field.Path) field.ErrorLi
 	return errs
 }
 
-// taintOwner returns who else manages a taint; empty if nobody does.
-func taintOwner(key string) string {
+// reserved returns why a taint must not be set; empty if it may be.
+func reserved(key string) string {
 	switch {
 	case key == clusterv1.NodeUninitializedTaint.Key, key == clusterv1.NodeOutdatedRevisionTaint.Key:
-		return "Cluster API"
+		return "is managed by Cluster API"
 	case key == "node.kubernetes.io/out-of-service":
 		return ""
 	case strings.HasPrefix(key, "node.kubernetes.io/"):
-		return "Kubernetes; of its own only node.kubernetes.io/out-of-service may be set"
+		return "is managed by Kubernetes; of its taints, only node.kubernetes.io/out-of-service may be set"
 	case strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/"):
-		return "cloud providers"
+		return "is managed by cloud providers"
 	case key == "node-role.kubernetes.io/master":
-		return "nobody any more, since Kubernetes 1.24"
+		return "has been obsolete since Kubernetes 1.24"
 	}
 	return ""
 }

@@ -22,7 +22,7 @@ const DefaultNameTemplate = "{{ .fooControlPlane.name }}-{{ .random }}"
 const maxNameLength = validation.DNS1123LabelMaxLength
 
 // onlyValues is the error for a template that uses anything else.
-const onlyValues = "must use nothing but .cluster.name, .fooControlPlane.name and .random"
+const onlyValues = "may use only .cluster.name, .fooControlPlane.name and .random"
 
 // hasRandom matches the part of a template that makes names unique.
 var hasRandom = regexp.MustCompile(`\{\{-?\s*\.random\s*-?\}\}`)
@@ -54,7 +54,7 @@ func MachineName(text string, names Names) (string, error) {
 	}
 	for _, node := range parsed.Root.Nodes {
 		if !isTextOrValue(node) {
-			return "", fmt.Errorf("%s: %s is none of these", onlyValues, node)
+			return "", fmt.Errorf("%s: %s is not one of them", onlyValues, node)
 		}
 	}
 	self := map[string]string{"name": names.ControlPlane}
@@ -90,7 +90,7 @@ func validName(name, random string) (string, error) {
 		name = name[:maxNameLength-len(random)] + random
 	}
 	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-		return "", fmt.Errorf("gives names such as %q: %s", name, strings.Join(problems, ", "))
+		return "", fmt.Errorf("produces names such as %q: %s", name, strings.Join(problems, ", "))
 	}
 	return name, nil
 }

@@ -49,7 +49,7 @@ func validateStrategy(strategy controlplanev1.FooControlPlaneRolloutStrategy, re
 	}
 	if surge.IntVal == 0 && replicas != nil && *replicas < minReplicasWithoutSurge {
 		errs = append(errs, field.Invalid(path, surge.String(),
-			fmt.Sprintf("must be 1 with fewer than %d replicas: none may go before its replacement is there", minReplicasWithoutSurge)))
+			fmt.Sprintf("must be 1 with fewer than %d replicas: no Machine may be deleted before its replacement exists", minReplicasWithoutSurge)))
 	}
 	return errs
 }
@@ -63,7 +63,7 @@ func validateCertificateDays(config bootstrapv1.ClusterConfiguration, path *fiel
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path.Child("certificateValidityPeriodDays"), config.CertificateValidityPeriodDays,
-		fmt.Sprintf("must be at most caCertificateValidityPeriodDays, %d days: a certificate can not outlive its authority", authority))}
+		fmt.Sprintf("must be at most caCertificateValidityPeriodDays, %d days: a certificate cannot outlive its CA", authority))}
 }
 
 // validateExpiryDays prevents a rollout from starting again as soon as it has ended.
@@ -80,7 +80,7 @@ func validateExpiryDays(spec common, path *field.Path) field.ErrorList {
 		return field.ErrorList{field.Invalid(path, days, fmt.Sprintf("must be at least %d", minExpiryDays))}
 	case days >= valid:
 		return field.ErrorList{field.Invalid(path, days,
-			fmt.Sprintf("must be less than certificateValidityPeriodDays, %d days: Machines would be replaced over and over", valid))}
+			fmt.Sprintf("must be less than certificateValidityPeriodDays, %d days: otherwise Machines would be replaced over and over", valid))}
 	}
 	return nil
 }

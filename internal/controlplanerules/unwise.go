@@ -26,7 +26,7 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	var unwise field.ErrorList
 	unwise = append(unwise, unwiseReplicas(ptr.Deref(spec.Replicas, 1), path.Child("replicas"))...)
 	if version, err := parse(spec.Version); err == nil && len(version.Pre) > 0 {
-		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes supports no upgrade from a pre-release"))
+		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes does not support upgrades from a pre-release"))
 	}
 	return append(unwise, unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout, replicas: spec.Replicas}, path)...)
 }
@@ -34,9 +34,9 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 func unwiseReplicas(replicas int32, path *field.Path) field.ErrorList {
 	switch {
 	case replicas > sensibleReplicas:
-		return field.ErrorList{field.Invalid(path, replicas, fmt.Sprintf("etcd gets slower with each member, and more than %d help nobody", sensibleReplicas))}
+		return field.ErrorList{field.Invalid(path, replicas, fmt.Sprintf("etcd gets slower with each member, and more than %d have no benefit", sensibleReplicas))}
 	case replicas == 2:
-		return field.ErrorList{field.Invalid(path, replicas, "when one Machine is lost, the only other one serves alone until it is replaced; use 3")}
+		return field.ErrorList{field.Invalid(path, replicas, "if one Machine is lost, the other one serves alone until it is replaced; use 3")}
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func unwiseCommon(spec common, path *field.Path) field.ErrorList {
 	provider := spec.config.JoinConfiguration.Discovery.File.KubeConfig.User.AuthProvider
 	if provider.Name != "" {
 		unwise = append(unwise, field.Invalid(path.Child("kubeadmConfigSpec", "joinConfiguration", "discovery", "file", "kubeConfig", "user", "authProvider", "name"),
-			provider.Name, "Kubernetes has no providers of authentication since 1.26; use exec"))
+			provider.Name, "Kubernetes has not supported auth providers since 1.26; use exec"))
 	}
 	return unwise
 }
@@ -64,12 +64,12 @@ func unwiseRollout(spec common, path *field.Path) field.ErrorList {
 	small := spec.replicas == nil || *spec.replicas == minReplicasWithoutSurge
 	if surge != nil && *surge == intstr.FromInt32(0) && small && !spec.config.ClusterConfiguration.Etcd.External.IsDefined() {
 		unwise = append(unwise, field.Invalid(path.Child("strategy", "rollingUpdate", "maxSurge"), surge.String(),
-			fmt.Sprintf("a control plane of %d bears no loss of a Machine while another one is replaced", minReplicasWithoutSurge)))
+			fmt.Sprintf("a control plane of %d cannot tolerate the loss of a Machine while another one is being replaced", minReplicasWithoutSurge)))
 	}
 	days := spec.config.ClusterConfiguration.CertificateValidityPeriodDays
 	if days > 0 && days < defaultCertificateDays && spec.rollout.Before.CertificatesExpiryDays == 0 {
 		unwise = append(unwise, field.Invalid(path.Child("before", "certificatesExpiryDays"), 0,
-			fmt.Sprintf("certificates are valid for %d days, and nothing replaces Machines before they expire", days)))
+			fmt.Sprintf("certificates are valid for %d days, and nothing replaces the Machines before they expire", days)))
 	}
 	return unwise
 }
@@ -81,13 +81,13 @@ func unwiseSecrets(config *bootstrapv1.KubeadmConfigSpec, path *field.Path) fiel
 	for i, user := range config.Users {
 		if user.Passwd != "" {
 			unwise = append(unwise, field.Invalid(path.Child("users").Index(i).Child("passwd"), field.OmitValueType{},
-				"whoever may read the object can read it; use passwdFrom"))
+				"anyone who may read the object can read it; use passwdFrom"))
 		}
 	}
 	for i, file := range config.Files {
 		if strings.Contains(file.Content, "PRIVATE KEY-----") {
 			unwise = append(unwise, field.Invalid(path.Child("files").Index(i).Child("content"), field.OmitValueType{},
-				"has a private key, which whoever may read the object can read; use contentFrom"))
+				"contains a private key that anyone who may read the object can read; use contentFrom"))
 		}
 	}
 	return unwise

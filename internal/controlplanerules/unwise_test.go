@@ -19,35 +19,35 @@ func certificateDays(days int32) func(*spec) {
 }
 
 func TestUnwise(t *testing.T) {
-	const noSpare = `spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "0": a control plane of 3 bears no loss of a Machine while another one is replaced`
+	const noSpare = `spec.rollout.strategy.rollingUpdate.maxSurge: Invalid value: "0": a control plane of 3 cannot tolerate the loss of a Machine while another one is being replaced`
 	for name, test := range map[string]struct {
 		change func(*spec)
 		want   []string
 	}{
 		"nothing to say":              {func(*spec) {}, nil},
 		"seven replicas":              {replicas(7), nil},
-		"nine replicas":               {replicas(9), []string{"spec.replicas: Invalid value: 9: etcd gets slower with each member, and more than 7 help nobody"}},
-		"two replicas":                {all(replicas(2), config(externalEtcd)), []string{"spec.replicas: Invalid value: 2: when one Machine is lost, the only other one serves alone until it is replaced; use 3"}},
+		"nine replicas":               {replicas(9), []string{"spec.replicas: Invalid value: 9: etcd gets slower with each member, and more than 7 have no benefit"}},
+		"two replicas":                {all(replicas(2), config(externalEtcd)), []string{"spec.replicas: Invalid value: 2: if one Machine is lost, the other one serves alone until it is replaced; use 3"}},
 		"three, etcd elsewhere":       {all(replicas(3), config(externalEtcd)), nil},
-		"a pre-release":               {func(s *spec) { s.Version = "v1.37.0-rc.1" }, []string{`spec.version: Invalid value: "v1.37.0-rc.1": Kubernetes supports no upgrade from a pre-release`}},
+		"a pre-release":               {func(s *spec) { s.Version = "v1.37.0-rc.1" }, []string{`spec.version: Invalid value: "v1.37.0-rc.1": Kubernetes does not support upgrades from a pre-release`}},
 		"a build is none":             {func(s *spec) { s.Version = "v1.37.0+build" }, nil},
 		"no version":                  {func(s *spec) { s.Version = "newest" }, nil},
 		"no spare Machine":            {surge(0), []string{noSpare}},
 		"a spare Machine":             {surge(1), nil},
 		"one of five":                 {all(replicas(5), surge(0)), nil},
 		"etcd elsewhere":              {all(surge(0), config(externalEtcd)), nil},
-		"certificates that end":       {certificateDays(100), []string{"spec.rollout.before.certificatesExpiryDays: Invalid value: 0: certificates are valid for 100 days, and nothing replaces Machines before they expire"}},
+		"certificates that end":       {certificateDays(100), []string{"spec.rollout.before.certificatesExpiryDays: Invalid value: 0: certificates are valid for 100 days, and nothing replaces the Machines before they expire"}},
 		"certificates that are new":   {all(certificateDays(100), expiry(30)), nil},
 		"certificates that live long": {certificateDays(730), nil},
 		"a password": {config(func(c *bootstrapv1.KubeadmConfigSpec) {
 			c.Users = []bootstrapv1.User{{Name: "a"}, {Name: "b", Passwd: "secret"}}
-		}), []string{"spec.kubeadmConfigSpec.users[1].passwd: Invalid value: whoever may read the object can read it; use passwdFrom"}},
+		}), []string{"spec.kubeadmConfigSpec.users[1].passwd: Invalid value: anyone who may read the object can read it; use passwdFrom"}},
 		"a key": {config(func(c *bootstrapv1.KubeadmConfigSpec) {
 			c.Files = []bootstrapv1.File{{Path: "/a", Content: "-----BEGIN EC PRIVATE KEY-----\nsecret"}, {Path: "/b", Content: "-----BEGIN CERTIFICATE-----"}}
-		}), []string{"spec.kubeadmConfigSpec.files[0].content: Invalid value: has a private key, which whoever may read the object can read; use contentFrom"}},
+		}), []string{"spec.kubeadmConfigSpec.files[0].content: Invalid value: contains a private key that anyone who may read the object can read; use contentFrom"}},
 		"a provider of authentication": {config(func(c *bootstrapv1.KubeadmConfigSpec) {
 			c.JoinConfiguration.Discovery.File.KubeConfig.User.AuthProvider.Name = "oidc"
-		}), []string{`spec.kubeadmConfigSpec.joinConfiguration.discovery.file.kubeConfig.user.authProvider.name: Invalid value: "oidc": Kubernetes has no providers of authentication since 1.26; use exec`}},
+		}), []string{`spec.kubeadmConfigSpec.joinConfiguration.discovery.file.kubeConfig.user.authProvider.name: Invalid value: "oidc": Kubernetes has not supported auth providers since 1.26; use exec`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			controlPlane := valid()

@@ -27,16 +27,16 @@ func TestValidateVersionChange(t *testing.T) {
 		"a patch":                     {"v1.36.3", "v1.36.4", []string{"v1.36.3"}, nil},
 		"a minor":                     {"v1.35.4", "v1.36.3", []string{"v1.35.4"}, nil},
 		"to any patch of the minor":   {"v1.35.0", "v1.36.99", []string{"v1.35.0"}, nil},
-		"two minors":                  {"v1.34.4", "v1.36.3", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
-		"a pre-release two minors up": {"v1.34.4", "v1.36.0-rc.0", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.0-rc.0": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
-		"a major":                     {"v1.36.3", "v2.0.0", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v2.0.0": must be at most one minor version above v1.36.3, the oldest of the control plane: upgrade to v1.37 first`}},
-		"on, before all have arrived": {"v1.35.4", "v1.36.3", []string{"v1.34.4", "v1.35.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest of the control plane: upgrade to v1.35 first`}},
-		"down":                        {"v1.36.3", "v1.35.4", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`}},
-		"down by a patch":             {"v1.36.3", "v1.36.2", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.36.2": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`}},
+		"two minors":                  {"v1.34.4", "v1.36.3", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest version in the control plane: upgrade to v1.35 first`}},
+		"a pre-release two minors up": {"v1.34.4", "v1.36.0-rc.0", []string{"v1.34.4"}, []string{`spec.version: Invalid value: "v1.36.0-rc.0": must be at most one minor version above v1.34.4, the oldest version in the control plane: upgrade to v1.35 first`}},
+		"a major":                     {"v1.36.3", "v2.0.0", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v2.0.0": must be at most one minor version above v1.36.3, the oldest version in the control plane: upgrade to v1.37 first`}},
+		"on, before all have arrived": {"v1.35.4", "v1.36.3", []string{"v1.34.4", "v1.35.4"}, []string{`spec.version: Invalid value: "v1.36.3": must be at most one minor version above v1.34.4, the oldest version in the control plane: upgrade to v1.35 first`}},
+		"down":                        {"v1.36.3", "v1.35.4", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.4": must not be below v1.36.3, the oldest version in the control plane: Kubernetes cannot be downgraded`}},
+		"down by a patch":             {"v1.36.3", "v1.36.2", []string{"v1.36.3"}, []string{`spec.version: Invalid value: "v1.36.2": must not be below v1.36.3, the oldest version in the control plane: Kubernetes cannot be downgraded`}},
 		"back before any has it":      {"v1.36.3", "v1.35.4", []string{"v1.35.4"}, nil},
 		"back while one has it":       {"v1.36.3", "v1.35.4", []string{"v1.35.4", "v1.36.3"}, nil},
 		"back from what never came":   {"v1.36.30", "v1.36.3", []string{"v1.36.3", "v1.36.30"}, nil},
-		"below all":                   {"v1.36.3", "v1.35.3", []string{"v1.35.4", "v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.3": must not be below v1.35.4, the oldest of the control plane: Kubernetes can not be downgraded`}},
+		"below all":                   {"v1.36.3", "v1.35.3", []string{"v1.35.4", "v1.36.3"}, []string{`spec.version: Invalid value: "v1.35.3": must not be below v1.35.4, the oldest version in the control plane: Kubernetes cannot be downgraded`}},
 		"from an older without v":     {"1.35.4", "v1.36.3", []string{"1.35.4"}, nil},
 	}
 	for name, test := range tests {
@@ -78,13 +78,13 @@ func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
 	after := before.DeepCopy()
 	after.Spec.Version = "v1.35.0"
 	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
-		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, the oldest of the control plane: Kubernetes can not be downgraded`))
+		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, the oldest version in the control plane: Kubernetes cannot be downgraded`))
 }
 
 func TestValidateChanges(t *testing.T) {
 	const config = "spec.kubeadmConfigSpec."
 	fixed := func(values string) string {
-		return ": Forbidden: can not be changed" + values + ": the machines that exist were set up with it"
+		return ": Forbidden: cannot be changed" + values + ": existing machines were created with it"
 	}
 	tests := map[string]struct {
 		change func(*controlplanev1.FooControlPlane)
@@ -132,14 +132,14 @@ func TestValidateChanges(t *testing.T) {
 		"all of the cluster configuration": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration = bootstrapv1.ClusterConfiguration{}
 		}, []string{config + "clusterConfiguration.certificatesDir" + fixed(` from "/a" to nothing`)}},
-		"to external etcd": {func(c *controlplanev1.FooControlPlane) { externalEtcd(&c.Spec.KubeadmConfigSpec) }, []string{config + "clusterConfiguration.etcd.external: Forbidden: etcd can not be moved between the control plane's own machines and an external cluster"}},
+		"to external etcd": {func(c *controlplanev1.FooControlPlane) { externalEtcd(&c.Spec.KubeadmConfigSpec) }, []string{config + "clusterConfiguration.etcd.external: Forbidden: etcd cannot be moved between the control plane's own machines and an external cluster"}},
 		"CoreDNS up": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.0"
 		}, nil},
 		"CoreDNS down": {func(c *controlplanev1.FooControlPlane) {
 			c.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.10.0"
 		}, []string{
-			config + `clusterConfiguration.dns.imageTag: Invalid value: "v1.10.0": CoreDNS can not be migrated there from v1.11.1: cannot migrate up to '1.10.0' from '1.11.1'; annotate the FooControlPlane with controlplane.cluster.x-k8s.io/skip-coredns to keep CoreDNS yourself`,
+			config + `clusterConfiguration.dns.imageTag: Invalid value: "v1.10.0": CoreDNS cannot be migrated to it from v1.11.1: cannot migrate up to '1.10.0' from '1.11.1'; annotate the FooControlPlane with controlplane.cluster.x-k8s.io/skip-coredns to manage CoreDNS yourself`,
 		}},
 		"CoreDNS down by the user": {func(c *controlplanev1.FooControlPlane) {
 			c.Annotations = map[string]string{kubeadmcontrolplanev1.SkipCoreDNSAnnotation: ""}
@@ -169,5 +169,5 @@ func TestFromExternalEtcd(t *testing.T) {
 	externalEtcd(&before.Spec.KubeadmConfigSpec)
 	after := valid()
 	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
-		"spec.kubeadmConfigSpec.clusterConfiguration.etcd.external: Forbidden: etcd can not be moved between the control plane's own machines and an external cluster"))
+		"spec.kubeadmConfigSpec.clusterConfiguration.etcd.external: Forbidden: etcd cannot be moved between the control plane's own machines and an external cluster"))
 }

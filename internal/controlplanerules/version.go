@@ -38,7 +38,7 @@ func CheckReplicas(replicas int) error {
 		return err
 	}
 	if replicas%2 == 0 {
-		return errors.New("must be odd: an even number of etcd members bears no more losses than one fewer; even numbers are for external etcd")
+		return errors.New("must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are only for external etcd")
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func CheckReplicas(replicas int) error {
 // this number of replicas.
 func CheckReplicasOfExternalEtcd(replicas int) error {
 	if replicas < 1 {
-		return errors.New("must be at least 1: delete the FooControlPlane to have no control plane")
+		return errors.New("must be at least 1: to remove the control plane, delete the FooControlPlane")
 	}
 	return nil
 }
@@ -90,11 +90,11 @@ func validateVersionChange(before, after *controlplanev1.FooControlPlane, path *
 	var errs field.ErrorList
 	if SkipsMinor(wanted, oldest) {
 		errs = append(errs, field.Invalid(path, after.Spec.Version,
-			fmt.Sprintf("must be at most one minor version above v%s, the oldest of the control plane: upgrade to v%d.%d first", oldest, oldest.Major, oldest.Minor+1)))
+			fmt.Sprintf("must be at most one minor version above v%s, the oldest version in the control plane: upgrade to v%d.%d first", oldest, oldest.Major, oldest.Minor+1)))
 	}
 	if wanted.LT(oldest) {
 		errs = append(errs, field.Invalid(path, after.Spec.Version,
-			fmt.Sprintf("must not be below v%s, the oldest of the control plane: Kubernetes can not be downgraded", oldest)))
+			fmt.Sprintf("must not be below v%s, the oldest version in the control plane: Kubernetes cannot be downgraded", oldest)))
 	}
 	return errs
 }
