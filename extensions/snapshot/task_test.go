@@ -123,7 +123,7 @@ func TestUpgradeIsHeld(t *testing.T) {
 	}{
 		"external etcd": {
 			workload.ErrEtcdUnmanaged, fmt.Errorf("secret quick-etcd: %w", workload.ErrEtcdUnmanaged),
-			fmt.Sprintf(held, "etcd is not run by the control plane"),
+			fmt.Sprintf(held, "the control plane does not run etcd"),
 		},
 		"no authority of etcd": {
 			notFound("quick-etcd"), notFound("quick-etcd"),
@@ -154,7 +154,7 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 	g := NewWithT(t)
 	job := upgradeJob(on(t, map[string]string{"snapshotExternalEtcd": "Skip"}))
 	for text, err := range map[string]error{
-		"etcd is not run by the control plane":                                                     workload.ErrEtcdUnmanaged,
+		"the control plane does not run etcd":                                                     workload.ErrEtcdUnmanaged,
 		"etcd can not be reached without the Secret default/quick-etcd, which holds its authority": notFound("quick-etcd"),
 	} {
 		g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(err)).Run(context.Background(), job)).To(Equal(work.Outcome{
@@ -233,7 +233,7 @@ func TestDeletionEnds(t *testing.T) {
 		Done: true, Message: "no final etcd snapshot was taken within 5m0s: the workload cluster can not be asked: no connection",
 	}))
 	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(work.Outcome{
-		Done: true, Message: "no final etcd snapshot was taken: etcd is not run by the control plane",
+		Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd",
 	}))
 	g.Expect(at(0, notFound("quick-etcd")).Done).To(BeFalse(), "its Secret may come back")
 }

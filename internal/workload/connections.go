@@ -148,7 +148,7 @@ func (c *Connections) answers(ctx context.Context, cluster client.ObjectKey) err
 	}
 	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
 	if err := connection.client.Get(ctx, key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("asking the API server: %w", err)
+		return fmt.Errorf("querying the API server: %w", err)
 	}
 	return nil
 }

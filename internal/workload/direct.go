@@ -139,15 +139,15 @@ func (d *direct) newConnection(kubeconfig *corev1.Secret) (connection, error) {
 	config.RateLimiter = d.newLimiter()
 	httpClient, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return connection{}, fmt.Errorf("making an HTTP client from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("creating an HTTP client from secret %s: %w", kubeconfig.Name, err)
 	}
 	mapper, err := d.newMapper(config, httpClient)
 	if err != nil {
-		return connection{}, fmt.Errorf("preparing the discovery of kinds from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("preparing API discovery from secret %s: %w", kubeconfig.Name, err)
 	}
 	made, err := client.New(config, client.Options{HTTPClient: httpClient, Scheme: d.scheme, Mapper: mapper})
 	if err != nil {
-		return connection{}, fmt.Errorf("making a client from secret %s: %w", kubeconfig.Name, err)
+		return connection{}, fmt.Errorf("creating a client from secret %s: %w", kubeconfig.Name, err)
 	}
 	return connection{config: config, http: httpClient, client: made, resourceVersion: kubeconfig.ResourceVersion}, nil
 }

@@ -74,7 +74,7 @@ func signClient(authorityPEM, keyPEM []byte) (tls.Certificate, error) {
 	// its certificate.
 	key, err := certs.NewSigner(bootstrapv1.EncryptionAlgorithmECDSAP256)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("making a client key: %w", err)
+		return tls.Certificate{}, fmt.Errorf("creating a client key: %w", err)
 	}
 	config := certs.Config{CommonName: "foo-control-plane", Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
 	signed, err := config.NewSignedCert(key, authority, authorityKey)

@@ -21,7 +21,7 @@ var (
 	// ErrEtcdUnmanaged means that the user runs etcd, so it cannot be reached: it does not run on
 	// the control plane's Nodes, or the key of its CA, which signs client certificates, is not in
 	// the management cluster.
-	ErrEtcdUnmanaged = errors.New("etcd is not run by the control plane")
+	ErrEtcdUnmanaged = errors.New("the control plane does not run etcd")
 	// ErrNoHealthyMember means that no member of etcd can be used.
 	ErrNoHealthyMember = errors.New("etcd has no healthy member")
 )

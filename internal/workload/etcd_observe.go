@@ -18,7 +18,7 @@ import (
 )
 
 // errLearner is the problem of a learner, which answers only status requests.
-var errLearner = errors.New("it is a learner, which does not know the members for sure")
+var errLearner = errors.New("it is a learner, which cannot report the members")
 
 // answer is what one member reports.
 type answer struct {
@@ -105,7 +105,7 @@ func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 	err := e.with(ctx, node, func(ctx context.Context, etcd *clientv3.Client) error {
 		status, err := maintenance(etcd).Status(ctx, etcd.Endpoints()[0])
 		if err != nil {
-			return fmt.Errorf("asking for its status: %w", err)
+			return fmt.Errorf("requesting its status: %w", err)
 		}
 		result.clusterID, result.memberID = status.Header.GetClusterId(), status.Header.GetMemberId()
 		result.leader, result.errors, result.size = status.Leader, status.Errors, status.DbSize
@@ -116,7 +116,7 @@ func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 		// A member answers this from its own data, even if the cluster has no leader.
 		members, err := etcd.MemberList(ctx, clientv3.WithSerializable())
 		if err != nil {
-			return fmt.Errorf("asking for its members: %w", err)
+			return fmt.Errorf("requesting its members: %w", err)
 		}
 		result.members = members.Members
 		if result.leader == 0 {
@@ -125,7 +125,7 @@ func (e *etcdCluster) ask(ctx context.Context, node string) answer {
 		}
 		alarms, err := etcd.AlarmList(ctx)
 		if err != nil {
-			return fmt.Errorf("asking for its alarms: %w", err)
+			return fmt.Errorf("requesting its alarms: %w", err)
 		}
 		result.alarms = alarms.Alarms
 		return nil
@@ -225,12 +225,12 @@ func alarmsOf(member uint64, answers []answer) []string {
 func account(member Member, view answer, answers []answer) (string, int64) {
 	index := slices.IndexFunc(answers, func(answer answer) bool { return answer.node == member.Name })
 	if index < 0 {
-		return "it runs on no node of the control plane", 0
+		return "it does not run on any node of the control plane", 0
 	}
 	own := answers[index]
 	switch {
 	case own.err != nil:
-		return "it cannot be asked: " + own.err.Error(), 0
+		return "it could not be queried: " + own.err.Error(), 0
 	case own.clusterID != view.clusterID:
 		return "it belongs to another etcd cluster", own.size
 	case own.memberID != 0 && own.memberID != member.ID: // the certificate names one that does not say its ID
@@ -238,7 +238,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 	case own.leader == 0:
 		return "it sees no leader", own.size
 	case !own.agrees(view):
-		return "it sees other members than the rest", own.size
+		return "it sees different members than the others", own.size
 	case len(complaints(own.errors)) > 0:
 		return "it reports " + strings.Join(complaints(own.errors), ", "), own.size
 	}

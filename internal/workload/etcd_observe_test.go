@@ -44,7 +44,7 @@ func TestNewEtcdState(t *testing.T) {
 				answers[0] = answer{node: "a", err: errors.New("no route")}
 				return answers
 			},
-			problems: map[string]string{"a": "it cannot be asked: no route"}, leader: 1,
+			problems: map[string]string{"a": "it could not be queried: no route"}, leader: 1,
 		},
 		"one is cut off, and comes first": {
 			change:   func(answers []answer) []answer { answers[0].leader = 0; return answers },
@@ -61,7 +61,7 @@ func TestNewEtcdState(t *testing.T) {
 		},
 		"one sees fewer members": {
 			change:   func(answers []answer) []answer { answers[0].members = etcdMembers("a", "b"); return answers },
-			problems: map[string]string{"a": "it sees other members than the rest"}, leader: 1,
+			problems: map[string]string{"a": "it sees different members than the others"}, leader: 1,
 		},
 		"one is a cluster of its own": {
 			change: func(answers []answer) []answer {
@@ -96,7 +96,7 @@ func TestNewEtcdState(t *testing.T) {
 		},
 		"one without a node": {
 			change:   func(answers []answer) []answer { return answers[:2] },
-			problems: map[string]string{"c": "it runs on no node of the control plane"}, leader: 1,
+			problems: map[string]string{"c": "it does not run on any node of the control plane"}, leader: 1,
 		},
 	}
 	for name, test := range tests {

@@ -88,5 +88,5 @@ func servingExpiry(certificates []*x509.Certificate) (time.Time, error) {
 			return certificate.NotAfter, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("it shows no certificate of common name %q", servingName)
+	return time.Time{}, fmt.Errorf("it presents no certificate with common name %q", servingName)
 }

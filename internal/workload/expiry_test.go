@@ -59,7 +59,7 @@ func TestShownExpiry(t *testing.T) {
 	}{
 		"valid":               {name: "kube-apiserver", expiry: soon},
 		"expired":             {name: "kube-apiserver", expiry: past},
-		"not made by kubeadm": {name: "something", expiry: soon, want: `it shows no certificate of common name "kube-apiserver"`},
+		"not made by kubeadm": {name: "something", expiry: soon, want: `it presents no certificate with common name "kube-apiserver"`},
 		"of another cluster":  {name: "kube-apiserver", expiry: soon, other: true, want: "certificate signed by unknown authority"},
 	}
 	for name, test := range tests {

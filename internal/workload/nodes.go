@@ -121,17 +121,17 @@ func podReady(pod *corev1.Pod) bool {
 func notReadyPod(pod *corev1.Pod) Pod {
 	for _, container := range pod.Status.ContainerStatuses {
 		if waiting := container.State.Waiting; waiting != nil && container.LastTerminationState.Terminated == nil {
-			return Pod{State: PodProvisioning, Message: "its container waits: " + waiting.Reason}
+			return Pod{State: PodProvisioning, Message: "its container is waiting: " + waiting.Reason}
 		}
 		if waiting := container.State.Waiting; waiting != nil {
-			return Pod{State: PodFailed, Message: "its container keeps ending: " + waiting.Reason}
+			return Pod{State: PodFailed, Message: "its container keeps exiting: " + waiting.Reason}
 		}
 		if ended := container.State.Terminated; ended != nil {
-			return Pod{State: PodFailed, Message: fmt.Sprintf("its container ended with exit code %d: %s", ended.ExitCode, ended.Reason)}
+			return Pod{State: PodFailed, Message: fmt.Sprintf("its container exited with code %d: %s", ended.ExitCode, ended.Reason)}
 		}
 	}
 	if pod.Status.Phase == corev1.PodRunning {
-		return Pod{State: PodProvisioning, Message: "the pod runs and is not ready"}
+		return Pod{State: PodProvisioning, Message: "the pod is running but not ready"}
 	}
 	return Pod{State: PodFailed, Message: "the pod is in phase " + string(pod.Status.Phase)}
 }

@@ -32,7 +32,7 @@ func (c *Connections) CreateToken(ctx context.Context, cluster client.ObjectKey)
 	}
 	token, err := bootstraputil.GenerateBootstrapToken()
 	if err != nil {
-		return "", fmt.Errorf("making a bootstrap token: %w", err)
+		return "", fmt.Errorf("generating a bootstrap token: %w", err)
 	}
 	if err := connection.client.Create(ctx, tokenSecret(token, time.Now())); err != nil {
 		return "", fmt.Errorf("creating a bootstrap token: %w", err)
