@@ -139,7 +139,7 @@ func (r *reconciler) kubeconfigToFooCluster(ctx context.Context, object client.O
 func (r *reconciler) userToFooCluster(ctx context.Context, object client.Object) []reconcile.Request {
 	all := &infrav1.FooClusterList{}
 	if err := r.client.List(ctx, all, client.InNamespace(object.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "FooClusters that wait for their machines are not told of a change")
+		ctrl.LoggerFrom(ctx).Error(err, "FooClusters could not be listed after a FooMachine or FooMachinePool changed")
 		return nil
 	}
 	var requests []reconcile.Request

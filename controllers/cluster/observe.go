@@ -74,7 +74,7 @@ func (r *reconciler) observe(ctx context.Context, fooCluster *infrav1.FooCluster
 		return nil, err
 	}
 	if cluster == nil {
-		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a Cluster the owner", "FooCluster", klog.KObj(fooCluster))
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to set the owner Cluster", "FooCluster", klog.KObj(fooCluster))
 		return nil, nil
 	}
 	missing, err := r.isKubeconfigMissing(ctx, s)

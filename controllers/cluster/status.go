@@ -108,7 +108,7 @@ func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 		c.Reason, c.Message = o.loadBalancerFault.Reason, o.loadBalancerFault.Message
 	case d.action == waitForUsers:
 		c.Status, c.Reason = metav1.ConditionUnknown, infrav1.FooClusterLoadBalancerDeletingReason
-		c.Message = "the load balancer is deleted after the machines"
+		c.Message = "the load balancer will be deleted after the machines"
 	case s.deleting():
 		c.Reason = infrav1.FooClusterLoadBalancerDeletingReason
 	case o.loadBalancer == nil:
@@ -117,7 +117,7 @@ func loadBalancerCondition(s *state, d decision, o outcome) metav1.Condition {
 		// Certificates and kubeconfigs contain the endpoint, so the controller cannot just adopt
 		// the new address.
 		c.Reason = infrav1.FooClusterLoadBalancerNotReadyReason
-		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and created again",
+		c.Message = fmt.Sprintf("the load balancer has address %q, but the control plane endpoint is %q: the load balancer was lost and recreated",
 			o.loadBalancer.Address, endpoint.Host)
 	case !o.loadBalancer.Ready:
 		c.Reason, c.Message = infrav1.FooClusterLoadBalancerNotReadyReason, o.loadBalancer.Message

@@ -107,7 +107,7 @@ func (r *reconciler) userData(ctx context.Context, key types.NamespacedName) ([]
 		return nil, wait, nil
 	}
 	if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
-		wait.message = fmt.Sprintf("the Secret %s has bootstrap data of format %q, allowed: cloud-config", key, format)
+		wait.message = fmt.Sprintf("the Secret %s has bootstrap data in format %q, allowed: cloud-config", key, format)
 		return nil, wait, nil
 	}
 	return secret.Data["value"], waiting{}, nil

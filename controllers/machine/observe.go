@@ -74,7 +74,7 @@ func (r *reconciler) owners(ctx context.Context, fooMachine *infrav1.FooMachine)
 		return nil, err
 	}
 	if s.machine == nil && !s.ofPool() && !s.deleting() {
-		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a Machine the owner", "FooMachine", klog.KObj(fooMachine))
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to set the owner Machine", "FooMachine", klog.KObj(fooMachine))
 		return nil, nil
 	}
 	if key := s.clusterKey(); key.Name != "" {

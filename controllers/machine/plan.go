@@ -94,7 +94,7 @@ func isToDrain(s *state) bool {
 func missing(s *state) waiting {
 	switch {
 	case s.ofPool():
-		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "waiting for the pool to name the instance"}
+		return waiting{reason: infrav1.FooMachineWaitingForPoolReason, message: "waiting for the pool to assign an instance"}
 	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
 		return waiting{
 			reason:  infrav1.FooMachineWaitingForClusterInfrastructureReason,

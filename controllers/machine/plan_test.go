@@ -152,9 +152,9 @@ func TestReady(t *testing.T) {
 		"deleting":   {newState(inState(cloud.InstanceDeleting)), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, "why"},
 		"no address": {newState(running, func(s *state) { s.instance.Address = "" }), metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason, "the instance has no address yet"},
 		"bootstrap":  {newState(failed), metav1.ConditionFalse, infrav1.FooMachineBootstrapFailedReason, "exit 1"},
-		"lost":       {newState(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud no longer has the instance foo:///zone-b/i1; it is not created again"},
+		"lost":       {newState(lost), metav1.ConditionFalse, infrav1.FooMachineInstanceNotFoundReason, "the cloud no longer has the instance foo:///zone-b/i1; it will not be recreated"},
 		"taken away": {newState(lost, machineDeleting), metav1.ConditionFalse, infrav1.FooMachineInstanceDeletingReason, ""},
-		"noticed":    {newState(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud takes the instance back at 2026-01-01T00:00:00Z"},
+		"noticed":    {newState(running, noticed), metav1.ConditionFalse, infrav1.FooMachineReclaimNoticeReason, "the cloud will reclaim the instance at 2026-01-01T00:00:00Z"},
 		"deleted":    {newState(running, deleting), metav1.ConditionFalse, infrav1.FooMachineDeletingReason, ""},
 		"no cloud":   {newState(unavailable), metav1.ConditionFalse, infrav1.CloudUnavailableReason, "cloud unavailable: down"},
 	} {

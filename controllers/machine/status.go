@@ -101,7 +101,7 @@ func provisionedCondition(s *state, o outcome) metav1.Condition {
 		c.Reason = infrav1.FooMachineInstanceDeletingReason
 	case o.lost:
 		c.Reason = infrav1.FooMachineInstanceNotFoundReason
-		c.Message = fmt.Sprintf("the cloud no longer has the instance %s; it is not created again", s.fooMachine.Spec.ProviderID)
+		c.Message = fmt.Sprintf("the cloud no longer has the instance %s; it will not be recreated", s.fooMachine.Spec.ProviderID)
 	case o.instance != nil:
 		setInstanceReason(&c, o.instance)
 	case s.deleting():
@@ -116,7 +116,7 @@ func setInstanceReason(c *metav1.Condition, instance *cloud.Instance) {
 	c.Message = instance.Message
 	switch instance.State {
 	case cloud.InstancePending:
-		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "the cloud is making the instance")
+		c.Reason, c.Message = infrav1.FooMachineInstancePendingReason, cmp.Or(instance.Message, "the cloud is creating the instance")
 	case cloud.InstanceStopped:
 		c.Reason = infrav1.FooMachineInstanceStoppedReason
 	case cloud.InstanceFailed:
@@ -177,7 +177,7 @@ func readyCondition(s *state, o outcome, provisioned, bootstrap metav1.Condition
 	if provisioned.Status == metav1.ConditionTrue && o.instance != nil && o.instance.ReclaimAt != nil {
 		return metav1.Condition{
 			Type: infrav1.FooMachineReadyCondition, Status: metav1.ConditionFalse, Reason: infrav1.FooMachineReclaimNoticeReason,
-			Message: "the cloud takes the instance back at " + o.instance.ReclaimAt.UTC().Format(time.RFC3339),
+			Message: "the cloud will reclaim the instance at " + o.instance.ReclaimAt.UTC().Format(time.RFC3339),
 		}
 	}
 	return report.Ready(provisioned)

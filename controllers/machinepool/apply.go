@@ -135,7 +135,7 @@ func (s *scope) seenVersion() string {
 func (r *reconciler) propagate(ctx context.Context, a application) error {
 	err := r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(a.object), client.ForceOwnership, client.FieldOwner(a.manager))
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("apply what %s %s has from its pool: %w", a.object.GetKind(), a.object.GetName(), err)
+		return fmt.Errorf("apply the pool's settings to %s %s: %w", a.object.GetKind(), a.object.GetName(), err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (r *reconciler) adoptReplicas(ctx context.Context, s *scope, replicas int32
 	s.machinePool.Spec.Replicas = &replicas
 	if err := r.client.Patch(ctx, s.machinePool, client.MergeFrom(before)); err != nil {
 		key := types.NamespacedName{Namespace: before.Namespace, Name: before.Name}
-		return fmt.Errorf("set the replicas of MachinePool %s to what its pool has: %w", key, err)
+		return fmt.Errorf("set the replicas of MachinePool %s to the size of its pool: %w", key, err)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func readBootstrap(secret *corev1.Secret) bootstrapData {
 	}
 	if format := string(secret.Data["format"]); format != "" && format != "cloud-config" {
 		return bootstrapData{
-			problem: fmt.Sprintf("the Secret %s has bootstrap data of format %q, allowed: cloud-config", secret.Name, format),
+			problem: fmt.Sprintf("the Secret %s has bootstrap data in format %q, allowed: cloud-config", secret.Name, format),
 		}
 	}
 	value := secret.Data["value"]

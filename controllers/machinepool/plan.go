@@ -142,8 +142,8 @@ func missing(s *scope) waiting {
 	case !referenced(s):
 		return waiting{
 			reason: infrav1.FooMachinePoolNotReferencedReason,
-			message: fmt.Sprintf("spec.template.spec.infrastructureRef of the MachinePool names %s %s: nothing is changed until this "+
-				"FooMachinePool is deleted, which drains its Nodes, or named again",
+			message: fmt.Sprintf("spec.template.spec.infrastructureRef of the MachinePool names %s %s: nothing will change until this "+
+				"FooMachinePool is deleted, which drains its Nodes, or is referenced again",
 				s.machinePool.Spec.Template.Spec.InfrastructureRef.Kind, s.machinePool.Spec.Template.Spec.InfrastructureRef.Name),
 		}
 	case !ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false):
@@ -174,7 +174,7 @@ func missing(s *scope) waiting {
 	case wantedReplicas(s) > infrav1.MaxPoolReplicas:
 		return waiting{
 			reason: infrav1.CloudInvalidReason,
-			message: fmt.Sprintf("spec.replicas of the MachinePool is %d, allowed: at most %d; nothing is changed until then",
+			message: fmt.Sprintf("spec.replicas of the MachinePool is %d, but at most %d are allowed; nothing will change until it is reduced",
 				wantedReplicas(s), infrav1.MaxPoolReplicas),
 		}
 	default:

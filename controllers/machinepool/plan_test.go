@@ -437,7 +437,7 @@ func TestStalledWhileNodesDoNotJoin(t *testing.T) {
 		failures infrav1.FailedReplacements
 		want     string
 	}{
-		"one failed":                   {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: failures, want: "a has bootstrap Failed"},
+		"one failed":                   {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: failures, want: "a has bootstrap state Failed"},
 		"too few failed":               {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: infrav1.FailedReplacements{Revision: current, Count: 2}},
 		"one more is tried":            {members: []member{with(working("a", "z1", 59), booting)}, failures: failures, want: "x has not joined"},
 		"one more is to be made":       {failures: failures, want: "x has not joined"},

@@ -151,7 +151,7 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 		}
 	}
 	if !s.deleting() && (s.machinePool == nil || s.cluster == nil) {
-		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to make a MachinePool of a Cluster the owner",
+		ctrl.LoggerFrom(ctx).Info("Waiting for Cluster API to set the owner MachinePool and its Cluster",
 			"FooMachinePool", klog.KObj(pool))
 		return nil, nil
 	}
@@ -207,8 +207,8 @@ func poolLost(s *scope, fooMachines []infrav1.FooMachine) cloudfault.Fault {
 		return cloudfault.Fault{}
 	}
 	fault := cloudfault.Of(&cloud.NotFoundError{Kind: "pool", Name: s.owner().CloudName()})
-	fault.Message += fmt.Sprintf(", though %d FooMachines stand for its instances: check the endpoint and the tenant of the cloud; "+
-		"if the pool is gone for good, delete the pool's Machines, and it is made anew", inUse)
+	fault.Message += fmt.Sprintf(", although %d FooMachines exist for its instances: check the endpoint and the tenant of the cloud; "+
+		"if the pool is gone for good, delete its Machines, and it will be recreated", inUse)
 	return fault
 }
 
@@ -272,7 +272,7 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 		err = r.live.Get(ctx, key, secret)
 	}
 	if apierrors.IsNotFound(err) {
-		s.bootstrap.problem = "the Secret that spec.template.spec.bootstrap.dataSecretName of the MachinePool names does not exist"
+		s.bootstrap.problem = "the Secret in spec.template.spec.bootstrap.dataSecretName of the MachinePool does not exist"
 		return nil
 	}
 	if err != nil {

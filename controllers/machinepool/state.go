@@ -157,9 +157,9 @@ func (p policy) joinDeadline(m member) time.Time { return m.joiningSince().Add(p
 func (p policy) broken(m member) (why cause, problem string) {
 	switch {
 	case m.noticed():
-		return causeReclaim, "is taken back by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
+		return causeReclaim, "will be reclaimed by the cloud at " + m.instance.ReclaimAt.UTC().Format(time.RFC3339)
 	case m.unhealthy():
-		return causeRemediation, "is to be replaced as a MachineHealthCheck asks"
+		return causeRemediation, "will be replaced, as requested by a MachineHealthCheck"
 	case m.instance == nil:
 		return causeRepair, stateOf(m)
 	case m.instance.State.Terminal(), m.instance.Bootstrap.State == cloud.BootstrapFailed && !p.mayHaveJoined(m):

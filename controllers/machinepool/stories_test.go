@@ -173,7 +173,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.fewest).To(Equal(2))
 	},
 		Entry("since their bootstrap fails", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}, "kubeadm join: exit code 1"),
-		Entry("in time", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 10s: it has bootstrap Running"),
+		Entry("in time", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 10s: it has bootstrap state Running"),
 	)
 
 	It("takes away nothing when another tenant's cloud answers", func() {
