@@ -53,5 +53,5 @@ func allowedText(changed string, mayChange []string) string {
 	if len(beside) == 0 {
 		return ""
 	}
-	return "; beside it these may: " + strings.Join(beside, ", ")
+	return "; these fields may change: " + strings.Join(beside, ", ")
 }

@@ -90,7 +90,7 @@ func TestChangeOnly(t *testing.T) {
 	for _, problem := range ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "providerID") {
 		got = append(got, problem.Error())
 	}
-	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: must not change from \"small\" to \"large\"; beside it these may: providerID"))
+	NewWithT(t).Expect(got).To(ConsistOf("spec.instanceType: Forbidden: must not change from \"small\" to \"large\"; these fields may change: providerID"))
 }
 
 func TestImmutable(t *testing.T) {
@@ -115,7 +115,7 @@ func TestImmutable(t *testing.T) {
 				NewWithT(t).Expect(problems).NotTo(HaveOccurred())
 				return
 			}
-			NewWithT(t).Expect(problems).To(MatchError(ContainSubstring("make a new template under another name")))
+			NewWithT(t).Expect(problems).To(MatchError(ContainSubstring("create another template")))
 		})
 	}
 }

@@ -36,7 +36,7 @@ func Immutable[T client.Object](spec func(T) any) func(context.Context, T, T) fi
 	return UnlessTopologyAsks(func(before, after T) field.ErrorList {
 		problems := ChangeOnly(TemplateSpec, spec(before), spec(after))
 		for _, problem := range problems {
-			problem.Detail += ": objects were made from it; make a new template under another name and refer to that"
+			problem.Detail += ": objects were created from it; create another template and refer to it"
 		}
 		return problems
 	})

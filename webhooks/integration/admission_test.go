@@ -88,7 +88,7 @@ var _ = Describe("The version of a FooControlPlane", Label("contract:control-pla
 		version := func(version string) error {
 			return environment.Client.Patch(ctx, controlPlane, mergePatch(map[string]any{"spec": map[string]any{"version": version}}))
 		}
-		Expect(version("v1.36.2")).To(MatchError(ContainSubstring("must not be below v1.36.3, the oldest of the control plane")))
+		Expect(version("v1.36.2")).To(MatchError(ContainSubstring("must not be below v1.36.3, the oldest version in the control plane")))
 		Expect(version("v1.36.3")).To(Succeed())
 	})
 })
@@ -201,7 +201,7 @@ var _ = Describe("Taints of Machines", Serial, func() {
 			return map[string]any{"spec": map[string]any{"machineTemplate": map[string]any{"spec": map[string]any{"taints": list}}}}
 		},
 	}
-	refused := MatchError(ContainSubstring("its feature gate MachineTaintPropagation is off"))
+	refused := MatchError(ContainSubstring("its feature gate MachineTaintPropagation is disabled"))
 	for version, of := range within {
 		It("are refused in "+version+" while Cluster API's feature gate is off", func(ctx SpecContext) {
 			object := fixture(ctx, version, "FooControlPlane", of(taints("a")))

@@ -42,7 +42,7 @@ func (h scaleHandler) Handle(ctx context.Context, request admission.Request) adm
 	before := &controlplanev1.FooControlPlane{}
 	err := h.reader.Get(ctx, client.ObjectKey{Namespace: request.Namespace, Name: request.Name}, before)
 	if apierrors.IsNotFound(err) {
-		return admission.Allowed("the API server knows what to say")
+		return admission.Allowed("the API server reports that the object does not exist")
 	}
 	if err != nil {
 		return admission.Errored(http.StatusInternalServerError, err)

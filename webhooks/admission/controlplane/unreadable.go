@@ -107,7 +107,7 @@ func unreadableToken(token map[string]any, path *field.Path) field.ErrorList {
 	if text, isString := token["token"].(string); isString && !bootstrapToken.MatchString(text) {
 		// A token lets its holder join machines, so the message does not repeat it.
 		problems = append(problems, field.Invalid(path.Child("token"), field.OmitValueType{},
-			"must be six lowercase letters and digits, a point, and sixteen more of them"))
+			"must be six lowercase letters or digits, a period, and sixteen more lowercase letters or digits"))
 	}
 	return problems
 }

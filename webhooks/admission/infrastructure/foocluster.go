@@ -40,8 +40,8 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 	problems := admission.SetOnce(endpoint.Child("host"), from.Host, to.Host)
 	problems = append(problems, admission.SetOnce(endpoint.Child("port"), from.Port, to.Port)...)
 	if from, to := before.Spec.IdentityRef.Name, after.Spec.IdentityRef.Name; from != to {
-		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("must not change from %q to %q: what the cluster "+
-			"has would not be found there; to use other credentials, change the Secret that the identity names", from, to)))
+		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("must not change from %q to %q: existing "+
+			"resources would not be found with it; to use other credentials, change the Secret that the identity refers to", from, to)))
 	}
 	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef")...)
 }
@@ -62,7 +62,7 @@ func validateEndpoint(path *field.Path, endpoint infrav1.APIEndpoint) field.Erro
 	var problems field.ErrorList
 	host := endpoint.Host
 	if host != "" && netutils.ParseIPSloppy(host) == nil && len(validation.IsDNS1123Subdomain(host)) > 0 {
-		problems = append(problems, field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme and without a port"))
+		problems = append(problems, field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme or port"))
 	}
 	if (host == "") != (endpoint.Port == 0) {
 		problems = append(problems, field.Invalid(path, fmt.Sprintf("host %q, port %d", host, endpoint.Port), "host and port must be set together"))

@@ -45,7 +45,7 @@ func validateCloud(spec *field.Path, identity *infrav1.FooClusterIdentitySpec) f
 		problems = append(problems, field.Invalid(spec.Child("endpoint"), identity.Endpoint, "must be https://host:port or unix:///path/of/socket"))
 	}
 	if len(identity.CABundle) > 0 && !x509.NewCertPool().AppendCertsFromPEM(identity.CABundle) {
-		problems = append(problems, field.Invalid(spec.Child("caBundle"), fmt.Sprintf("%d bytes", len(identity.CABundle)), "must have a certificate in PEM format"))
+		problems = append(problems, field.Invalid(spec.Child("caBundle"), fmt.Sprintf("%d bytes", len(identity.CABundle)), "must contain a certificate in PEM format"))
 	}
 	return problems
 }
@@ -71,10 +71,10 @@ func unwiseIdentityRef(ctx context.Context, reader client.Reader, cluster *infra
 	path := field.NewPath("spec", "identityRef", "name")
 	switch {
 	case err != nil:
-		return field.ErrorList{field.Invalid(path, name, "whether it allows the namespace could not be seen: "+err.Error())}
+		return field.ErrorList{field.Invalid(path, name, "could not determine whether it allows the namespace: "+err.Error())}
 	case !allowed:
-		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s, and nothing is ordered from the cloud "+
-			"until it does; its spec.allowedNamespaces says which it allows", name, cluster.Namespace))}
+		return field.ErrorList{field.Invalid(path, name, fmt.Sprintf("FooClusterIdentity %s does not allow namespace %s, so nothing will be ordered from the cloud "+
+			"until it does; see its spec.allowedNamespaces", name, cluster.Namespace))}
 	}
 	return nil
 }

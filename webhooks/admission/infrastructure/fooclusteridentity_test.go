@@ -37,7 +37,7 @@ func TestIdentities(t *testing.T) {
 		"no scheme":             {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "cloud" }, "must be https://host:port"},
 		"a socket on a host":    {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "unix://host/sock" }, "must be https://host:port"},
 		"a socket without path": {func(s *infrav1.FooClusterIdentitySpec) { s.Endpoint = "unix://" }, "must be https://host:port"},
-		"no certificate":        {func(s *infrav1.FooClusterIdentitySpec) { s.CABundle = []byte("secret") }, `spec.caBundle: Invalid value: "6 bytes": must have a certificate in PEM format`},
+		"no certificate":        {func(s *infrav1.FooClusterIdentitySpec) { s.CABundle = []byte("secret") }, `spec.caBundle: Invalid value: "6 bytes": must contain a certificate in PEM format`},
 		"a selector of no sense": {func(s *infrav1.FooClusterIdentitySpec) {
 			s.AllowedNamespaces.Selector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: "Like", Values: []string{"r"}}}}
 		}, "spec.allowedNamespaces.selector: Invalid value"},
@@ -74,8 +74,8 @@ func TestIdentitiesOfFooClusters(t *testing.T) {
 	}
 	warnings, err := rules.ValidateCreate(t.Context(), cluster("elsewhere", "red"))
 	g.Expect(err).NotTo(HaveOccurred(), "a move would end half-way: it makes its namespace without labels")
-	g.Expect(warnings).To(ConsistOf("spec.identityRef.name is red: FooClusterIdentity red does not allow namespace elsewhere, and nothing is ordered from the cloud " +
-		"until it does; its spec.allowedNamespaces says which it allows (see kubectl explain fooclusters.spec.identityRef.name)"))
+	g.Expect(warnings).To(ConsistOf("spec.identityRef.name is red: FooClusterIdentity red does not allow namespace elsewhere, so nothing will be ordered from the cloud " +
+		"until it does; see its spec.allowedNamespaces (see kubectl explain fooclusters.spec.identityRef.name)"))
 
 	_, err = rules.ValidateUpdate(t.Context(), cluster("team-red", "red"), cluster("team-red", "blue"))
 	g.Expect(err).To(MatchError(ContainSubstring(`spec.identityRef: Forbidden: must not change from "red" to "blue"`)))
