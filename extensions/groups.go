@@ -26,14 +26,14 @@ type Group struct {
 func Groups() []Group {
 	return []Group{{
 		Title: "Quota",
-		About: "Before the objects of a cluster are made. What its topology asks for must fit into what the tenant of the Foo cloud has left, besides what clusters that were let go before still have to order. " +
-			"Clusters on other infrastructure are let go.",
+		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to order. " +
+			"Clusters on other infrastructure are let through.",
 		Settings: quota.Settings(),
 	}, {
 		Title: "Add-ons",
 		About: "Once the control plane is initialized, and before an upgrade, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
-			"of the Cluster. Their annotation `foo.cluster.x-k8s.io/cluster-selector` says for which Clusters (all without), `foo.cluster.x-k8s.io/kubernetes-versions` for which versions, as in `>=1.35.0 <1.37.0`, " +
-			"and `foo.cluster.x-k8s.io/apply` when: `after-initialization`, which holds without it, `before-upgrade`, or both with a comma between. Objects are applied, and none is ever deleted.",
+			"of the Cluster. Annotations restrict them: `foo.cluster.x-k8s.io/cluster-selector` to some Clusters, `foo.cluster.x-k8s.io/kubernetes-versions` to some versions, such as `>=1.35.0 <1.37.0`, " +
+			"and `foo.cluster.x-k8s.io/apply` to the moment `after-initialization` (the default), `before-upgrade`, or both, separated by a comma. Objects are applied but never deleted.",
 		Settings: addons.Settings(),
 	}, {
 		Title:    "Snapshots of etcd",
@@ -41,20 +41,20 @@ func Groups() []Group {
 		Settings: snapshot.Settings(),
 	}, {
 		Title:    "Checks around upgrades",
-		About:    "Before an upgrade, after each of its steps and at its end. DNS is looked at by its objects only: no name is resolved.",
+		About:    "Before an upgrade, after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
 		Settings: checks.Settings(),
 	}, {
 		Title: "Clean-up before a deletion",
-		About: "Deletes load balancers and volumes that the cluster has made in a cloud, by way of its own API server. Pods that use such volumes are deleted, with what would make them anew; " +
-			"volumes with the reclaim policy Retain stay. A Cluster whose API server is gone is let go when the time is over.",
+		About: "Deletes load balancers and volumes that the cluster created in a cloud, through its own API server. Pods that use such volumes are deleted too, with the workloads that would recreate them; " +
+			"volumes with the reclaim policy Retain are kept. If the API server of a Cluster is gone, its deletion continues after the timeout.",
 		Settings: cleanup.Settings(),
 	}, {
 		Title:    "Topologies of the ClusterClass foo-extension",
-		About:    "The class has the variables and the patches of the class foo, but asks the extension for them.",
+		About:    "The class has the variables and the patches of the class foo, but gets them from the extension.",
 		Settings: topology.Settings(),
 	}, {
 		Title:    "Upgrade plans",
-		About:    "For a ClusterClass with `spec.upgrade.external.generateUpgradePlanExtension: generate-upgrade-plan.foo`: over which versions an upgrade goes, a minor version at a time for the control plane.",
+		About:    "For a ClusterClass with `spec.upgrade.external.generateUpgradePlanExtension: generate-upgrade-plan.foo`: which versions an upgrade passes through. The control plane is upgraded one minor version at a time.",
 		Settings: upgradeplan.Settings(),
 	}}
 }

@@ -107,10 +107,10 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 func logged(ctx context.Context, one object, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
 	if one.secret() {
-		log.Info("The workload API server did not take an object of an add-on", "problem", message.Cause(err))
+		log.Info("The workload API server did not accept an object of an add-on", "problem", message.Cause(err))
 		return
 	}
-	log.Error(err, "The workload API server did not take an object of an add-on")
+	log.Error(err, "The workload API server did not accept an object of an add-on")
 }
 
 func statusOf(err error) (metav1.Status, bool) {

@@ -94,7 +94,7 @@ func TestChoose(t *testing.T) {
 			problems: []string{
 				`ConfigMap a: annotation foo.cluster.x-k8s.io/kubernetes-versions is "at least 1.36", want a range of versions, for example >=1.35.0 <1.37.0`,
 				`ConfigMap c: annotation foo.cluster.x-k8s.io/cluster-selector is "a b", want a label selector, for example cni=calico`,
-				`ConfigMap d: annotation foo.cluster.x-k8s.io/apply is "after-upgrade", want, with commas between, after-initialization or before-upgrade`,
+				`ConfigMap d: annotation foo.cluster.x-k8s.io/apply is "after-upgrade", want after-initialization, before-upgrade or both, separated by a comma`,
 			},
 		},
 		"a range is not read for other Clusters": {

@@ -132,7 +132,7 @@ func parse(text []byte) ([]*unstructured.Unstructured, *parseError) {
 		all = append(all, found...)
 	}
 	if len(all) == 0 {
-		return nil, &parseError{problem: "holds no object"}
+		return nil, &parseError{problem: "contains no objects"}
 	}
 	return all, nil
 }
@@ -144,7 +144,7 @@ func parseDocument(document []byte) ([]*unstructured.Unstructured, *parseError) 
 	}
 	var content any
 	if err := json.Unmarshal(converted, &content); err != nil {
-		return nil, &parseError{problem: "is not YAML of Kubernetes", detail: err}
+		return nil, &parseError{problem: "is not valid Kubernetes YAML", detail: err}
 	}
 	if content == nil {
 		return nil, nil
@@ -226,7 +226,7 @@ func withoutRepeated(all []object) ([]object, []string) {
 		case 1:
 			first[id] = one
 		case 2:
-			problems = append(problems, fmt.Sprintf("%s stands in %s and in %s, want it in one place", one, first[id].place(), one.place()))
+			problems = append(problems, fmt.Sprintf("%s is defined in %s and in %s, want it in one place", one, first[id].place(), one.place()))
 		}
 	}
 	return slices.DeleteFunc(all, func(one object) bool { return count[one.identity()] > 1 }), problems

@@ -68,7 +68,7 @@ func TestObjectsRefuses(t *testing.T) {
 	for want, from := range map[string]source{
 		"ConfigMap a has no data, want manifests":                                                                       {kind: configMapKind, name: "a"},
 		"ConfigMap a, key b: it is in binaryData, want it in data":                                                      {kind: configMapKind, name: "a", binary: []string{"c", "b"}},
-		"ConfigMap a, key all.yaml: holds no object":                                                                    holding("# nothing here\n"),
+		"ConfigMap a, key all.yaml: contains no objects":                                                                holding("# nothing here\n"),
 		"ConfigMap a, key all.yaml: document 1 is not an object":                                                        holding("just words"),
 		"ConfigMap a, key all.yaml: document 2 has no usable apiVersion":                                                holding(manifest("v1", "Pod", "p") + "---\nkind: Pod\n"),
 		"ConfigMap a, key all.yaml: document 1 has no kind":                                                             holding("apiVersion: v1\n"),
@@ -125,7 +125,7 @@ func TestReadLeavesOutWhatIsWrong(t *testing.T) {
 	g.Expect(described(found)).To(Equal([]string{"Pod p"}))
 	g.Expect(problems).To(Equal([]string{
 		"ConfigMap a, key all.yaml: document 2 is not an object",
-		"Deployment default/d stands in ConfigMap b, key x and in ConfigMap b, key y, want it in one place",
+		"Deployment default/d is defined in ConfigMap b, key x and in ConfigMap b, key y, want it in one place",
 	}))
 
 	many := strings.Repeat("---\n"+manifest("v1", "Pod", "p"), maxObjects+1)

@@ -57,12 +57,12 @@ func (f findings) outcome() work.Outcome {
 
 // summary describes what was done.
 func (f findings) summary() string {
-	text := "no add-on is meant for this Cluster now"
+	text := "no add-on applies to this Cluster now"
 	if len(f.choice.chosen) > 0 {
 		text = fmt.Sprintf("applied %d objects of the add-ons %s", len(f.results), strings.Join(f.addons(), ", "))
 	}
 	if len(f.choice.missing) > 0 {
-		text += fmt.Sprintf("; no variant is for %s of %s", f.version, strings.Join(f.choice.missing, ", "))
+		text += fmt.Sprintf("; there is no variant for %s of %s", f.version, strings.Join(f.choice.missing, ", "))
 	}
 	return text
 }
@@ -83,7 +83,7 @@ func (f findings) report() string {
 		fmt.Fprintf(&lines, "%s (%s): %s: %s\n", one.from.addon, one.place(), one.object, one.describe())
 	}
 	for _, addon := range f.choice.missing {
-		fmt.Fprintf(&lines, "%s: no variant is for %s\n", addon, f.version)
+		fmt.Fprintf(&lines, "%s: no variant for %s\n", addon, f.version)
 	}
 	return lines.String()
 }
@@ -93,7 +93,7 @@ func (r result) describe() string {
 	case applied:
 		return "applied"
 	case unknownKind:
-		return "waits: " + r.reason
+		return "waiting: " + r.reason
 	case refused:
 		return "refused: " + r.reason
 	case unanswered:

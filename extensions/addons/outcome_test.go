@@ -81,14 +81,14 @@ func TestOutcome(t *testing.T) {
 		findings findings
 		want     work.Outcome
 	}{
-		"nothing to do": {findings{}, work.Outcome{Done: true, Message: "no add-on is meant for this Cluster now"}},
+		"nothing to do": {findings{}, work.Outcome{Done: true, Message: "no add-on applies to this Cluster now"}},
 		"all applied": {findings{choice: made, version: "v1.36.3", results: results(applied, applied)}, work.Outcome{
-			Done: true, Message: "applied 2 objects of the add-ons cni; no variant is for v1.36.3 of cpi",
-			Report: "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: applied\ncpi: no variant is for v1.36.3\n",
+			Done: true, Message: "applied 2 objects of the add-ons cni; there is no variant for v1.36.3 of cpi",
+			Report: "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: applied\ncpi: no variant for v1.36.3\n",
 		}},
 		"a kind that is not known": {findings{choice: choice{chosen: made.chosen}, results: results(applied, unknownKind)}, work.Outcome{
 			Message:    "add-ons are not applied yet: ConfigMap a, key all.yaml: Pool p: why",
-			Report:     "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: waits: why\n",
+			Report:     "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: waiting: why\n",
 			RetryAfter: kindWait,
 		}},
 		"no answer": {findings{choice: choice{chosen: made.chosen}, results: results(unanswered, untried)}, work.Outcome{
@@ -97,7 +97,7 @@ func TestOutcome(t *testing.T) {
 		}},
 		"refused": {findings{choice: choice{chosen: made.chosen}, problems: []string{"first"}, results: results(refused, unknownKind)}, work.Outcome{
 			Message: "add-ons are not applied yet: ConfigMap a, key all.yaml: Namespace ns: why; ConfigMap a, key all.yaml: Pool p: why; first",
-			Report:  "cni (ConfigMap a, key all.yaml): Namespace ns: refused: why\ncni (ConfigMap a, key all.yaml): Pool p: waits: why\n",
+			Report:  "cni (ConfigMap a, key all.yaml): Namespace ns: refused: why\ncni (ConfigMap a, key all.yaml): Pool p: waiting: why\n",
 		}},
 		"many problems": {many, work.Outcome{Message: "add-ons are not applied yet: p00; p01; p02; p03; p04; and 7 more"}},
 	} {

@@ -104,7 +104,7 @@ func (s source) appliesAt(moment Moment) (bool, error) {
 		case AfterInitialization, BeforeUpgrade:
 			applies = applies || given == moment
 		default:
-			return false, fmt.Errorf("%s: annotation %s is %q, want, with commas between, %s or %s", s, ApplyAnnotation, text, AfterInitialization, BeforeUpgrade)
+			return false, fmt.Errorf("%s: annotation %s is %q, want %s, %s or both, separated by a comma", s, ApplyAnnotation, text, AfterInitialization, BeforeUpgrade)
 		}
 	}
 	return applies, nil

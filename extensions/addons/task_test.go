@@ -224,7 +224,7 @@ var _ = Describe("Add-ons", func() {
 		typo := w.configMap(ctx, "typo", "typo", manifest("apps/v1", "Deployment", "typo")+"spec: {replica: 3}\n")
 
 		task := NewPreUpgrade(options())
-		Expect(w.run(ctx, task, version).Message).To(Equal("no add-on is meant for this Cluster now"))
+		Expect(w.run(ctx, task, version).Message).To(Equal("no add-on applies to this Cluster now"))
 		task = NewInstallation(options())
 		outcome := w.run(ctx, task, "")
 		Expect(outcome.Done).To(BeFalse())

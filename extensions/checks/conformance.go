@@ -82,7 +82,7 @@ func (r results) outcome(timeout, waited time.Duration) work.Outcome {
 	switch {
 	case len(open) == 0 && r.job != nil && r.job.state == jobFailed:
 		outcome.Done = true
-		outcome.Message = "the checks after the upgrade are over: " + r.job.text
+		outcome.Message = "the checks after the upgrade have ended: " + r.job.text
 	case len(open) == 0:
 		outcome.Done = true
 		outcome.Message = "the checks after the upgrade found nothing"

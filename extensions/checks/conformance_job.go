@@ -72,7 +72,7 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	defer cancel()
 	source := &corev1.ConfigMap{}
 	if err := o.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: configMap}, source); err != nil {
-		return open("ConfigMap %s, which the setting %s names, can not be read: %s", configMap, conformanceJob.Doc().Name, message.Of(err))
+		return open("ConfigMap %s, which the setting %s names, cannot be read: %s", configMap, conformanceJob.Doc().Name, message.Of(err))
 	}
 	wanted, err := parseJob(source)
 	if err != nil {
@@ -82,7 +82,7 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	identify(wanted, job)
 	objects, err := o.Workload(ctx, job.Cluster)
 	if err != nil {
-		return open("the workload cluster can not be reached: %s", message.Of(err))
+		return open("the workload cluster cannot be reached: %s", message.Of(err))
 	}
 	found := &batchv1.Job{}
 	err = objects.Get(ctx, client.ObjectKeyFromObject(wanted), found)
@@ -91,7 +91,7 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 		err = objects.Create(ctx, found, fieldOwner)
 	}
 	if err != nil {
-		return open("Job %s/%s can not be made: %s", wanted.Namespace, wanted.Name, message.Of(err))
+		return open("Job %s/%s cannot be created: %s", wanted.Namespace, wanted.Name, message.Of(err))
 	}
 	result := judge(found)
 	result.made, result.lives = found, lives
@@ -108,7 +108,7 @@ func (o Options) endJob(ctx context.Context, cluster client.ObjectKey, result *j
 	defer cancel()
 	objects, err := o.Workload(ctx, cluster)
 	if err != nil {
-		return fmt.Errorf("the workload cluster can not be reached: %w", err)
+		return fmt.Errorf("the workload cluster cannot be reached: %w", err)
 	}
 	made := result.made
 	if result.state == jobOpen {
@@ -130,7 +130,7 @@ func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
 	err := yaml.UnmarshalStrict([]byte(text), job)
 	if err != nil || job.APIVersion != batchv1.SchemeGroupVersion.String() || job.Kind != "Job" {
 		// The parser's message is left out, because it may quote the content of the Job.
-		return nil, fmt.Errorf("data[%q] of ConfigMap %s is not a Job of batch/v1 with known fields only", JobKey, source.Name)
+		return nil, fmt.Errorf("data[%q] of ConfigMap %s is not a batch/v1 Job with only known fields", JobKey, source.Name)
 	}
 	return job, nil
 }
@@ -156,7 +156,7 @@ func identify(made *batchv1.Job, job work.Job) {
 
 // judge returns the state of a Job.
 func judge(job *batchv1.Job) *jobResult {
-	result := open("Job %s/%s has not ended", job.Namespace, job.Name)
+	result := open("Job %s/%s has not finished", job.Namespace, job.Name)
 	for _, condition := range job.Status.Conditions {
 		text := fmt.Sprintf("%s=%s", condition.Type, condition.Status)
 		if condition.Reason != "" {

@@ -154,14 +154,14 @@ func versionsThere(seen observation, job work.Job) []string {
 	if seen.versions == nil {
 		return nil
 	}
-	others := "there are none at all"
+	others := "none are available"
 	if len(seen.versions) > 0 {
-		others = "there are: " + strings.Join(ordered(seen.versions), ", ")
+		others = "available: " + strings.Join(ordered(seen.versions), ", ")
 	}
 	var found []string
 	for _, step := range steps(job) {
 		if !slices.ContainsFunc(seen.versions, func(version string) bool { return sameVersion(version, step.String()) }) {
-			found = append(found, fmt.Sprintf("no image of version v%s, %s", step, others))
+			found = append(found, fmt.Sprintf("no image of version v%s; %s", step, others))
 		}
 	}
 	return found
@@ -195,7 +195,7 @@ func skewAllowed(seen observation, job work.Job) []string {
 		kubelet, err := semver.ParseTolerant(n.kubelet)
 		switch {
 		case err != nil:
-			return fmt.Sprintf("the kubelet of Node %s has version %q, which is none", n.name, n.kubelet)
+			return fmt.Sprintf("the kubelet of Node %s has version %q, which is not a valid version", n.name, n.kubelet)
 		case kubelet.Major != first.Major || kubelet.Minor > first.Minor:
 			return fmt.Sprintf("the kubelet of Node %s has version %s, which is newer than the upgrade's v%s", n.name, n.kubelet, first)
 		case kubelet.Minor+olderKubelets < first.Minor:
@@ -219,7 +219,7 @@ func noRemovedAPIs(seen observation, job work.Job) []string {
 			continue
 		}
 		groupVersion := strings.TrimPrefix(api.group+"/"+api.version, "/")
-		found = append(found, fmt.Sprintf("%s of %s are requested, which v%s removes", api.resource, groupVersion, api.removed))
+		found = append(found, fmt.Sprintf("%s of %s are in use, but v%s removes them", api.resource, groupVersion, api.removed))
 	}
 	return found
 }

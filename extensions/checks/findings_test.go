@@ -73,20 +73,20 @@ func TestChecks(t *testing.T) {
 		"versions are not known": {check: versionsThere},
 		"versions are there":     {check: versionsThere, seen: observation{versions: []string{"v1.37.0", "v1.36.3"}}},
 		"a step has no image": {versionsThere, observation{versions: []string{"v1.37.0", "v1.9.1"}},
-			[]string{"no image of version v1.36.3, there are: v1.9.1, v1.37.0"}},
+			[]string{"no image of version v1.36.3; available: v1.9.1, v1.37.0"}},
 		"there is no image": {versionsThere, observation{versions: []string{}},
-			[]string{"no image of version v1.36.3, there are none at all", "no image of version v1.37.0, there are none at all"}},
+			[]string{"no image of version v1.36.3; none are available", "no image of version v1.37.0; none are available"}},
 
 		"kubelets fit": {check: skewAllowed, seen: observation{nodes: []node{worker("a", "v1.33.0"), worker("b", "v1.36.9")}}},
 		"kubelets do not fit": {skewAllowed, observation{nodes: []node{worker("a", "v1.32.9"), worker("b", "v1.37.0"), worker("c", "odd")}}, []string{
 			"the kubelet of Node a has version v1.32.9, which is more than 3 minor versions older than the upgrade's v1.36.3",
 			"the kubelet of Node b has version v1.37.0, which is newer than the upgrade's v1.36.3",
-			`the kubelet of Node c has version "odd", which is none`,
+			`the kubelet of Node c has version "odd", which is not a valid version`,
 		}},
 
 		"APIs in use": {noRemovedAPIs, observation{deprecated: []deprecatedAPI{
 			{"networking.k8s.io", "v1beta1", "ipaddresses", "1.37"}, {"", "v1", "endpoints", ""}, {"a", "v1", "bs", "1.38"}, {"", "v2", "cs", "1.9"},
-		}}, []string{"ipaddresses of networking.k8s.io/v1beta1 are requested, which v1.37 removes", "cs of v2 are requested, which v1.9 removes"}},
+		}}, []string{"ipaddresses of networking.k8s.io/v1beta1 are in use, but v1.37 removes them", "cs of v2 are in use, but v1.9 removes them"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(test.check(test.seen, upgrade)).To(HaveExactElements(test.want))

@@ -36,14 +36,14 @@ var _ = Describe("Before an upgrade", Label("contract:lifecycle-hooks.before-clu
 		job := work.Job{Hook: "BeforeClusterUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.2", "v1.36.3"}, Settings: settings}
 		outcome := run(ctx, task, job)
 		Expect(outcome.Done).To(BeFalse())
-		Expect(outcome.Message).To(Equal("the upgrade waits, as its checks found: no image of version v1.36.2, there are: v1.36.3, v1.37.0; " +
+		Expect(outcome.Message).To(Equal("the upgrade is held, because its checks found: no image of version v1.36.2; available: v1.36.3, v1.37.0; " +
 			"the kubelet of Node old has version v1.32.0, which is more than 3 minor versions older than the upgrade's v1.36.2"))
-		Expect(outcome.Report).To(ContainSubstring("no image of version v1.36.2, there are: v1.36.3, v1.37.0\n"))
+		Expect(outcome.Report).To(ContainSubstring("no image of version v1.36.2; available: v1.36.3, v1.37.0\n"))
 
 		job.Settings = map[string]string{"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue"}
 		outcome = run(ctx, task, job)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Message).To(HavePrefix("the upgrade goes on, though its checks found: no image"))
+		Expect(outcome.Message).To(HavePrefix("the upgrade continues, although its checks found: no image"))
 
 		job.Settings, job.Plan = settings, []string{"v1.36.3"}
 		Expect(shared.client.Delete(ctx, old)).To(Succeed())
@@ -60,7 +60,7 @@ var _ = Describe("Before an upgrade", Label("contract:lifecycle-hooks.before-clu
 			Should(HaveField("Done", false), "the API server counts a request after it has answered")
 		Expect(run(ctx, task, work.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
 		Expect(run(ctx, task, job).Message).
-			To(Equal("the upgrade waits, as its checks found: ipaddresses of networking.k8s.io/v1beta1 are requested, which v1.37 removes"))
+			To(Equal("the upgrade is held, because its checks found: ipaddresses of networking.k8s.io/v1beta1 are in use, but v1.37 removes them"))
 	})
 
 	It("finds a control plane that is not well", func(ctx SpecContext) {
@@ -83,12 +83,12 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		shared.create(ctx, behind, readyNode("w", "v1.35.4", nil), deployment())
 		task := checks.NewSmoke(shared.options)
 		job := work.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
-		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to be well, as the smoke checks found: " +
+		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to become healthy, because the smoke checks found: " +
 			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, want v1.36.3"))
 		job.Since = time.Now().Add(-time.Hour)
 		late := run(ctx, task, job)
 		Expect(late.Done).To(BeFalse())
-		Expect(late.Message).To(HavePrefix("the upgrade waits, as after 10m0s the smoke checks still found: Deployment"))
+		Expect(late.Message).To(HavePrefix("the upgrade is held, because after 10m0s the smoke checks still found: Deployment"))
 
 		serve(ctx)
 		Expect(shared.client.Get(ctx, client.ObjectKeyFromObject(behind), behind)).To(Succeed())
@@ -127,7 +127,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		Eventually(func() (string, error) {
 			outcome, err := task.Run(ctx, job)
 			return outcome.Message, err
-		}).Should(Equal("waiting for the cluster to be well, as the smoke checks found: the workload cluster can not be reached: connection refused"), "once the process has ended")
+		}).Should(Equal("waiting for the cluster to become healthy, because the smoke checks found: the workload cluster cannot be reached: connection refused"), "once the process has ended")
 	})
 })
 
@@ -139,7 +139,7 @@ var _ = Describe("After an upgrade", Label("contract:lifecycle-hooks.after-clust
 	It("runs the Job once and keeps its result", func(ctx SpecContext) {
 		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
 		task := checks.NewConformance(shared.options)
-		Expect(run(ctx, task, job).Message).To(MatchRegexp(`^waiting for the checks after the upgrade, which found: Job default/foo-conformance-[0-9a-f]{10} has not ended$`))
+		Expect(run(ctx, task, job).Message).To(MatchRegexp(`^waiting for the checks after the upgrade, which found: Job default/foo-conformance-[0-9a-f]{10} has not finished$`))
 		made := jobs(ctx)
 		Expect(made).To(HaveLen(1))
 		DeferCleanup(func(ctx context.Context) {
@@ -167,14 +167,14 @@ var _ = Describe("After an upgrade", Label("contract:lifecycle-hooks.after-clust
 		late.Since = time.Now().Add(-15 * time.Minute)
 		outcome := run(ctx, task, late)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Message).To(HaveSuffix("has not ended"))
+		Expect(outcome.Message).To(HaveSuffix("has not finished"))
 		Expect(outcome.Report).NotTo(ContainSubstring("left as it is"))
 		Expect(jobs(ctx)).To(BeEmpty())
 	})
 
 	It("ends in time without the ConfigMap that it was to run", func(ctx SpecContext) {
 		task := checks.NewConformance(shared.options)
-		const missing = `ConfigMap conformance, which the setting conformanceJob names, can not be read: the API server answered NotFound for configmaps "conformance"`
+		const missing = `ConfigMap conformance, which the setting conformanceJob names, cannot be read: the API server answered NotFound for configmaps "conformance"`
 		Expect(run(ctx, task, job)).To(Equal(work.Outcome{
 			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found nothing\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
 		}))

@@ -70,7 +70,7 @@ func dnsObjects() part    { return part{"the DNS service", readDNS} }
 func budgets() part       { return part{"the PodDisruptionBudgets", readBudgets} }
 func requestedAPIs() part { return part{"the API server's metrics", readDeprecated} }
 func availableVersions() part {
-	return part{"the versions that there are", readVersions}
+	return part{"the available versions", readVersions}
 }
 
 // observe reads the parts. The observation says what could not be read; if a cluster does not
@@ -80,12 +80,12 @@ func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ..
 	defer cancel()
 	from, err := o.reach(ctx, cluster)
 	if err != nil {
-		return observation{unreadable: []string{"the workload cluster can not be reached: " + message.Of(err)}}
+		return observation{unreadable: []string{"the workload cluster cannot be reached: " + message.Of(err)}}
 	}
 	seen := observation{}
 	for _, part := range parts {
 		if err := part.read(ctx, from, &seen); err != nil {
-			seen.unreadable = append(seen.unreadable, fmt.Sprintf("%s can not be read: %s", part.name, message.Of(err)))
+			seen.unreadable = append(seen.unreadable, fmt.Sprintf("%s cannot be read: %s", part.name, message.Of(err)))
 		}
 	}
 	return seen

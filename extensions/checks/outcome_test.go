@@ -29,10 +29,10 @@ func TestSmokeOutcome(t *testing.T) {
 		want   work.Outcome
 	}{
 		"nothing":       {nil, hold, time.Hour, work.Outcome{Done: true, Message: "the smoke checks found nothing"}},
-		"early":         {found, letGo, time.Minute, work.Outcome{Message: "waiting for the cluster to be well, as the smoke checks found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"late, hold":    {found, hold, 10 * time.Minute, work.Outcome{Message: "the upgrade waits, as after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"late, go on":   {found, letGo, time.Hour, work.Outcome{Done: true, Message: "the upgrade goes on, though after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"later is same": {found, letGo, 2 * time.Hour, work.Outcome{Done: true, Message: "the upgrade goes on, though after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"early":         {found, letGo, time.Minute, work.Outcome{Message: "waiting for the cluster to become healthy, because the smoke checks found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, hold":    {found, hold, 10 * time.Minute, work.Outcome{Message: "the upgrade is held, because after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, go on":   {found, letGo, time.Hour, work.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"later is same": {found, letGo, 2 * time.Hour, work.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(smokeOutcome(test.found, test.limits, test.waited)).To(Equal(test.want))
@@ -53,13 +53,13 @@ func TestConformanceOutcome(t *testing.T) {
 		"all well":         {results{}, false, true, "the checks after the upgrade found nothing", "checks: found nothing\n"},
 		"job complete":     {results{job: complete}, false, true, "the checks after the upgrade found nothing", "checks: found nothing\njob: Job is complete\nComplete=True\n"},
 		"job runs":         {results{job: running}, false, false, "waiting for the checks after the upgrade, which found: Job runs", "checks: found nothing\njob: Job runs\n"},
-		"job failed":       {results{job: failed}, false, true, "the checks after the upgrade are over: Job failed", "checks: found nothing\njob: Job failed\n"},
+		"job failed":       {results{job: failed}, false, true, "the checks after the upgrade have ended: Job failed", "checks: found nothing\njob: Job failed\n"},
 		"checks find":      {results{checks: []string{"b"}, job: failed}, false, false, "waiting for the checks after the upgrade, which found: b", "checks: found 1\nb\njob: Job failed\n"},
 		"late, checks":     {results{checks: []string{"b"}, job: complete}, true, true, "the checks after the upgrade ended after 15m0s, and found: b", "checks: found 1\nb\njob: Job is complete\nComplete=True\n"},
 		"late, both":       {results{checks: []string{"b"}, job: failed}, true, true, "the checks after the upgrade ended after 15m0s, and found: Job failed; b", "checks: found 1\nb\njob: Job failed\n"},
 		"late, job runs":   {results{job: running}, true, true, "the checks after the upgrade ended after 15m0s, and found: Job runs", "checks: found nothing\njob: Job runs\n"},
 		"late, all well":   {results{job: complete}, true, true, "the checks after the upgrade found nothing", "checks: found nothing\njob: Job is complete\nComplete=True\n"},
-		"late, job failed": {results{job: failed}, true, true, "the checks after the upgrade are over: Job failed", "checks: found nothing\njob: Job failed\n"},
+		"late, job failed": {results{job: failed}, true, true, "the checks after the upgrade have ended: Job failed", "checks: found nothing\njob: Job failed\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -81,9 +81,9 @@ func TestJudge(t *testing.T) {
 		conditions []batchv1.JobCondition
 		want       jobResult
 	}{
-		"new": {nil, jobResult{state: jobOpen, text: "Job ns/j has not ended"}},
+		"new": {nil, jobResult{state: jobOpen, text: "Job ns/j has not finished"}},
 		"suspended": {[]batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "JobSuspended"}},
-			jobResult{state: jobOpen, text: "Job ns/j has not ended", conditions: []string{"Suspended=True JobSuspended"}}},
+			jobResult{state: jobOpen, text: "Job ns/j has not finished", conditions: []string{"Suspended=True JobSuspended"}}},
 		"complete": {[]batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "Done", Message: "all"}},
 			jobResult{state: jobComplete, text: "Job ns/j is complete", conditions: []string{"Complete=True Done: all", "SuccessCriteriaMet=True"}}},
 		"failed": {[]batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}},
@@ -135,7 +135,7 @@ func TestParseJob(t *testing.T) {
 
 	for _, wrong := range []string{"", "{", "apiVersion: v1\nkind: Pod", "apiVersion: batch/v1\nkind: Job\nsecret: hunter2"} {
 		_, err := parseJob(of(wrong))
-		g.Expect(err).To(MatchError(`data["job.yaml"] of ConfigMap c is not a Job of batch/v1 with known fields only`))
+		g.Expect(err).To(MatchError(`data["job.yaml"] of ConfigMap c is not a batch/v1 Job with only known fields`))
 	}
 	_, err = parseJob(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
 	g.Expect(err).To(MatchError(`ConfigMap c has no data["job.yaml"]`))

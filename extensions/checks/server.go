@@ -52,7 +52,7 @@ func newServer(config *rest.Config) (server, error) {
 	}
 	client, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return server{}, fmt.Errorf("making a client of the API server: %w", err)
+		return server{}, fmt.Errorf("creating a client for the API server: %w", err)
 	}
 	return server{client: client, base: base}, nil
 }

@@ -29,19 +29,19 @@ const (
 )
 
 var (
-	upgradeChecks          = settings.Switch("upgradeChecks", "Checks before an upgrade: that every version of it can be had, the kubelets' versions, APIs in use that it removes, and the health of the control plane.")
-	upgradeChecksOnFailure = settings.Choice("upgradeChecksOnFailure", "What comes of the upgrade when its checks find something.", Hold, Continue)
+	upgradeChecks          = settings.Switch("upgradeChecks", "Checks before an upgrade: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane.")
+	upgradeChecksOnFailure = settings.Choice("upgradeChecksOnFailure", "What happens to the upgrade if its checks find something.", Hold, Continue)
 
-	smokeChecks          = settings.Switch("smokeChecks", "Checks after each step of the control plane, and before and after each of the workers: API server, etcd, nodes, DNS, and disruption budgets that would block a drain.")
-	smokeChecksTimeout   = settings.Duration("smokeChecksTimeout", "How long the smoke checks of a step wait for the cluster to be well.", smokeTimeout, longestTimeout)
-	smokeChecksOnTimeout = settings.Choice("smokeChecksOnTimeout", "What comes of the upgrade when the smoke checks still find something then.", Hold, Continue)
+	smokeChecks          = settings.Switch("smokeChecks", "Checks after each step of the control plane, and before and after each step of the workers: API server, etcd, nodes, DNS, and disruption budgets that would block a drain.")
+	smokeChecksTimeout   = settings.Duration("smokeChecksTimeout", "How long the smoke checks of a step wait for the cluster to become healthy.", smokeTimeout, longestTimeout)
+	smokeChecksOnTimeout = settings.Choice("smokeChecksOnTimeout", "What happens to the upgrade if the smoke checks still find something after that.", Hold, Continue)
 
-	conformanceChecks        = settings.Switch("conformanceChecks", "Checks after an upgrade, whose result is kept in the job's ConfigMap. The next upgrade waits for them, and no longer than conformanceChecksTimeout.")
-	conformanceChecksTimeout = settings.Duration("conformanceChecksTimeout", "How long the checks after an upgrade take at most.", conformanceTimeout, longestTimeout)
-	conformanceJob           = settings.Text("conformanceJob", "ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. It is deleted with the end of the checks if it has not ended by then, and otherwise after its ttlSecondsAfterFinished, an hour without.",
+	conformanceChecks        = settings.Switch("conformanceChecks", "Checks after an upgrade. Their result is kept in the job's ConfigMap. The next upgrade waits for them, at most for conformanceChecksTimeout.")
+	conformanceChecksTimeout = settings.Duration("conformanceChecksTimeout", "How long the checks after an upgrade may take.", conformanceTimeout, longestTimeout)
+	conformanceJob           = settings.Text("conformanceJob", "ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. If it has not finished when the checks end, it is deleted then; otherwise it is deleted after its ttlSecondsAfterFinished, by default an hour.",
 		"the name of a ConfigMap", func(given string) error {
 			if len(validation.IsDNS1123Subdomain(given)) > 0 {
-				return errors.New("no such name is possible")
+				return errors.New("not a valid name")
 			}
 			return nil
 		})

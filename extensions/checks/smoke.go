@@ -80,12 +80,12 @@ func smokeOutcome(found []string, limits bound, waited time.Duration) work.Outco
 	outcome := work.Outcome{Report: report(found), RetryAfter: lookAgain}
 	switch {
 	case waited < limits.timeout:
-		outcome.Message = "waiting for the cluster to be well, as the smoke checks found: " + named
+		outcome.Message = "waiting for the cluster to become healthy, because the smoke checks found: " + named
 	case limits.ending == Continue:
 		outcome.Done = true
-		outcome.Message = fmt.Sprintf("the upgrade goes on, though after %s the smoke checks still found: %s", limits.timeout, named)
+		outcome.Message = fmt.Sprintf("the upgrade continues, although after %s the smoke checks still found: %s", limits.timeout, named)
 	default:
-		outcome.Message = fmt.Sprintf("the upgrade waits, as after %s the smoke checks still found: %s", limits.timeout, named)
+		outcome.Message = fmt.Sprintf("the upgrade is held, because after %s the smoke checks still found: %s", limits.timeout, named)
 	}
 	return outcome
 }

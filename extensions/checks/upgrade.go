@@ -53,10 +53,10 @@ func (u upgrade) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 		return work.Outcome{Done: true, Message: "the upgrade checks found nothing"}, nil
 	}
 	outcome := work.Outcome{Report: report(found), RetryAfter: lookAgain}
-	outcome.Message = "the upgrade waits, as its checks found: " + message.List(found, mostNamed)
+	outcome.Message = "the upgrade is held, because its checks found: " + message.List(found, mostNamed)
 	if ending == Continue {
 		outcome.Done = true
-		outcome.Message = "the upgrade goes on, though its checks found: " + message.List(found, mostNamed)
+		outcome.Message = "the upgrade continues, although its checks found: " + message.List(found, mostNamed)
 	}
 	return outcome, nil
 }

@@ -49,7 +49,7 @@ func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
 	if left.over() {
 		return work.Outcome{
 			Done:    true,
-			Message: fmt.Sprintf("not all was cleaned up within %s, left over in the cloud may be: %s", left.given, message.List(remaining, shown)),
+			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", left.given, message.List(remaining, shown)),
 			Report:  report(prefixed("left over: ", remaining), p.stays),
 		}
 	}
@@ -59,15 +59,15 @@ func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
 	}
 	return work.Outcome{
 		Message: "cleaning up until these are gone: " + message.List(remaining, shown),
-		Report:  report(prefixed("waits: ", remaining), p.stays), RetryAfter: left.next(wait),
+		Report:  report(prefixed("waiting: ", remaining), p.stays), RetryAfter: left.next(wait),
 	}
 }
 
 func (p plan) finished() string {
 	if len(p.stays) == 0 {
-		return "no load balancer and no volume of the cluster is left"
+		return "no load balancers or volumes of the cluster are left"
 	}
-	return "no load balancer and no volume of the cluster is left, but: " + message.List(p.stays, shown)
+	return "no load balancers or volumes of the cluster are left, but: " + message.List(p.stays, shown)
 }
 
 // remaining returns what must still be deleted, and why it is not, in order.

@@ -124,7 +124,7 @@ func (p *plan) volumes(all map[string]corev1.PersistentVolume) {
 			p.waits = append(p.waits, waiting{ref: one})
 			continue
 		}
-		p.stays = append(p.stays, fmt.Sprintf("%s of PersistentVolumeClaim %s/%s stays: its reclaim policy is %s",
+		p.stays = append(p.stays, fmt.Sprintf("%s of PersistentVolumeClaim %s/%s is kept: its reclaim policy is %s",
 			one, claim.Namespace, claim.Name, volume.Spec.PersistentVolumeReclaimPolicy))
 	}
 }

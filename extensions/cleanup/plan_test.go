@@ -117,7 +117,7 @@ func TestDecide(t *testing.T) {
 		},
 		"volumes that stay, with all that uses them": {
 			found: empty().withClaim("c", retainVolume).withPod("p", "", "c"),
-			stays: []string{"PersistentVolume pv-c of PersistentVolumeClaim a/c stays: its reclaim policy is Retain"},
+			stays: []string{"PersistentVolume pv-c of PersistentVolumeClaim a/c is kept: its reclaim policy is Retain"},
 		},
 		"a volume whose claim is gone": {
 			found: empty().withVolume("pv", deleteVolume, &corev1.ObjectReference{Namespace: "a", Name: "c", UID: "1"}),
@@ -195,7 +195,7 @@ func TestWhatIsBeingDeletedIsNotDeletedAgain(t *testing.T) {
 func TestOutcome(t *testing.T) {
 	found := empty().withService("lb", corev1.ServiceTypeLoadBalancer).withClaim("kept", retainVolume)
 	made := decide(found)
-	const stays = "PersistentVolume pv-kept of PersistentVolumeClaim a/kept stays: its reclaim policy is Retain"
+	const stays = "PersistentVolume pv-kept of PersistentVolumeClaim a/kept is kept: its reclaim policy is Retain"
 	time10 := limit{given: 10 * time.Minute, left: time.Minute}
 	many := empty()
 	for i := range 12 {
@@ -208,26 +208,26 @@ func TestOutcome(t *testing.T) {
 		refused map[ref]string
 		want    work.Outcome
 	}{
-		"nothing":      {want: work.Outcome{Done: true, Message: "no load balancer and no volume of the cluster is left"}},
-		"what is kept": {plan: plan{stays: made.stays}, want: work.Outcome{Done: true, Message: "no load balancer and no volume of the cluster is left, but: " + stays, Report: stays}},
+		"nothing":      {want: work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}},
+		"what is kept": {plan: plan{stays: made.stays}, want: work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays}},
 		"just deleted": {plan: made, left: time10, want: work.Outcome{
-			Message: "cleaning up until these are gone: Service a/lb", Report: "waits: Service a/lb\n" + stays, RetryAfter: soon,
+			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb\n" + stays, RetryAfter: soon,
 		}},
 		"others do their part": {plan: plan{waits: made.waits}, left: time10, want: work.Outcome{
-			Message: "cleaning up until these are gone: Service a/lb", Report: "waits: Service a/lb", RetryAfter: later,
+			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: later,
 		}},
 		"refused": {plan: made, left: time10, refused: map[ref]string{made.remove[0]: "no"}, want: work.Outcome{
-			Message: "cleaning up until these are gone: Service a/lb (no)", Report: "waits: Service a/lb (no)\n" + stays, RetryAfter: later,
+			Message: "cleaning up until these are gone: Service a/lb (no)", Report: "waiting: Service a/lb (no)\n" + stays, RetryAfter: later,
 		}},
 		"the end is near": {plan: plan{waits: made.waits}, left: limit{left: 2 * time.Second}, want: work.Outcome{
-			Message: "cleaning up until these are gone: Service a/lb", Report: "waits: Service a/lb", RetryAfter: 2 * time.Second,
+			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: 2 * time.Second,
 		}},
 		"the end": {plan: made, left: limit{given: 10 * time.Minute}, want: work.Outcome{
-			Done: true, Message: "not all was cleaned up within 10m0s, left over in the cloud may be: Service a/lb", Report: "left over: Service a/lb\n" + stays,
+			Done: true, Message: "the clean-up did not finish within 10m0s; these may be left over in the cloud: Service a/lb", Report: "left over: Service a/lb\n" + stays,
 		}},
 		"many": {plan: plan{waits: manyMade.waits}, left: limit{given: time.Minute}, want: work.Outcome{
 			Done: true,
-			Message: "not all was cleaned up within 1m0s, left over in the cloud may be: Service a/lb-00; Service a/lb-01; Service a/lb-02; " +
+			Message: "the clean-up did not finish within 1m0s; these may be left over in the cloud: Service a/lb-00; Service a/lb-01; Service a/lb-02; " +
 				"Service a/lb-03; Service a/lb-04; Service a/lb-05; Service a/lb-06; Service a/lb-07; Service a/lb-08; Service a/lb-09; and 2 more",
 			Report: "left over: " + strings.Join(described(manyMade.waits), "\nleft over: "),
 		}},

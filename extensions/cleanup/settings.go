@@ -16,9 +16,9 @@ const (
 
 var (
 	cleanUp = settings.Switch("cleanUp",
-		"Deletes the Services of the type LoadBalancer and the volumes with the reclaim policy Delete of a Cluster before it is deleted, with the pods that use these, and waits until they are gone.")
+		"Before a Cluster is deleted, deletes its Services of type LoadBalancer and its volumes with the reclaim policy Delete, with the pods that use them, and waits until they are gone.")
 	timeout = settings.Duration("cleanUpTimeout",
-		"How long the deletion of a Cluster waits at most for cleanUp, from the first call of the hook or, with finalSnapshot, from a minute after finalSnapshotTimeout. What is left over then is reported.",
+		"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, with finalSnapshot, from a minute after finalSnapshotTimeout. What is left over after that is reported.",
 		defaultTimeout, maxTimeout)
 )
 

@@ -143,7 +143,7 @@ func remove(ctx context.Context, from client.Client, objects []ref) map[ref]stri
 
 // unreached returns the outcome for a Cluster whose API server cannot be reached.
 func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err error) work.Outcome {
-	ctrl.LoggerFrom(ctx).Error(err, "Failed to look for what a workload cluster has in the cloud")
+	ctrl.LoggerFrom(ctx).Error(err, "Failed to find what a workload cluster has in the cloud")
 	reason := message.Cause(err)
 	if t.neverCameUp(ctx, job.Cluster) {
 		return work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}
@@ -151,11 +151,11 @@ func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err erro
 	if left.over() {
 		return work.Outcome{
 			Done:    true,
-			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it made in the cloud may be left over: %s", left.given, reason),
-			Report:  "left over: unknown, since the workload API server cannot be asked; look in the cloud for load balancers and volumes of the cluster",
+			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it created in the cloud may be left over: %s", left.given, reason),
+			Report:  "left over: unknown, because the workload API server cannot be queried; look in the cloud for load balancers and volumes of the cluster",
 		}
 	}
-	return work.Outcome{Message: "waiting for the workload API server to clean up: " + reason, RetryAfter: left.next(later)}
+	return work.Outcome{Message: "waiting for the workload API server before cleaning up: " + reason, RetryAfter: left.next(later)}
 }
 
 // neverCameUp reports whether the control plane is known never to have been initialized, so it
@@ -163,7 +163,7 @@ func (t *Task) unreached(ctx context.Context, job work.Job, left limit, err erro
 func (t *Task) neverCameUp(ctx context.Context, key client.ObjectKey) bool {
 	cluster := &clusterv1.Cluster{}
 	if err := t.client.Get(ctx, key, cluster); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to read the Cluster that is cleaned up")
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to read the Cluster to clean up")
 		return false
 	}
 	initialized := cluster.Status.Initialization.ControlPlaneInitialized

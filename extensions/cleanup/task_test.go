@@ -234,7 +234,7 @@ var _ = Describe("The clean-up", func() {
 		version := balancer.ResourceVersion
 		want := work.Outcome{
 			Message:    fmt.Sprintf("cleaning up until these are gone: Service %s/lb", s.namespace),
-			Report:     fmt.Sprintf("waits: Service %s/lb", s.namespace),
+			Report:     fmt.Sprintf("waiting: Service %s/lb", s.namespace),
 			RetryAfter: later,
 		}
 		for range 100 {
@@ -243,7 +243,7 @@ var _ = Describe("The clean-up", func() {
 		Expect(present(ctx, balancer)).To(BeTrue())
 		Expect(balancer.ResourceVersion).To(Equal(version))
 		release(ctx, balancer)
-		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "no load balancer and no volume of the cluster is left"}))
+		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}))
 		Expect(present(ctx, other)).To(BeTrue())
 		Expect(other.DeletionTimestamp).To(BeNil())
 	})
@@ -255,7 +255,7 @@ var _ = Describe("The clean-up", func() {
 		set := s.set(ctx, "db", "data")
 		pod := s.pod(ctx, "db-0", "data-db-0", metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("StatefulSet")))
 		keptPod := s.pod(ctx, "kept", "kept", nil)
-		stays := fmt.Sprintf("PersistentVolume %s-kept of PersistentVolumeClaim %s/kept stays: its reclaim policy is Retain", s.namespace, s.namespace)
+		stays := fmt.Sprintf("PersistentVolume %s-kept of PersistentVolumeClaim %s/kept is kept: its reclaim policy is Retain", s.namespace, s.namespace)
 
 		s.run(ctx)
 		Expect(present(ctx, set)).To(BeFalse(), "it would make the claim anew")
@@ -277,7 +277,7 @@ var _ = Describe("The clean-up", func() {
 		Expect(environment.Client.Delete(ctx, volume)).To(Succeed())
 		release(ctx, volume)
 		Expect(s.run(ctx)).To(Equal(work.Outcome{
-			Done: true, Message: "no load balancer and no volume of the cluster is left, but: " + stays, Report: stays,
+			Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays,
 		}))
 		for _, object := range []client.Object{keptClaim, keptVolume, keptPod} {
 			Expect(present(ctx, object)).To(BeTrue())
@@ -320,7 +320,7 @@ var _ = Describe("The clean-up", func() {
 		s.clock.SetTime(start.Add(5 * time.Minute))
 		Expect(s.run(ctx, "cleanUpTimeout", "5m")).To(Equal(work.Outcome{
 			Done:    true,
-			Message: fmt.Sprintf("not all was cleaned up within 5m0s, left over in the cloud may be: Service %s/lb", s.namespace),
+			Message: fmt.Sprintf("the clean-up did not finish within 5m0s; these may be left over in the cloud: Service %s/lb", s.namespace),
 			Report:  fmt.Sprintf("left over: Service %s/lb", s.namespace),
 		}))
 		Expect(s.run(ctx).Done).To(BeFalse(), "by default it is longer")
@@ -350,7 +350,7 @@ var _ = Describe("The clean-up", func() {
 			Expect(outcome.Done).To(BeFalse())
 		}
 		outcome := after(21 * time.Minute)
-		Expect(outcome.Message).To(HaveSuffix(fmt.Sprintf("not all was cleaned up within 21m0s, left over in the cloud may be: Service %s/lb", s.namespace)))
+		Expect(outcome.Message).To(HaveSuffix(fmt.Sprintf("the clean-up did not finish within 21m0s; these may be left over in the cloud: Service %s/lb", s.namespace)))
 		Expect(outcome.Done).To(BeTrue())
 	})
 
@@ -371,12 +371,12 @@ var _ = Describe("The clean-up", func() {
 		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
 		Expect(s.run(ctx)).To(Equal(work.Outcome{
-			Message: "waiting for the workload API server to clean up: connection refused", RetryAfter: later,
+			Message: "waiting for the workload API server before cleaning up: connection refused", RetryAfter: later,
 		}))
 		s.clock.SetTime(start.Add(defaultTimeout))
 		outcome := s.run(ctx)
 		Expect(outcome.Done).To(BeTrue())
-		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it made in the cloud may be left over: connection refused"))
+		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it created in the cloud may be left over: connection refused"))
 		Expect(outcome.Report).To(HavePrefix("left over: unknown"))
 	})
 

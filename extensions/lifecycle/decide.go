@@ -141,7 +141,7 @@ func answered(answer work.Answer, unknown []string) decision {
 	}
 	result := decision{message: answer.Message, retryAfter: nextLook}
 	if answer.Message == "" {
-		result.message = "the job of this hook has not been looked at yet"
+		result.message = "the job of this hook has not started yet"
 		result.retryAfter = firstLook
 	}
 	if len(unknown) > 0 {
@@ -155,9 +155,9 @@ func answered(answer work.Answer, unknown []string) decision {
 //
 //contract:runtime-extension/error-messages
 func unasked(ctx context.Context, job work.Job, err error) decision {
-	ctrl.LoggerFrom(ctx).Error(err, "Failed to ask for the job of a hook", "Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
+	ctrl.LoggerFrom(ctx).Error(err, "Failed to request the job of a hook", "Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
 	if job.Hook == BeforeClusterDelete && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return decision{message: "nothing is done before the deletion: the namespace is going away"}
+		return decision{message: "nothing is done before the deletion: the namespace is being deleted"}
 	}
 	return decision{failure: true, message: fmt.Sprintf("the job of the hook %s: %s", job.Hook, message.Of(err))}
 }

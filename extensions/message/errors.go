@@ -81,9 +81,9 @@ func broken(err error) string {
 	var slow net.Error
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "the attempt was broken off"
+		return "the attempt was canceled"
 	case errors.As(err, &name) && name.IsNotFound:
-		return "the host name has no address"
+		return "the host name could not be resolved"
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &slow) && slow.Timeout():
 		return "no answer in time"
 	case errors.Is(err, syscall.ECONNREFUSED):

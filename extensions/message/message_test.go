@@ -64,7 +64,7 @@ func TestRealFailures(t *testing.T) {
 		"refused":   {ask(t.Context(), t, http.DefaultClient, gone.URL), "listing nodes: connection refused"},
 		"untrusted": {ask(t.Context(), t, http.DefaultClient, slow.URL), "listing nodes: the server's certificate is not trusted"},
 		"slow":      {ask(short, t, slow.Client(), slow.URL), "listing nodes: no answer in time"},
-		"ended":     {ask(ended, t, slow.Client(), slow.URL), "listing nodes: the attempt was broken off"},
+		"ended":     {ask(ended, t, slow.Client(), slow.URL), "listing nodes: the attempt was canceled"},
 		"cut":       {ask(t.Context(), t, http.DefaultClient, cut.URL), "listing nodes: the connection was closed before the answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestOf(t *testing.T) {
 		"not found": {fmt.Errorf("DNS: %w", apierrors.NewNotFound(deployments, "coredns")), `DNS: the API server answered NotFound for deployments.apps "coredns"`},
 		"forbidden": {apierrors.NewForbidden(deployments, "", errors.New("from 10.1.2.3")), "the API server answered Forbidden"},
 		"timeout":   {apierrors.NewTimeoutError("took 32.5s", 3), "the API server answered Timeout"},
-		"no host":   {&net.DNSError{Err: "no such host", Name: "cluster.example", Server: "10.0.0.1:53", IsNotFound: true}, "the host name has no address"},
+		"no host":   {&net.DNSError{Err: "no such host", Name: "cluster.example", Server: "10.0.0.1:53", IsNotFound: true}, "the host name could not be resolved"},
 		"other name": {fmt.Errorf("a: %w", &tls.CertificateVerificationError{Err: x509.HostnameError{Certificate: &x509.Certificate{}, Host: "x"}}),
 			"a: the server's certificate is for other names"},
 		"expired": {&tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: "current time 2026-01-02T03:04:05Z"}},

@@ -142,7 +142,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 		cluster := newCluster(ctx, namespace, "c", 1, 0, 0, nil)
 		Expect(run(ctx, newTask(clouds{"": fake.New(fake.Options{Limits: cloud.Resources{CPUs: 7}})}), cluster).Message).
 			To(Equal("waiting for room in the quota: CPUs: wants 8, 0 of 7 used, 0 reserved for other Clusters " +
-				"(all machines counted as the largest instance type, since external patches may choose it)"))
+				"(all machines counted as the largest instance type, because external patches may choose it)"))
 	})
 
 	It("is computed with the external patches that this process has itself", func(ctx SpecContext) {
@@ -218,7 +218,7 @@ var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster
 		down := limited(9)
 		down.Fail(fake.CallQuota, &cloud.UnavailableError{Message: "dial tcp 192.0.2.1:443: odd"})
 		_, err := newTask(clouds{"": down}).Run(ctx, jobOf(cluster))
-		Expect(err).To(MatchError("the quota check: reading the cloud's quota and what is used of it: cloud unavailable: dial tcp <address>: odd"))
+		Expect(err).To(MatchError("the quota check: reading the cloud's quota and its usage: cloud unavailable: dial tcp <address>: odd"))
 		Expect(env.Client.Delete(ctx, readClass(ctx, namespace))).To(Succeed())
 		_, err = newTask(clouds{"": down}).Run(ctx, jobOf(cluster))
 		Expect(err).To(MatchError(`the quota check: reading the ClusterClass: the API server answered NotFound for clusterclasses.cluster.x-k8s.io "foo"`))

@@ -117,7 +117,7 @@ func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
 	}
 	cluster, ok := clusters[job.UID]
 	if !ok || !cluster.Spec.Topology.IsDefined() {
-		return work.Outcome{Done: true, Report: "not checked: there is no topology any more"}, nil
+		return work.Outcome{Done: true, Report: "not checked: the Cluster no longer has a topology"}, nil
 	}
 	topologies, err := newTopologies(t.Client, t.Patches)
 	if err != nil {
@@ -230,7 +230,7 @@ func snapshot(ctx context.Context, c cloud.Cloud, sizes sizes) (account, error) 
 	loadBalancers, balancing := c.ListLoadBalancers(ctx, nil)
 	quota, limiting := c.Quota(ctx)
 	if err := errors.Join(listing, balancing, limiting); err != nil {
-		return account{}, fmt.Errorf("reading the cloud's quota and what is used of it: %w", err)
+		return account{}, fmt.Errorf("reading the cloud's quota and its usage: %w", err)
 	}
 	return count(instances, loadBalancers, quota, sizes), nil
 }
@@ -258,7 +258,7 @@ func (s sizes) absent(asked demand) string {
 func outcome(decided verdict, asked demand) work.Outcome {
 	assumed := ""
 	if asked.uncertain {
-		assumed = " (all machines counted as the largest instance type, since external patches may choose it)"
+		assumed = " (all machines counted as the largest instance type, because external patches may choose it)"
 	}
 	result := work.Outcome{Report: fmt.Sprintf("wanted: %s%s\nreserved for other Clusters: %s\n", describe(decided.wanted), assumed, describe(decided.reserved))}
 	if len(decided.short) == 0 {

@@ -32,11 +32,11 @@ func (a clientAuthorities) renew(config *tls.Config) {
 func (a clientAuthorities) read() (*x509.CertPool, error) {
 	content, err := os.ReadFile(string(a))
 	if err != nil {
-		return nil, fmt.Errorf("reading the authorities of callers: %w", err)
+		return nil, fmt.Errorf("reading the CAs of callers: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("the authorities of callers: %s has no certificate in PEM form", string(a))
+		return nil, fmt.Errorf("the CAs of callers: %s has no certificate in PEM format", string(a))
 	}
 	return pool, nil
 }

@@ -160,7 +160,7 @@ func Text(name, meaning, allowed string, check func(string) error) Key[string] {
 // of them.
 func List(name, meaning, allowed string, check func(string) error) Key[[]string] {
 	return Key[[]string]{
-		doc: Doc{Name: name, Allowed: "with commas between, " + allowed, Meaning: meaning},
+		doc: Doc{Name: name, Allowed: "a comma-separated list of " + allowed, Meaning: meaning},
 		parse: func(given string) ([]string, error) {
 			var values []string
 			for value := range strings.SplitSeq(given, ",") {
@@ -194,5 +194,5 @@ func CheckNames(settings map[string]string, known []Doc) error {
 	if len(unknown) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the ExtensionConfig has settings that are unknown: %s; want only %s", strings.Join(unknown, ", "), strings.Join(names, ", "))
+	return fmt.Errorf("the ExtensionConfig has unknown settings: %s; want only %s", strings.Join(unknown, ", "), strings.Join(names, ", "))
 }

@@ -65,7 +65,7 @@ func TestGetRefuses(t *testing.T) {
 		},
 		`setting kept of the ExtensionConfig is "0", want a whole number from 1 to 10`: func() error { _, err := kept.Get(given); return err },
 		`setting onEnd of the ExtensionConfig is "", want Hold or Continue`:            func() error { _, err := onEnd.Get(given); return err },
-		`setting names of the ExtensionConfig is "a,x", want with commas between, words without x`: func() error {
+		`setting names of the ExtensionConfig is "a,x", want a comma-separated list of words without x`: func() error {
 			_, err := names.Get(given)
 			return err
 		},
@@ -85,5 +85,5 @@ func TestCheckNames(t *testing.T) {
 	known := []settings.Doc{timeout.Doc(), checks.Doc()}
 	g.Expect(settings.CheckNames(map[string]string{"checks": "Enabled"}, known)).To(Succeed())
 	g.Expect(settings.CheckNames(map[string]string{"timeOut": "1s", "check": "", "checks": ""}, known)).
-		To(MatchError(`the ExtensionConfig has settings that are unknown: "check", "timeOut"; want only checks, timeout`))
+		To(MatchError(`the ExtensionConfig has unknown settings: "check", "timeOut"; want only checks, timeout`))
 }

@@ -56,8 +56,8 @@ func (l *limited) WithHealthyEtcdMember(ctx context.Context, cluster client.Obje
 	return l.etcd.WithHealthyEtcdMember(ctx, cluster, func(ctx context.Context, member workload.EtcdMember) error {
 		need := roomFor(member)
 		if need > l.size {
-			return refusal(fmt.Sprintf("the database of etcd needs up to %d MiB of room for a temporary file, and there are %d MiB: "+
-				"have the runtime extension installed with more (FOO_SNAPSHOT_SIZE_LIMIT)", roundUp(need), l.size/mebi))
+			return refusal(fmt.Sprintf("the etcd database needs up to %d MiB for a temporary file, but only %d MiB are available: "+
+				"install the runtime extension with more (FOO_SNAPSHOT_SIZE_LIMIT)", roundUp(need), l.size/mebi))
 		}
 		if !l.room.TryAcquire(need) {
 			return errBusy

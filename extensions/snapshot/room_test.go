@@ -70,8 +70,8 @@ func TestSnapshotsFitTogetherIntoTheRoom(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return outcome.Message
 	}
-	g.Expect(held(961)).To(Equal("waiting for an etcd snapshot: the database of etcd needs up to 1025 MiB of room for a temporary file, " +
-		"and there are 1024 MiB: have the runtime extension installed with more (FOO_SNAPSHOT_SIZE_LIMIT)"))
+	g.Expect(held(961)).To(Equal("waiting for an etcd snapshot: the etcd database needs up to 1025 MiB for a temporary file, " +
+		"but only 1024 MiB are available: install the runtime extension with more (FOO_SNAPSHOT_SIZE_LIMIT)"))
 
 	member = sized(500)
 	g.Expect(way.WithHealthyEtcdMember(context.Background(), key, func(context.Context, workload.EtcdMember) error {

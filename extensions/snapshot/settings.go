@@ -26,9 +26,9 @@ const (
 
 var (
 	snapshots = settings.Switch("snapshots",
-		"Take an etcd snapshot before each step of an upgrade of the control plane, and hold the step until it is stored.")
+		"Takes an etcd snapshot before each step of an upgrade of the control plane, and holds the step until it is stored.")
 	finalSnapshot = settings.Switch("finalSnapshot",
-		"Take an etcd snapshot before a Cluster is deleted, and hold the deletion until it is stored or finalSnapshotTimeout is over.")
+		"Takes an etcd snapshot before a Cluster is deleted, and holds the deletion until it is stored or finalSnapshotTimeout is over.")
 	snapshotURL = settings.Text("snapshotURL",
 		"Where snapshots are stored. A folder must be on a volume that outlives the manager's Pod and that all replicas share. "+
 			"Credentials come from the environment of the manager, never from the URL.",
@@ -36,13 +36,13 @@ var (
 			", such as file:///var/lib/snapshots, s3://bucket?region=eu-west-1, gs://bucket or azblob://container",
 		etcdsnapshot.CheckURL)
 	snapshotsKept = settings.Number("snapshotsKept",
-		"How many snapshots of each Cluster are kept, the newest ones.", 5, 1000)
+		"How many of the newest snapshots of each Cluster are kept.", 5, 1000)
 	snapshotTimeout = settings.Duration("snapshotTimeout",
-		"How long one try may take, from the first request to the last byte that is read back.", 10*time.Minute, 2*time.Hour)
+		"How long one attempt may take, from the first request to the last byte that is read back.", 10*time.Minute, 2*time.Hour)
 	finalSnapshotTimeout = settings.Duration("finalSnapshotTimeout",
-		"How long a deletion is held at most for its snapshot, from the first call of the hook.", 10*time.Minute, 24*time.Hour)
+		"How long a deletion may be held for its snapshot, from the first call of the hook.", 10*time.Minute, 24*time.Hour)
 	snapshotExternalEtcd = settings.Choice("snapshotExternalEtcd",
-		"What becomes of an upgrade if the control plane does not run etcd, so that no snapshot can be taken: it is held, or goes on without.",
+		"What happens to an upgrade if the control plane does not run etcd, so that no snapshot can be taken: it is held, or continues without one.",
 		hold, skip)
 )
 
@@ -90,7 +90,7 @@ func readTerms(given map[string]string, enabled settings.Key[bool]) (terms, bool
 func readURL(given map[string]string, enabled settings.Key[bool]) (string, error) {
 	name, allowed := snapshotURL.Doc().Name, snapshotURL.Doc().Allowed
 	if given[name] == "" {
-		return "", fmt.Errorf("setting %s of the ExtensionConfig is missing, which %s needs; want %s", name, enabled.Doc().Name, allowed)
+		return "", fmt.Errorf("setting %s of the ExtensionConfig is missing, but %s needs it; want %s", name, enabled.Doc().Name, allowed)
 	}
 	if err := etcdsnapshot.CheckURL(given[name]); err != nil {
 		return "", fmt.Errorf("setting %s of the ExtensionConfig: %w; want %s", name, err, allowed)

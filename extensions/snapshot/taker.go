@@ -135,12 +135,12 @@ func explain(cluster client.ObjectKey, err error) result {
 	case errors.Is(err, workload.ErrNoHealthyMember):
 		return result{problem: workload.ErrNoHealthyMember.Error()}
 	case missing(err, secret.Name(cluster.Name, secret.EtcdCA)):
-		text := fmt.Sprintf("etcd can not be reached without the Secret %s/%s, which holds its authority", cluster.Namespace, secret.Name(cluster.Name, secret.EtcdCA))
+		text := fmt.Sprintf("etcd cannot be reached without the Secret %s/%s, which holds its CA", cluster.Namespace, secret.Name(cluster.Name, secret.EtcdCA))
 		return result{problem: text, unreachable: true}
 	case missing(err, secret.Name(cluster.Name, secret.Kubeconfig)):
-		return result{problem: fmt.Sprintf("the workload cluster can not be reached without the Secret %s/%s", cluster.Namespace, secret.Name(cluster.Name, secret.Kubeconfig))}
+		return result{problem: fmt.Sprintf("the workload cluster cannot be reached without the Secret %s/%s", cluster.Namespace, secret.Name(cluster.Name, secret.Kubeconfig))}
 	}
-	return result{problem: "the workload cluster can not be asked: " + message.Of(err)}
+	return result{problem: "the workload cluster cannot be queried: " + message.Of(err)}
 }
 
 // missing reports whether the error means that no object with the name exists.

@@ -72,7 +72,7 @@ func TestOffUntilTurnedOn(t *testing.T) {
 
 func TestSettingsThatAreWrong(t *testing.T) {
 	for want, change := range map[string]map[string]string{
-		"setting snapshotURL of the ExtensionConfig is missing, which ":                                     {"snapshotURL": ""},
+		"setting snapshotURL of the ExtensionConfig is missing, but ":                                       {"snapshotURL": ""},
 		`setting snapshotURL of the ExtensionConfig: its scheme is "ftp", want one of file, s3, gs, azblob`: {"snapshotURL": "ftp://u:hunter2@host"},
 		"setting snapshotURL of the ExtensionConfig: it names no absolute folder":                           {"snapshotURL": "file://hunter2/snapshots"},
 		"setting snapshotURL of the ExtensionConfig: it holds a user name or password":                      {"snapshotURL": "s3://u:hunter2@bucket"},
@@ -127,18 +127,18 @@ func TestUpgradeIsHeld(t *testing.T) {
 		},
 		"no authority of etcd": {
 			notFound("quick-etcd"), notFound("quick-etcd"),
-			fmt.Sprintf(held, "etcd can not be reached without the Secret default/quick-etcd, which holds its authority"),
+			fmt.Sprintf(held, "etcd cannot be reached without the Secret default/quick-etcd, which holds its CA"),
 		},
 		"no kubeconfig": {
 			notFound("quick-kubeconfig"), notFound("quick-kubeconfig"),
-			"waiting for an etcd snapshot: the workload cluster can not be reached without the Secret default/quick-kubeconfig",
+			"waiting for an etcd snapshot: the workload cluster cannot be reached without the Secret default/quick-kubeconfig",
 		},
 		"no healthy member": {
 			fmt.Errorf("%w: at 12:00", workload.ErrNoHealthyMember), fmt.Errorf("%w: at 12:01", workload.ErrNoHealthyMember),
 			"waiting for an etcd snapshot: etcd has no healthy member",
 		},
-		"no answer":     {refused(1), refused(2), "waiting for an etcd snapshot: the workload cluster can not be asked: no connection"},
-		"it takes long": {context.DeadlineExceeded, context.DeadlineExceeded, "waiting for an etcd snapshot: the workload cluster can not be asked: no answer in time"},
+		"no answer":     {refused(1), refused(2), "waiting for an etcd snapshot: the workload cluster cannot be queried: no connection"},
+		"it takes long": {context.DeadlineExceeded, context.DeadlineExceeded, "waiting for an etcd snapshot: the workload cluster cannot be queried: no answer in time"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -154,8 +154,8 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 	g := NewWithT(t)
 	job := upgradeJob(on(t, map[string]string{"snapshotExternalEtcd": "Skip"}))
 	for text, err := range map[string]error{
-		"the control plane does not run etcd":                                                     workload.ErrEtcdUnmanaged,
-		"etcd can not be reached without the Secret default/quick-etcd, which holds its authority": notFound("quick-etcd"),
+		"the control plane does not run etcd":                                              workload.ErrEtcdUnmanaged,
+		"etcd cannot be reached without the Secret default/quick-etcd, which holds its CA": notFound("quick-etcd"),
 	} {
 		g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(err)).Run(context.Background(), job)).To(Equal(work.Outcome{
 			Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + text,
@@ -183,8 +183,8 @@ func TestStepThatHasBegun(t *testing.T) {
 		versions []string
 		want     string
 	}{
-		"some machines":  {[]string{"v1.35.4", "v1.36.3"}, "no etcd snapshot was taken: the control plane has version v1.36.3 already"},
-		"another target": {[]string{"v1.36.0"}, "no etcd snapshot was taken: the control plane has version v1.36.0 already"},
+		"some machines":  {[]string{"v1.35.4", "v1.36.3"}, "no etcd snapshot was taken: the control plane already has version v1.36.3"},
+		"another target": {[]string{"v1.36.0"}, "no etcd snapshot was taken: the control plane already has version v1.36.0"},
 		"none yet":       {[]string{"v1.34.1", "v1.35.4", "unknown"}, ""},
 		"nobody says":    {nil, ""},
 	} {
@@ -226,11 +226,11 @@ func TestDeletionEnds(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred())
 		return outcome
 	}
-	waiting := "waiting at most 5m0s for a final etcd snapshot: the workload cluster can not be asked: no connection"
+	waiting := "waiting at most 5m0s for a final etcd snapshot: the workload cluster cannot be queried: no connection"
 	g.Expect(at(0, refused(1))).To(Equal(work.Outcome{Message: waiting, RetryAfter: patience}))
 	g.Expect(at(5*time.Minute-time.Second, refused(2))).To(Equal(work.Outcome{Message: waiting, RetryAfter: time.Second}))
 	g.Expect(at(5*time.Minute, refused(3))).To(Equal(work.Outcome{
-		Done: true, Message: "no final etcd snapshot was taken within 5m0s: the workload cluster can not be asked: no connection",
+		Done: true, Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be queried: no connection",
 	}))
 	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(work.Outcome{
 		Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd",

@@ -47,7 +47,7 @@ func (u upgrade) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 		return work.Outcome{}, err
 	}
 	if newer != "" {
-		return work.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane has version " + newer + " already"}, nil
+		return work.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + newer}, nil
 	}
 	came := u.taker.take(ctx, job, etcdsnapshot.Name{
 		UID: job.UID, Cluster: job.Cluster, Version: job.From, Occasion: "before-" + job.To,

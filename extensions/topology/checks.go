@@ -49,7 +49,7 @@ func (t *template) checkVersion(controlPlane *semver.Version) findings {
 		return findings{notAVersion(given)}
 	}
 	if controlPlane != nil && version.Compare(parsed, *controlPlane) > 0 {
-		return findings{fmt.Sprintf("the version is %s, want at most v%s, that of the control plane", given, controlPlane)}
+		return findings{fmt.Sprintf("the version is %s, want at most v%s, the version of the control plane", given, controlPlane)}
 	}
 	return nil
 }
@@ -112,7 +112,7 @@ func checkSANs(names []string, path *field.Path) field.ErrorList {
 	for i, name := range names {
 		isDNS := len(validation.IsDNS1123Subdomain(name)) == 0 || len(validation.IsWildcardDNS1123Subdomain(name)) == 0
 		if !isDNS && netutils.ParseIPSloppy(name) == nil {
-			problems = append(problems, field.Invalid(path.Index(i), name, "must be a DNS name, *. before one, or an IP address"))
+			problems = append(problems, field.Invalid(path.Index(i), name, "must be a DNS name, which may start with *., or an IP address"))
 		}
 	}
 	return problems
@@ -126,7 +126,7 @@ func checkEndpoints(endpoints []string, path *field.Path) field.ErrorList {
 		parsed, err := url.Parse(endpoint)
 		if err != nil || parsed.Scheme != "https" || parsed.Hostname() == "" || parsed.User != nil {
 			// The endpoint may hold a password.
-			problems = append(problems, field.Invalid(path.Index(i), field.OmitValueType{}, "must be https:// and a host, with a port if it is not 443 and without a password"))
+			problems = append(problems, field.Invalid(path.Index(i), field.OmitValueType{}, "must be an https:// URL with a host, a port unless it is 443, and no password"))
 		} else if seen[endpoint] {
 			problems = append(problems, field.Duplicate(path.Index(i), endpoint))
 		}
@@ -181,7 +181,7 @@ func (t *topology) checkNetwork() findings {
 	for _, pods := range cluster.Network.Pods {
 		for _, services := range cluster.Network.Services {
 			if overlap(pods, services) {
-				wrong = append(wrong, fmt.Sprintf("spec.clusterNetwork: pods have %s and services %s, want networks that do not overlap", pods, services))
+				wrong = append(wrong, fmt.Sprintf("spec.clusterNetwork: pods have %s and services have %s, want networks that do not overlap", pods, services))
 			}
 		}
 	}

@@ -152,8 +152,8 @@ func TestVariablesThatAreNotGivenAreNamed(t *testing.T) {
 	response := patchesOf(t, request)
 	g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 	g.Expect(response.Message).To(Equal(
-		"spec.topology.variables: the variable etcdExtraArgs is missing: let the patch of the ClusterClass name this extension as its discoverVariablesExtension too; " +
-			"spec.topology.variables: the variable poolStrategy is missing: let the patch of the ClusterClass name this extension as its discoverVariablesExtension too"))
+		"spec.topology.variables: the variable etcdExtraArgs is missing: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too; " +
+			"spec.topology.variables: the variable poolStrategy is missing: the patch of the ClusterClass must name this extension as its discoverVariablesExtension too"))
 }
 
 func TestTemplatesThatAreNotOfThisClassAreLeftAlone(t *testing.T) {
@@ -278,7 +278,7 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 		"what v1beta1 cannot say": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", ""), given("etcdExtraArgs", `[{"name":"v","value":"1"},{"name":"v","value":"2"}]`)),
 		},
-			"spec.topology.controlPlane: the argument v is given twice, want each once: a template of v1beta1 can not hold it twice, one of v1beta2 can",
+			"spec.topology.controlPlane: the argument v is given twice, want it once: a v1beta1 template cannot hold it twice, a v1beta2 template can",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -67,7 +67,7 @@ func (t *template) arguments(said tree, list []argument, path ...string) error {
 	named := tree{}
 	for _, one := range list {
 		if _, twice := named[one.Name]; twice {
-			return fmt.Errorf("the argument %s is given twice, want each once: a template of %s can not hold it twice, one of %s can", one.Name, v1beta1, v1beta2)
+			return fmt.Errorf("the argument %s is given twice, want it once: a %s template cannot hold it twice, a %s template can", one.Name, v1beta1, v1beta2)
 		}
 		value := ""
 		if one.Value != nil {

@@ -18,7 +18,7 @@ import (
 
 // instanceTypes is the only setting that the hooks of this package read.
 var instanceTypes = settings.List("instanceTypes",
-	"Instance types that a topology of the ClusterClass foo-extension may ask for. Without it any name will do.",
+	"Instance types that a topology of the ClusterClass foo-extension may ask for. Without it, any name is allowed.",
 	"names of instance types of the cloud, each of 1 to 63 characters",
 	func(name string) error {
 		if name == "" || len(name) > 63 {
@@ -99,7 +99,7 @@ func (t *topology) checkInstanceType(one *template) findings {
 	if given == "" || slices.Contains(t.instanceTypes, given) {
 		return nil
 	}
-	return findings{fmt.Sprintf("the instance type is %q, want one of %s, as the setting instanceTypes says", given, strings.Join(t.instanceTypes, ", "))}
+	return findings{fmt.Sprintf("the instance type is %q, want one of %s (setting instanceTypes)", given, strings.Join(t.instanceTypes, ", "))}
 }
 
 // controlPlaneVersion returns the version that the control plane has or is upgraded to. It is nil

@@ -69,9 +69,9 @@ func TestTopologiesAreChecked(t *testing.T) {
 			},
 			settings: map[string]string{"instanceTypes": "small, medium"},
 			want: []string{
-				`spec.topology.controlPlane: the instance type is "tiny", want one of small, medium, as the setting instanceTypes says`,
-				inDeploymentOf + `the instance type is "huge", want one of small, medium, as the setting instanceTypes says`,
-				inPoolOf + `the instance type is "huge", want one of small, medium, as the setting instanceTypes says`,
+				`spec.topology.controlPlane: the instance type is "tiny", want one of small, medium (setting instanceTypes)`,
+				inDeploymentOf + `the instance type is "huge", want one of small, medium (setting instanceTypes)`,
+				inPoolOf + `the instance type is "huge", want one of small, medium (setting instanceTypes)`,
 			},
 		},
 		"instance types that the setting names": {
@@ -81,15 +81,15 @@ func TestTopologiesAreChecked(t *testing.T) {
 		"a setting that is none": {
 			change:   func(*clusterv1.Topology) {},
 			settings: map[string]string{"instanceTypes": "small,,medium"},
-			want:     []string{`setting instanceTypes of the ExtensionConfig is "small,,medium", want with commas between, names of instance types of the cloud, each of 1 to 63 characters`},
+			want:     []string{`setting instanceTypes of the ExtensionConfig is "small,,medium", want a comma-separated list of names of instance types of the cloud, each of 1 to 63 characters`},
 		},
 		"names that no certificate has": {
 			change: func(t *clusterv1.Topology) {
 				t.Variables = append(t.Variables, variable("certificateSANs", `["fine.example.com","*.example.com","192.0.2.1","2001:db8::1","https://api.example.com","a_b"]`))
 			},
 			want: []string{
-				inControlPlane + `clusterConfiguration.apiServer.certSANs[4]: Invalid value: "https://api.example.com": must be a DNS name, *. before one, or an IP address`,
-				inControlPlane + `clusterConfiguration.apiServer.certSANs[5]: Invalid value: "a_b": must be a DNS name, *. before one, or an IP address`,
+				inControlPlane + `clusterConfiguration.apiServer.certSANs[4]: Invalid value: "https://api.example.com": must be a DNS name, which may start with *., or an IP address`,
+				inControlPlane + `clusterConfiguration.apiServer.certSANs[5]: Invalid value: "a_b": must be a DNS name, which may start with *., or an IP address`,
 			},
 		},
 		"members of an etcd that are not there or twice": {
@@ -97,9 +97,9 @@ func TestTopologiesAreChecked(t *testing.T) {
 				t.Variables = append(t.Variables, variable("externalEtcdEndpoints", `["https://a:2379","https://","https://a:2379","https://user:secret@b"]`))
 			},
 			want: []string{
-				inControlPlane + `clusterConfiguration.etcd.external.endpoints[1]: Invalid value: must be https:// and a host, with a port if it is not 443 and without a password`,
+				inControlPlane + `clusterConfiguration.etcd.external.endpoints[1]: Invalid value: must be an https:// URL with a host, a port unless it is 443, and no password`,
 				inControlPlane + `clusterConfiguration.etcd.external.endpoints[2]: Duplicate value: "https://a:2379"`,
-				inControlPlane + `clusterConfiguration.etcd.external.endpoints[3]: Invalid value: must be https:// and a host, with a port if it is not 443 and without a password`,
+				inControlPlane + `clusterConfiguration.etcd.external.endpoints[3]: Invalid value: must be an https:// URL with a host, a port unless it is 443, and no password`,
 			},
 		},
 		"arguments with dashes": {
@@ -121,7 +121,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 				t.Variables = append(t.Variables, variable("certificateSANs", `["a b"]`))
 			},
 			want: []string{
-				inControlPlane + `clusterConfiguration.apiServer.certSANs[0]: Invalid value: "a b": must be a DNS name, *. before one, or an IP address`,
+				inControlPlane + `clusterConfiguration.apiServer.certSANs[0]: Invalid value: "a b": must be a DNS name, which may start with *., or an IP address`,
 				"spec.topology.controlPlane: replicas: Invalid value: 0: must be at least 1: to remove the control plane, delete the FooControlPlane",
 				inPoolOf + "the replicas are 20000, want at most 10000",
 			},
@@ -177,7 +177,7 @@ func TestRequestsAreChecked(t *testing.T) {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {
 				wrongTemplate(request, `"machinePool":{"version":"v1.36.3"`, `"machinePool":{"version":"v1.36.4"`)
 			},
-			inPoolOf + "the version is v1.36.4, want at most v1.36.3, that of the control plane",
+			inPoolOf + "the version is v1.36.4, want at most v1.36.3, the version of the control plane",
 		},
 		"workers that are older": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) {

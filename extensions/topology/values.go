@@ -88,7 +88,7 @@ func missing(variables []runtimehooksv1.Variable) findings {
 	var wrong findings
 	for name := range readers {
 		if !given[name] {
-			wrong = append(wrong, fmt.Sprintf("spec.topology.variables: the variable %s is missing: let the patch of the ClusterClass name this extension as its "+
+			wrong = append(wrong, fmt.Sprintf("spec.topology.variables: the variable %s is missing: the patch of the ClusterClass must name this extension as its "+
 				"discoverVariablesExtension too", name))
 		}
 	}

@@ -26,7 +26,7 @@ const (
 )
 
 // ErrNotKnownYet means that a source has not answered yet. A later call returns the answer.
-var ErrNotKnownYet = errors.New("no answer yet, which is asked for again")
+var ErrNotKnownYet = errors.New("no answer yet; the request will be repeated")
 
 // Cached returns a source that keeps the answers of another one for a minute for each cluster. It
 // answers within a tenth of a second, however long the other one takes: with the last answer, or

@@ -78,10 +78,10 @@ func readUpgrade(from, workers, to string) (upgrade, error) {
 		return read, fmt.Errorf("the version to upgrade to is %q, want a semantic version such as v1.36.3", to)
 	}
 	if version.Compare(read.to.Version, read.from.Version, version.WithBuildTags()) < 0 {
-		return read, fmt.Errorf("the version to upgrade to is %s, want at least %s, that of the control plane", to, from)
+		return read, fmt.Errorf("the version to upgrade to is %s, want at least %s, the version of the control plane", to, from)
 	}
 	if read.to.Major != read.from.Major {
-		return read, fmt.Errorf("the version to upgrade to is %s, want one of the major version of the control plane, which has %s", to, from)
+		return read, fmt.Errorf("the version to upgrade to is %s, want the major version of the control plane, which has %s", to, from)
 	}
 	return read, read.checkWorkers(workers)
 }
@@ -106,7 +106,7 @@ func (u upgrade) checkWorkers(text string) error {
 // Only the last step may be a pre-release.
 func (u upgrade) plan(there []release) ([]string, error) {
 	if !slices.ContainsFunc(there, func(one release) bool { return same(one.Version, u.to.Version) }) {
-		return nil, fmt.Errorf("there is no %s to upgrade to; there are %s", u.to.text, list(there))
+		return nil, fmt.Errorf("version %s is not available; available: %s", u.to.text, list(there))
 	}
 	if same(u.from.Version, u.to.Version) {
 		return nil, nil
@@ -126,8 +126,8 @@ func (u upgrade) plan(there []release) ([]string, error) {
 		}
 	}
 	if len(missing) > 0 {
-		return nil, fmt.Errorf("there is no release of %s, through which an upgrade from %s to %s must go; there are %s",
-			strings.Join(missing, ", "), u.from.text, u.to.text, list(there))
+		return nil, fmt.Errorf("an upgrade from %s to %s must pass through releases of %s, which are not available; available: %s",
+			u.from.text, u.to.text, strings.Join(missing, ", "), list(there))
 	}
 	return append(steps, u.to.text), nil
 }

@@ -22,7 +22,7 @@ import (
 type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 
 var kubernetesVersions = settings.List("kubernetesVersions",
-	"Kubernetes versions that upgrades may go through. Without it they are those that the cloud has images of.",
+	"Kubernetes versions that upgrades may pass through. Without it, those that the cloud has images of.",
 	"semantic versions that begin with v, such as v1.35.4,v1.36.3",
 	func(given string) error {
 		digits, found := strings.CutPrefix(given, "v")
@@ -83,11 +83,11 @@ func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateU
 		return listed, err
 	}
 	if p.source == nil {
-		return nil, errors.New("nobody says which Kubernetes versions there are: name them in the setting kubernetesVersions of the ExtensionConfig")
+		return nil, errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")
 	}
 	there, err := p.source(ctx, client.ObjectKeyFromObject(&request.Cluster))
 	if err != nil {
-		return nil, fmt.Errorf("which Kubernetes versions there are is not known: %w", err)
+		return nil, fmt.Errorf("the available Kubernetes versions are unknown: %w", err)
 	}
 	return there, nil
 }

@@ -118,20 +118,20 @@ func TestWhatCannotBePlanned(t *testing.T) {
 	}{
 		"a version that is not there": {
 			source: offering("v1.36.3", "v1.35.4"), from: "v1.35.4", to: "v1.37.0",
-			want: "there is no v1.37.0 to upgrade to; there are v1.35.4, v1.36.3",
+			want: "version v1.37.0 is not available; available: v1.35.4, v1.36.3",
 		},
 		"minor versions that are not there": {
 			source: offering("v1.33.0", "v1.36.3", "v1.35.0-rc.1"), from: "v1.32.0", to: "v1.36.3",
-			want: "there is no release of v1.34, v1.35, through which an upgrade from v1.32.0 to v1.36.3 must go; there are v1.33.0, v1.35.0-rc.1, v1.36.3",
+			want: "an upgrade from v1.32.0 to v1.36.3 must pass through releases of v1.34, v1.35, which are not available; available: v1.33.0, v1.35.0-rc.1, v1.36.3",
 		},
-		"no versions": {source: offering(), from: "v1.35.4", to: "v1.36.3", want: "there is no v1.36.3 to upgrade to; there are none"},
+		"no versions": {source: offering(), from: "v1.35.4", to: "v1.36.3", want: "version v1.36.3 is not available; available: none"},
 		"the way back": {
 			source: offering("v1.35.4"), from: "v1.36.3", to: "v1.35.4",
-			want: "the version to upgrade to is v1.35.4, want at least v1.36.3, that of the control plane",
+			want: "the version to upgrade to is v1.35.4, want at least v1.36.3, the version of the control plane",
 		},
 		"another major version": {
 			source: offering("v2.0.0"), from: "v1.36.3", to: "v2.0.0",
-			want: "the version to upgrade to is v2.0.0, want one of the major version of the control plane, which has v1.36.3",
+			want: "the version to upgrade to is v2.0.0, want the major version of the control plane, which has v1.36.3",
 		},
 		"workers that are too old": {
 			source: offering("v1.36.3"), from: "v1.35.4", workers: "v1.31.0", to: "v1.36.3",
@@ -145,18 +145,18 @@ func TestWhatCannotBePlanned(t *testing.T) {
 		},
 		"nobody to ask": {
 			from: "v1.35.4", to: "v1.36.3",
-			want: "nobody says which Kubernetes versions there are: name them in the setting kubernetesVersions of the ExtensionConfig",
+			want: "the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig",
 		},
 		"a source that fails": {
 			source: func(context.Context, client.ObjectKey) ([]string, error) {
 				return nil, fmt.Errorf("images: %w", &net.OpError{Op: "dial", Net: "tcp", Source: &net.TCPAddr{Port: 54321}, Err: errors.New("connection refused")})
 			},
 			from: "v1.35.4", to: "v1.36.3",
-			want: "which Kubernetes versions there are is not known: images: no connection",
+			want: "the available Kubernetes versions are unknown: images: no connection",
 		},
 		"a setting that is none": {
 			source: offering("v1.36.3"), settings: map[string]string{"kubernetesVersions": "v1.35.4,1.36.3"}, from: "v1.35.4", to: "v1.36.3",
-			want: `setting kubernetesVersions of the ExtensionConfig is "v1.35.4,1.36.3", want with commas between, semantic versions that begin with v, such as v1.35.4,v1.36.3`,
+			want: `setting kubernetesVersions of the ExtensionConfig is "v1.35.4,1.36.3", want a comma-separated list of semantic versions that begin with v, such as v1.35.4,v1.36.3`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

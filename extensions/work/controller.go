@@ -223,14 +223,14 @@ func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
 		return Outcome{}, err
 	}
 	if !wanted {
-		return Outcome{Done: true, Message: "nothing is done: the settings do not ask for it any more"}, nil
+		return Outcome{Done: true, Message: "nothing is done: the settings no longer ask for it"}, nil
 	}
 	outcome, err := task.Run(ctrl.LoggerInto(ctx, log), job)
 	if err != nil {
 		return Outcome{}, err
 	}
 	if outcome.Done {
-		log.Info("Did the job of a hook", "result", outcome.Message)
+		log.Info("Finished the job of a hook", "result", outcome.Message)
 	}
 	return outcome, nil
 }
@@ -264,7 +264,7 @@ func (w *worker) note(ctx context.Context, known *corev1.ConfigMap, outcome Outc
 		return nil
 	}
 	if err := w.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("writing down how far the job of a hook is: %w", err)
+		return fmt.Errorf("recording the progress of the job of a hook: %w", err)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func (l *Ledger) write(ctx context.Context, job Job) (Answer, error) {
 	// Another replica, or an earlier call that the cache has not seen yet, may have recorded it
 	// first.
 	if err := l.client.Create(ctx, record(job), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
-		return Answer{}, fmt.Errorf("writing down the job of the hook: %w", err)
+		return Answer{}, fmt.Errorf("recording the job of the hook: %w", err)
 	}
 	return Answer{State: Pending}, nil
 }
@@ -87,7 +87,7 @@ func (l *Ledger) refresh(ctx context.Context, job Job, known *corev1.ConfigMap) 
 	changed := known.DeepCopy()
 	changed.Data[configKey], changed.Data[planKey] = job.config, plan
 	if err := l.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); err != nil {
-		return fmt.Errorf("writing down what changed for the job of the hook: %w", err)
+		return fmt.Errorf("recording changes to the job of the hook: %w", err)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func read(record *corev1.ConfigMap) (Job, error) {
 		job.Plan = strings.Split(plan, ",")
 	}
 	if job.key().Name != record.Name {
-		return Job{}, fmt.Errorf("ConfigMap %s: its labels and data are those of the job %s", record.Name, job.key().Name)
+		return Job{}, fmt.Errorf("ConfigMap %s: its labels and data belong to the job %s", record.Name, job.key().Name)
 	}
 	return job, nil
 }

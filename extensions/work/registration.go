@@ -17,7 +17,7 @@ import (
 
 // errUnregistered is the error for a call with settings that no ExtensionConfig has, so nobody with
 // permission to register extensions chose them.
-var errUnregistered = errors.New("its settings are those of no ExtensionConfig")
+var errUnregistered = errors.New("no ExtensionConfig has its settings")
 
 // +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
 

@@ -55,7 +55,7 @@ func (w *worker) judge(job Job, cluster *clusterv1.Cluster) verdict {
 	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
 	// nothing else.
 	if cluster.UID != job.UID && !slices.Contains(w.once, job.Hook) {
-		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, where its hooks are called anew"}}
+		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
 	}
 	if message, ok := Skips(cluster, job.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}

@@ -116,7 +116,7 @@ func TestRecord(t *testing.T) {
 		other := made.DeepCopy()
 		other.Data[toKey] = "v1.37.0"
 		_, err := read(other)
-		g.Expect(err).To(MatchError(ContainSubstring("its labels and data are those of the job blue-beforecontrolplaneupgrade-")))
+		g.Expect(err).To(MatchError(ContainSubstring("its labels and data belong to the job blue-beforecontrolplaneupgrade-")))
 		other.Data = nil
 		_, err = read(other)
 		g.Expect(err).To(HaveOccurred())
@@ -127,7 +127,7 @@ func TestJudge(t *testing.T) {
 	job := Job{UID: "uid", Hook: "BeforeControlPlaneUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"}}
 	due := verdict{due: true}
 	doing := &worker{once: []string{"AfterControlPlaneInitialized"}}
-	moved := "nothing is done: the Cluster was moved here, where its hooks are called anew"
+	moved := "nothing is done: the Cluster was moved here, and its hooks are called again"
 	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
 	for name, test := range map[string]struct {
 		change func(*clusterv1.Cluster, *Job)

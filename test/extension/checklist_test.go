@@ -102,7 +102,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
 			}
 			Expect(call(map[string]string{"work": "yes"}).CommonRetryResponse).To(Equal(failure(`setting work of the ExtensionConfig is "yes", want Enabled or Disabled`)))
-			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has settings that are unknown: "labour"; want only work`)))
+			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has unknown settings: "labour"; want only work`)))
 		})
 
 		It(hook+" goes on as soon as its settings are mended", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
@@ -231,11 +231,11 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		Expect(environment.Client.Delete(ctx, namespaceObject(namespace))).To(Succeed())
 		hook := lifecycle.BeforeClusterDelete
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
-			To(Equal(success("nothing is done before the deletion: the namespace is going away", 0)))
+			To(Equal(success("nothing is done before the deletion: the namespace is being deleted", 0)))
 		hook = lifecycle.BeforeClusterUpgrade
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 			To(SatisfyAll(HaveField("Status", runtimehooksv1.ResponseStatusFailure), HaveField("Message", MatchRegexp(
-				`^the job of the hook BeforeClusterUpgrade: writing down the job of the hook: the API server answered Forbidden for configmaps "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
+				`^the job of the hook BeforeClusterUpgrade: recording the job of the hook: the API server answered Forbidden for configmaps "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
 	})
 
 	It("is done only when its Cluster is not paused", func(ctx SpecContext) {

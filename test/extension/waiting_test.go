@@ -81,7 +81,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 		register(ctx, map[string]string{"work": "Disabled"})
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
 			HaveKeyWithValue(work.StateKey, string(work.Done)),
-			HaveKeyWithValue(work.MessageKey, "nothing is done: the settings do not ask for it any more")))
+			HaveKeyWithValue(work.MessageKey, "nothing is done: the settings no longer ask for it")))
 	})
 
 	It("are the only ones that a job is done with", func(ctx SpecContext) {
@@ -93,7 +93,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 		learned(ctx, nil)
 		another := newCluster(ctx, newNamespace(ctx), "stranger")
 		Expect(newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete]).CommonRetryResponse).
-			To(Equal(failure("the job of the hook BeforeClusterDelete: its settings are those of no ExtensionConfig")))
+			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has its settings")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although nobody has registered the extension")
 
