@@ -47,7 +47,7 @@ var (
 	install = settings.Switch("addons",
 		"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them.")
 	preUpgrade = settings.Switch("preUpgradeAddons",
-		"Applies the add-ons that are meant for that moment before an upgrade, in the variants for the new version. The upgrade waits for them.")
+		"Before an upgrade, applies the add-ons that are meant for that moment, in the variants for the new version. The upgrade waits for them.")
 )
 
 // Settings returns the settings that this package reads.
