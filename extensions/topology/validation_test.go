@@ -200,7 +200,7 @@ func TestRequestsAreChecked(t *testing.T) {
 					value.Raw = []byte(strings.Replace(string(value.Raw), "10.244.0.0/16", "10.130.0.0/16", 1))
 				}
 			},
-			"spec.clusterNetwork: pods have 10.130.0.0/16 and services 10.128.0.0/12, want networks that do not overlap",
+			"spec.clusterNetwork: pods have 10.130.0.0/16 and services have 10.128.0.0/12, want networks that do not overlap",
 		},
 		"templates of other types": {
 			func(request *runtimehooksv1.ValidateTopologyRequest) { withoutSpecs(t, request) },
