@@ -59,8 +59,9 @@ type Access interface {
 	// CreateToken creates and returns a bootstrap token with which one machine can join for a
 	// limited time.
 	CreateToken(ctx context.Context, cluster client.ObjectKey) (string, error)
-	// KeepToken has a machine that has yet to join keep a bootstrap token for as long as if it were new. A token that is gone is
-	// made once more, because a machine that has its bootstrap data can join with no other one.
+	// KeepToken extends the life of a bootstrap token to that of a new one, for a machine that has
+	// not joined yet. It recreates a token that is gone, because a machine that already has its
+	// bootstrap data can join with no other token.
 	KeepToken(ctx context.Context, cluster client.ObjectKey, token string) error
 	// CertificateExpiry returns when the serving certificate of the API server on a node expires.
 	CertificateExpiry(ctx context.Context, endpoint APIServerEndpoint) (time.Time, error)

@@ -40,7 +40,7 @@ func (c *Connections) CreateToken(ctx context.Context, cluster client.ObjectKey)
 	return token, nil
 }
 
-// tokenSecret is what makes a token valid from now on.
+// tokenSecret returns the Secret that makes a token valid from now on.
 func tokenSecret(token string, now time.Time) *corev1.Secret {
 	id, rest, _ := strings.Cut(token, ".")
 	return &corev1.Secret{
@@ -71,7 +71,7 @@ func (c *Connections) KeepToken(ctx context.Context, cluster client.ObjectKey, t
 		return err
 	}
 	if err := keepToken(ctx, connection.client, token, time.Now()); err != nil {
-		return fmt.Errorf("keeping a bootstrap token: %w", err)
+		return fmt.Errorf("extending a bootstrap token: %w", err)
 	}
 	return nil
 }

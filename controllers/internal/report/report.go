@@ -50,7 +50,7 @@ type Reporter struct {
 type Report struct {
 	reporter *Reporter
 	object   Object
-	// from is the object as the API server has it, by its last answer.
+	// from is the object as the API server last returned it.
 	from Object
 }
 
@@ -101,9 +101,9 @@ func (r *Report) Change(ctx context.Context, change func(Object)) error {
 	return nil
 }
 
-// Write writes all changes since it was last called, the status with its conditions in one request,
-// and then emits the events. Afterwards, the object has the conditions that others have set, too.
-// For an object that is being deleted and has no finalizers left, it writes no status and emits no
+// Write writes all changes since the last call, the status with its conditions in one request, and
+// then emits the events. Afterwards, the object also has the conditions that others have set. For
+// an object that is being deleted and has no finalizers left, it writes no status and emits no
 // events: the object is gone by then.
 func (r *Report) Write(ctx context.Context) error {
 	if !r.object.GetDeletionTimestamp().IsZero() && len(r.object.GetFinalizers()) == 0 {
@@ -136,7 +136,7 @@ func (r *Report) Write(ctx context.Context) error {
 	return r.wrote(latest)
 }
 
-// wrote notes how the API server has the object now.
+// wrote records the object as the API server has it now.
 func (r *Report) wrote(latest Object) error {
 	r.object.SetConditions(latest.GetConditions())
 	r.object.SetResourceVersion(latest.GetResourceVersion())
