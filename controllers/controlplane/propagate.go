@@ -219,7 +219,8 @@ func (s *scope) settings() (map[string]any, error) {
 	return map[string]any{"spec": content}, nil
 }
 
-// changeableSpec is what a Machine's spec has from the template and may change in place. All else is empty.
+// changeableSpec is what a Machine's spec has from the template and may change in place, and nothing
+// else.
 func (s *scope) changeableSpec() clusterv1.MachineSpec {
 	template := s.controlPlane.Spec.MachineTemplate.Spec
 	return clusterv1.MachineSpec{
