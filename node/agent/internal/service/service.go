@@ -172,8 +172,14 @@ func (s *Service) begin() <-chan struct{} {
 	}
 	if s.cancel == nil {
 		ctx, cancel := context.WithCancel(context.Background())
-		s.cancel, s.done, s.started = cancel, make(chan struct{}), make(chan struct{})
-		go s.run(ctx, s.done, s.started)
+		before, done, started := s.done, make(chan struct{}), make(chan struct{})
+		s.cancel, s.done, s.started = cancel, done, started
+		go func() {
+			if before != nil { // a program that is being stopped may still run
+				<-before
+			}
+			s.run(ctx, done, started)
+		}()
 	}
 	return s.started
 }

@@ -259,6 +259,56 @@ func TestOutputIsKeptAgainOnceTheDiskHasRoom(t *testing.T) {
 	}
 }
 
+// TestStartDuringStop starts a service while another caller stops it: the agent and kubeadm both
+// restart the kubelet.
+func TestStartDuringStop(t *testing.T) {
+	f := newFixture(t, func(config *Config) {
+		config.Program, config.Simple = "/bin/sh", true
+		config.Args = func() ([]string, error) {
+			return []string{"-c", "trap 'sleep 0.5; exit' TERM; echo up; while :; do sleep 0.05; done"}, nil
+		}
+	})
+	f.Start(t.Context())
+	first := f.next(t)
+	f.waitForOutput(t, "up")
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		f.Stop()
+	}()
+	for f.running() {
+		time.Sleep(time.Millisecond)
+	}
+	f.Start(t.Context())
+	f.next(t)
+	select {
+	case <-first.Done():
+	default:
+		t.Error("two programs run at once")
+	}
+	<-stopped
+	f.expect(t, Active)
+}
+
+// running reports whether nobody has asked for the end of the program.
+func (f *fixture) running() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cancel != nil
+}
+
+// waitForOutput waits until the program has written a line.
+func (f *fixture) waitForOutput(t *testing.T, line string) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		content, err := os.ReadFile(filepath.Join(f.folder, "log/helper.log"))
+		if err == nil && strings.Contains(string(content), line) {
+			return
+		}
+	}
+	t.Fatalf("the program has not written %q within 10 s", line)
+}
+
 func TestEnableChangesOnlyTheMark(t *testing.T) {
 	f := newFixture(t, nil)
 	f.Disable()
