@@ -54,7 +54,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 		err := started(ctx)
 		var problem *definitions.Error
 		Expect(errors.As(err, &problem)).To(BeTrue(), "got %v", err)
-		Expect(problem.Problems).To(ConsistOf("CRD " + name + " does not serve v1beta2, which this manager speaks, but only v1beta1"))
+		Expect(problem.Problems).To(ConsistOf("CRD " + name + " does not serve v1beta2, which this manager needs, but only v1beta1"))
 		Expect(err).To(MatchError(ContainSubstring("clusterctl upgrade apply")))
 	})
 
@@ -65,7 +65,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 			crd.Spec.Versions[1].Served, crd.Spec.Versions[1].Storage = true, false
 			crd.Spec.Versions = append(crd.Spec.Versions, *newer)
 		})
-		Expect(started(ctx)).To(MatchError(ContainSubstring("CRD " + name + " stores objects as v1, which this manager can not convert: it knows only v1beta1, v1beta2")))
+		Expect(started(ctx)).To(MatchError(ContainSubstring("CRD " + name + " stores objects as v1, which this manager cannot convert: it knows only v1beta1, v1beta2")))
 	})
 
 	It("says that there is none", func(ctx SpecContext) {

@@ -20,7 +20,7 @@ import (
 
 type schema = apiextensionsv1.JSONSchemaProps
 
-// field is one of a kind, with the path that kubectl explain takes.
+// field is a field of a kind, with the path that kubectl explain takes.
 type field struct {
 	path, name string
 	schema     schema
@@ -45,7 +45,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	return result
 }
 
-// fields returns all fields below a schema, those of list items too.
+// fields returns all fields below a schema, including fields of list items.
 func fields(path string, of schema) []field {
 	var result []field
 	for name, child := range of.Properties {
@@ -63,12 +63,13 @@ func (f field) standard() bool {
 	return f.path == "apiVersion" || f.path == "kind" || f.path == "metadata"
 }
 
-// foreign fields are those of kubeadm's configuration, whose schema is Cluster API's, and those of Kubernetes' own selectors.
+// foreign fields have schemas that Foo does not own: Cluster API's for kubeadm's configuration, and
+// Kubernetes' for selectors.
 func (f field) foreign() bool {
 	return strings.Contains(f.path, "kubeadmConfigSpec.") || strings.Contains(f.path, "allowedNamespaces.selector.")
 }
 
-// eachField runs a check for all fields of the versions that are chosen, and reports them by their path.
+// eachField runs a check on all fields of the chosen versions and reports failures by path.
 func eachField(t *testing.T, chosen func(version string) bool, check func(f field) string) {
 	t.Helper()
 	for kind, crd := range crds(t) {
@@ -91,7 +92,7 @@ func (f field) described() bool       { return strings.TrimSpace(f.schema.Descri
 func isMap(one schema) bool           { return one.AdditionalProperties != nil }
 func (f field) under(end string) bool { return strings.HasSuffix(f.path, end) }
 
-// kubectl explain shows nothing but the description of a field.
+// The description is all that kubectl explain shows of a field.
 func TestEveryFieldIsDescribed(t *testing.T) {
 	eachField(t, all, func(f field) string {
 		if !f.described() && f.path != "metadata" {
@@ -109,13 +110,14 @@ func TestEveryFieldIsDescribed(t *testing.T) {
 	}
 }
 
-// A description begins with the name that users write, so that it reads the same in the docs and in the manifest.
+// A description starts with the name that users write, so that it reads the same in the docs and in
+// the manifest.
 func TestDescriptionsBeginWithTheName(t *testing.T) {
 	eachField(t, hub, func(f field) string {
 		if f.standard() || f.foreign() || strings.HasPrefix(f.schema.Description, f.name+" ") {
 			return ""
 		}
-		return "has a description that begins otherwise: " + f.schema.Description
+		return "has a description that does not begin with its name: " + f.schema.Description
 	})
 }
 
@@ -136,7 +138,7 @@ func TestEverythingIsBounded(t *testing.T) {
 	})
 }
 
-// Server-side apply merges lists by these.
+// Server-side apply merges lists by their listType and keys.
 func TestListsHaveAType(t *testing.T) {
 	eachField(t, hub, func(f field) string {
 		one := f.schema
@@ -152,21 +154,21 @@ func TestListsHaveAType(t *testing.T) {
 		}
 		for _, key := range one.XListMapKeys {
 			if !slices.Contains(one.Items.Schema.Required, key) && one.Items.Schema.Properties[key].Default == nil {
-				return "has the key " + key + ", which items may leave out"
+				return "has the key " + key + ", which is optional in items"
 			}
 		}
 		return ""
 	})
 }
 
-// nothingIsValid are the fields of which an empty object says something: that everything is as it is by default.
+// nothingIsValid lists the fields where an empty object is meaningful: it selects the defaults.
 var nothingIsValid = []string{
 	"spec", "spec.template.spec",
 	// A selector without requirements selects all.
 	"spec.allowedNamespaces.selector",
 }
 
-// An empty object and none would be two ways to say the same, which server-side apply tells apart.
+// An empty object and an absent one would mean the same, yet server-side apply distinguishes them.
 func TestNoEmptyObjects(t *testing.T) {
 	eachField(t, hub, func(f field) string {
 		one := f.schema
@@ -189,30 +191,30 @@ func TestTypesOfFields(t *testing.T) {
 		switch {
 		case f.foreign():
 		case one.Nullable:
-			return "is nullable: null and nothing would be two ways to say the same"
+			return "is nullable: null and absent would mean the same"
 		case one.Type == "number":
-			return "is a floating-point number, which not every client reads alike"
+			return "is a floating-point number, which clients may read differently"
 		case one.Type == "integer" && one.Format != "int32" && one.Format != "int64":
 			return "is an integer without a size"
 		case isMap(one) && !maps.MatchString(f.path):
-			return "is a map: lists with a name in each item can grow"
+			return "is a map: use a list with a name in each item, which can gain fields"
 		case one.Default != nil && f.path != "spec.replicas":
-			return "has a default in the schema: nobody can tell then what the user asked for"
+			return "has a default in the schema, which hides what the user asked for"
 		case strings.HasSuffix(strings.ToLower(f.name), "phase"):
-			return "is a phase: conditions can grow"
+			return "is a phase: use conditions, which can be extended"
 		case strings.HasSuffix(f.name, "Timestamp"), strings.HasSuffix(f.name, "Duration"):
-			return "is named after its type: Time, or Seconds"
+			return "is named after its type: end the name in Time or Seconds"
 		}
 		return ""
 	})
 }
 
-// booleans are the fields that a contract, or what the field decides, wants as that. Others would better be a word, to which
-// a third can be added.
+// booleans lists the fields that are booleans because a contract or their meaning asks for it.
+// Others should be enums, which can gain a third value.
 var booleans = []string{
 	"status.initialization.provisioned", "status.initialization.controlPlaneInitialized", "status.ready", "status.instances.ready",
 	"status.failureDomains.controlPlane", "spec.strategy.rolloutPaused", "spec.template.spec.strategy.rolloutPaused",
-	// As Cluster API's contract has it in the status.
+	// The status field is a boolean in Cluster API's contract.
 	"status.interruptible", "spec.interruptible", "spec.template.interruptible", "spec.template.spec.interruptible",
 	"spec.template.spec.template.interruptible",
 }
@@ -238,14 +240,14 @@ func TestStatusIsASubresource(t *testing.T) {
 			g.Expect(version.Subresources.Status).NotTo(BeNil(), kind)
 			g.Expect(version.Schema.OpenAPIV3Schema.Required).NotTo(ContainElement("status"), kind)
 			if hub(version.Name) {
-				g.Expect(status.Required).To(BeEmpty(), "what %s observes may be unknown", kind)
+				g.Expect(status.Required).To(BeEmpty(), "the status of %s may be unknown", kind)
 			}
 		}
 	}
 }
 
-// kubectl apply writes the whole object into an annotation, and annotations may have 256 KiB together. A CRD beyond that can
-// be installed by server-side apply only, which not all tools do.
+// kubectl apply writes the whole object into an annotation, and annotations are limited to 256 KiB
+// in total. A larger CRD can only be installed by server-side apply, which not all tools use.
 func TestCRDsCanBeApplied(t *testing.T) {
 	for kind, crd := range crds(t) {
 		content, err := json.Marshal(crd)
@@ -255,7 +257,7 @@ func TestCRDsCanBeApplied(t *testing.T) {
 	}
 }
 
-// longestRule keeps CEL to what a webhook is not needed for.
+// longestRule keeps CEL rules short. Longer checks belong in a webhook.
 const longestRule = 400
 
 func TestRulesAreShortAndSayWhy(t *testing.T) {
@@ -268,10 +270,10 @@ func TestRulesAreShortAndSayWhy(t *testing.T) {
 				return "has a rule without a message: " + rule.Rule
 			}
 			if !strings.Contains(rule.Message, "see kubectl explain ") {
-				return "has a rule whose message does not say where to read: " + rule.Message
+				return "has a rule whose message does not point to kubectl explain: " + rule.Message
 			}
 			if len(rule.Rule) > longestRule {
-				return "has a rule that is better a webhook's: " + rule.Rule
+				return "has a rule that is too long, move it to a webhook: " + rule.Rule
 			}
 		}
 		return ""

@@ -18,12 +18,13 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// member is a field of a Go type of v1beta2 that is written as JSON.
+// member is a JSON field of a Go type of v1beta2.
 type member struct {
 	owner, goType string
-	// tag is what stands in the JSON tag: the name, then the options.
+	// tag is the content of the JSON tag: the name, then the options.
 	tag []string
-	// doc is the comment, markers included; of the type too where it is one of the package.
+	// doc is the comment with its markers. It includes the comment of the field's type if this
+	// package declares the type.
 	doc, typeDoc string
 	isStruct     bool
 }
@@ -38,7 +39,7 @@ func (m member) within(markers string) bool {
 	return regexp.MustCompile(markers).MatchString(m.doc + m.typeDoc)
 }
 
-// zeroIsValid reports whether zero is a value that a user may want to write.
+// zeroIsValid reports whether a user may want to write the zero value.
 func (m member) zeroIsValid() bool {
 	switch base := strings.TrimPrefix(m.goType, "*"); base {
 	case "bool":
@@ -115,7 +116,7 @@ func text(doc *ast.CommentGroup) string {
 
 var jsonName = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 
-// problem returns what is wrong with how a field is declared; nothing if that is the empty text.
+// problem returns what is wrong with a field's declaration, or an empty string.
 func (m member) problem() string {
 	valid := m.zeroIsValid()
 	switch {
@@ -126,9 +127,9 @@ func (m member) problem() string {
 	case strings.HasSuffix(m.goType, "metav1.Duration"):
 		return "is a duration: write a number of seconds"
 	case slices.Contains([]string{"int", "int8", "int16", "uint", "uint8", "uint16", "uint32", "uint64", "float32", "float64"}, strings.TrimPrefix(m.goType, "*")):
-		return "is a number of another size than int32 and int64"
+		return "is a number that is neither int32 nor int64"
 	case m.isStruct && m.pointer():
-		return "is a pointer to an object: take omitzero"
+		return "is a pointer to an object: use omitzero"
 	case m.isStruct && m.optional() && m.tag[0] != "metadata" && !m.option("omitzero"):
 		return "is an optional object without omitzero"
 	case m.optional() && !m.option("omitempty"):
@@ -136,14 +137,15 @@ func (m member) problem() string {
 	case m.optional() && !m.isStruct && m.pointer() && !valid:
 		return "is a pointer, though zero is not valid"
 	case m.optional() && valid && !m.pointer():
-		return "is no pointer, though zero is valid: nobody could tell it from none"
+		return "is not a pointer, though zero is valid: zero and unset would look the same"
 	case !m.optional() && m.pointer() && !valid:
 		return "is required, and a pointer though zero is not valid"
 	}
 	return ""
 }
 
-// contracts are the fields whose type a contract sets, or Kubernetes itself: of a selector, none and an empty one differ.
+// contracts lists the fields whose type a contract or Kubernetes itself defines: an absent selector
+// differs from an empty one.
 var contracts = []string{"FooControlPlaneSpec.replicas", "AllowedNamespaces.selector"}
 
 func TestGoTypesFollowTheConventions(t *testing.T) {
@@ -158,19 +160,19 @@ func TestGoTypesFollowTheConventions(t *testing.T) {
 	}
 }
 
-// The rules themselves must see what they are about.
+// The rules themselves must find what they look for.
 func TestConventionsAreChecked(t *testing.T) {
 	for want, one := range map[string]member{
 		"":                                  {goType: "string", tag: []string{"name", "omitempty"}, doc: "+optional\n+kubebuilder:validation:MinLength=1"},
 		"has no JSON name":                  {goType: "string", tag: []string{"Name"}, doc: "+required"},
 		"needs one of the markers":          {goType: "string", tag: []string{"name"}},
 		"is a duration":                     {goType: "*metav1.Duration", isStruct: true, tag: []string{"name"}, doc: "+optional"},
-		"is a number of another size":       {goType: "int", tag: []string{"name"}, doc: "+optional"},
+		"is a number that is neither":       {goType: "int", tag: []string{"name"}, doc: "+optional"},
 		"is a pointer to an object":         {goType: "*Thing", isStruct: true, tag: []string{"name"}, doc: "+optional"},
 		"is an optional object":             {goType: "Thing", isStruct: true, tag: []string{"name", "omitempty"}, doc: "+optional"},
 		"is optional without omitempty":     {goType: "*bool", tag: []string{"name"}, doc: "+optional"},
 		"is a pointer, though zero":         {goType: "*int32", tag: []string{"name", "omitempty"}, doc: "+optional\n+kubebuilder:validation:Minimum=1"},
-		"is no pointer, though zero":        {goType: "bool", tag: []string{"name", "omitempty"}, doc: "+optional"},
+		"is not a pointer, though zero":     {goType: "bool", tag: []string{"name", "omitempty"}, doc: "+optional"},
 		"is required, and a pointer though": {goType: "*string", tag: []string{"name"}, doc: "+required\n+kubebuilder:validation:MinLength=1"},
 	} {
 		if want == "" {

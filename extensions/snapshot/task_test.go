@@ -75,7 +75,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 		"setting snapshotURL of the ExtensionConfig is missing, but ":                                       {"snapshotURL": ""},
 		`setting snapshotURL of the ExtensionConfig: its scheme is "ftp", want one of file, s3, gs, azblob`: {"snapshotURL": "ftp://u:hunter2@host"},
 		"setting snapshotURL of the ExtensionConfig: it names no absolute folder":                           {"snapshotURL": "file://hunter2/snapshots"},
-		"setting snapshotURL of the ExtensionConfig: it holds a user name or password":                      {"snapshotURL": "s3://u:hunter2@bucket"},
+		"setting snapshotURL of the ExtensionConfig: it contains a user name or password":                   {"snapshotURL": "s3://u:hunter2@bucket"},
 		`setting snapshotsKept of the ExtensionConfig is "0"`:                                               {"snapshotsKept": "0"},
 		`setting snapshotTimeout of the ExtensionConfig is "soon"`:                                          {"snapshotTimeout": "soon"},
 		`setting finalSnapshotTimeout of the ExtensionConfig is "48h"`:                                      {"finalSnapshotTimeout": "48h"},

@@ -51,7 +51,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 			change: func(t *clusterv1.Topology) {
 				t.Workers.MachinePools[0].Variables.Overrides = []clusterv1.ClusterVariable{variable("poolStrategy", `{"maxSurge":"0%","maxUnavailable":0}`)}
 			},
-			want: []string{inPoolOf + `FooMachinePoolTemplate spec.template.spec.strategy.maxSurge: Invalid value: "0%": must not be zero while maxUnavailable is, which is its default: nothing could ever be replaced`},
+			want: []string{inPoolOf + `FooMachinePoolTemplate spec.template.spec.strategy.maxSurge: Invalid value: "0%": must not be zero while maxUnavailable is zero, its default: nothing could ever be replaced`},
 		},
 		"a budget that is none": {
 			change: func(t *clusterv1.Topology) {

@@ -1,7 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fast builds the flavor fast for programs that bring it along, from the sources that a release builds it from.
+// Package fast builds the flavor fast for programs that embed it, from the same sources as a
+// release.
 package fast
 
 import (
@@ -14,10 +15,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
 
-// Flavor is the name by which clusterctl is asked for the flavor.
+// Flavor is the name of the flavor in clusterctl.
 const Flavor = "fast"
 
-// Template returns the cluster template, with clusterctl's variables not replaced yet. It is the same each time.
+// Template returns the cluster template with clusterctl's variables not yet replaced. It is always
+// the same.
 func Template() ([]byte, error) {
 	sources := filesys.MakeFsInMemory()
 	err := fs.WalkDir(templates.Sources, ".", func(path string, entry fs.DirEntry, err error) error {

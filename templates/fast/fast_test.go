@@ -25,7 +25,8 @@ func template(t *testing.T) []byte {
 	return content
 }
 
-// Programs make the clusters that users get by the flavor's name. Only the comment at its top is missing.
+// Programs create the same clusters that users get with the flavor's name. Only the comment at the
+// top is missing.
 func TestItIsTheFlavorOfTheRelease(t *testing.T) {
 	g := NewWithT(t)
 	all, err := flavors.Build("..")
@@ -37,7 +38,7 @@ func TestItIsTheFlavorOfTheRelease(t *testing.T) {
 			return
 		}
 	}
-	t.Fatal("the release has no such flavor")
+	t.Fatal("the release lacks the flavor")
 }
 
 func TestOnlyTheFirstMachineSkipsChecks(t *testing.T) {
@@ -66,7 +67,8 @@ func controlPlaneConfig(t *testing.T) bootstrapv1.KubeadmConfigSpec {
 	return bootstrapv1.KubeadmConfigSpec{}
 }
 
-// A control plane machine is ready only when the kubelet says so of all four components, and the next one waits for it.
+// A control plane machine is ready only when the kubelet reports all four components as ready, and
+// the next machine waits for it.
 func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 	config := controlPlaneConfig(t)
 	const folder = "/etc/kubernetes/patches"
@@ -84,7 +86,7 @@ func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			patch, err := jsonpatch.DecodePatch(text)
 			g.Expect(err).NotTo(HaveOccurred())
-			// What kubeadm writes of a startup probe.
+			// The fields of a startup probe that kubeadm writes.
 			probe := &corev1.Probe{InitialDelaySeconds: 10, PeriodSeconds: 10, FailureThreshold: 24, TimeoutSeconds: 15}
 			before, err := yaml.Marshal(corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: component, StartupProbe: probe}}}})
 			g.Expect(err).NotTo(HaveOccurred())

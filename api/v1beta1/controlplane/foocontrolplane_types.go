@@ -11,9 +11,10 @@ import (
 )
 
 // FooControlPlaneSpec is the desired state of a FooControlPlane.
-// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members fails as easily as one member less; even numbers are allowed with external etcd only (see kubectl explain foocontrolplanes.spec.replicas)",fieldPath=".replicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.replicas) || self.replicas % 2 == 1 || (has(self.kubeadmConfigSpec) && has(self.kubeadmConfigSpec.clusterConfiguration) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd) && has(self.kubeadmConfigSpec.clusterConfiguration.etcd.external))",message="replicas must be odd: an even number of etcd members tolerates no more failures than one member fewer; even numbers are allowed with external etcd only (see kubectl explain foocontrolplanes.spec.replicas)",fieldPath=".replicas"
 type FooControlPlaneSpec struct {
-	// replicas is the number of control plane Machines wanted. Defaults to 1. It must be odd, unless etcd is external.
+	// replicas is the desired number of control plane Machines. Defaults to 1. It must be odd,
+	// unless etcd is external.
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
@@ -25,19 +26,20 @@ type FooControlPlaneSpec struct {
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3 (see kubectl explain foocontrolplanes.spec.version)"
 	Version string `json:"version"`
 
-	// machineTemplate says how the control plane's Machines look.
+	// machineTemplate describes the control plane's Machines.
 	MachineTemplate FooControlPlaneMachineTemplate `json:"machineTemplate"`
 
-	// kubeadmConfigSpec is what each Machine's KubeadmConfig is made from.
-	// The first Machine uses clusterConfiguration and initConfiguration, every other one joinConfiguration.
+	// kubeadmConfigSpec is the source of each Machine's KubeadmConfig. The first Machine uses
+	// clusterConfiguration and initConfiguration. All others use joinConfiguration.
 	// +optional
 	KubeadmConfigSpec bootstrapv1beta1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// rolloutBefore replaces Machines before something happens to them.
+	// rolloutBefore replaces Machines ahead of an event.
 	// +optional
 	RolloutBefore *RolloutBefore `json:"rolloutBefore,omitempty"`
 
-	// rolloutAfter replaces, once that time has come, all Machines made before it, for example "2026-03-09T09:00:00Z".
+	// rolloutAfter is a time, for example "2026-03-09T09:00:00Z". Once it has passed, all Machines
+	// created before it are replaced.
 	// +optional
 	RolloutAfter *metav1.Time `json:"rolloutAfter,omitempty"`
 
@@ -54,11 +56,11 @@ type FooControlPlaneSpec struct {
 	MachineNamingStrategy *MachineNamingStrategy `json:"machineNamingStrategy,omitempty"`
 }
 
-// FooControlPlaneStatus is the observed state of a FooControlPlane. All of it comes from the status of v1beta2; what v1beta2
-// calls differently, or computes by another rule, is computed from that.
+// FooControlPlaneStatus is the observed state of a FooControlPlane. All of it is derived from the
+// status of v1beta2, including fields that v1beta2 names differently or computes by another rule.
 type FooControlPlaneStatus struct {
-	// selector chooses the control plane's Machines, in the string form of a label selector. The scale subresource
-	// serves it.
+	// selector selects the control plane's Machines, in the string form of a label selector. The
+	// scale subresource reports it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	Selector string `json:"selector,omitempty"`
@@ -81,17 +83,17 @@ type FooControlPlaneStatus struct {
 	// +optional
 	ReadyReplicas int32 `json:"readyReplicas"`
 
-	// unavailableReplicas is how many available Machines are missing to the number wanted, whether they do not exist yet
-	// or do not work.
+	// unavailableReplicas is the number of desired Machines that are not available, because they do
+	// not exist yet or do not work.
 	// +optional
 	UnavailableReplicas int32 `json:"unavailableReplicas"`
 
-	// initialized is true once the control plane could accept requests; it never goes back to false.
+	// initialized is true once the control plane can accept requests; it never goes back to false.
 	// +optional
 	Initialized bool `json:"initialized"`
 
-	// ready is true once the control plane could accept requests; it never goes back to false. The conditions say whether it
-	// works now.
+	// ready is true once the control plane can accept requests; it never goes back to false. The
+	// conditions say whether it works now.
 	// +optional
 	Ready bool `json:"ready"`
 
@@ -99,17 +101,19 @@ type FooControlPlaneStatus struct {
 	// +optional
 	ExternalManagedControlPlane bool `json:"externalManagedControlPlane,omitempty"`
 
-	// failureReason is never set: Foo knows no terminal failure, and the conditions say what is wrong.
+	// failureReason is never set: Foo has no terminal failures, and the conditions say what is
+	// wrong.
 	//
-	// Deprecated: it goes away with the v1beta1 contract.
+	// Deprecated: this field will be removed together with the v1beta1 contract.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureReason *string `json:"failureReason,omitempty"`
 
-	// failureMessage is never set: Foo knows no terminal failure, and the conditions say what is wrong.
+	// failureMessage is never set: Foo has no terminal failures, and the conditions say what is
+	// wrong.
 	//
-	// Deprecated: it goes away with the v1beta1 contract.
+	// Deprecated: this field will be removed together with the v1beta1 contract.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=10240
@@ -119,21 +123,21 @@ type FooControlPlaneStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are those of v1beta2 that are true when all is well, in the form of the v1beta1 contract, with Ready, which
-	// says what Available of v1beta2 says.
+	// conditions are the v1beta2 conditions that are true in normal operation, in the form of the
+	// v1beta1 contract. Ready has the value of Available in v1beta2.
 	// +optional
 	Conditions clusterv1beta1.Conditions `json:"conditions,omitempty"`
 
-	// lastRemediation is what is known of the latest remediation.
+	// lastRemediation describes the latest remediation.
 	// +optional
 	LastRemediation *LastRemediationStatus `json:"lastRemediation,omitempty"`
 
-	// v1beta2 is what v1beta2 has in fields whose names mean something else in v1beta1.
+	// v1beta2 holds the v1beta2 fields whose names mean something else in v1beta1.
 	// +optional
 	V1Beta2 *FooControlPlaneV1Beta2Status `json:"v1beta2,omitempty"`
 }
 
-// FooControlPlaneV1Beta2Status is what v1beta2 has in fields whose names mean something else in v1beta1.
+// FooControlPlaneV1Beta2Status holds the v1beta2 fields whose names mean something else in v1beta1.
 type FooControlPlaneV1Beta2Status struct {
 	// conditions are the observations of the FooControlPlane's current state.
 	// +optional
@@ -155,22 +159,23 @@ type FooControlPlaneV1Beta2Status struct {
 	UpToDateReplicas *int32 `json:"upToDateReplicas,omitempty"`
 }
 
-// LastRemediationStatus is what is known of the latest remediation. When it is lost, counting starts again from zero.
+// LastRemediationStatus describes the latest remediation. If it is lost, retries are counted from
+// zero again.
 type LastRemediationStatus struct {
 	// machine is the name of the Machine that was remediated.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	Machine string `json:"machine"`
 
-	// timestamp is when that was.
+	// timestamp is the time of the remediation.
 	Timestamp metav1.Time `json:"timestamp"`
 
-	// retryCount is how many replacements of the same Machine failed before.
+	// retryCount is the number of earlier replacements of the same Machine that failed.
 	// +kubebuilder:validation:Minimum=0
 	RetryCount int32 `json:"retryCount"`
 }
 
-// FooControlPlane is a Kubernetes control plane, each member of which is a Machine that kubeadm sets up.
+// FooControlPlane is a Kubernetes control plane. Each member is a Machine that kubeadm sets up.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=foocontrolplanes,shortName=foocp,scope=Namespaced,categories=cluster-api
@@ -179,14 +184,14 @@ type LastRemediationStatus struct {
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this control plane belongs"
-// +kubebuilder:printcolumn:name="Initialized",type="boolean",JSONPath=".status.initialized",description="Whether the control plane could accept requests once"
-// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".spec.replicas",description="Number of Machines wanted"
+// +kubebuilder:printcolumn:name="Initialized",type="boolean",JSONPath=".status.initialized",description="Whether the control plane has been initialized"
+// +kubebuilder:printcolumn:name="Desired",type="integer",JSONPath=".spec.replicas",description="Desired number of Machines"
 // +kubebuilder:printcolumn:name="Replicas",type="integer",JSONPath=".status.replicas",description="Number of Machines"
 // +kubebuilder:printcolumn:name="Ready",type="integer",JSONPath=".status.readyReplicas",description="Number of Machines that are ready"
 // +kubebuilder:printcolumn:name="Updated",type="integer",JSONPath=".status.updatedReplicas",description="Number of Machines that have the desired spec"
-// +kubebuilder:printcolumn:name="Unavailable",type="integer",JSONPath=".status.unavailableReplicas",description="Number of available Machines that are missing"
+// +kubebuilder:printcolumn:name="Unavailable",type="integer",JSONPath=".status.unavailableReplicas",description="Number of desired Machines that are not available"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-// +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version",description="Kubernetes version wanted"
+// +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version",description="Desired Kubernetes version"
 type FooControlPlane struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

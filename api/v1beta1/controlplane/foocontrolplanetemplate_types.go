@@ -12,11 +12,11 @@ import (
 
 // FooControlPlaneTemplateSpec is the desired state of a FooControlPlaneTemplate.
 type FooControlPlaneTemplateSpec struct {
-	// template is what FooControlPlanes are made from.
+	// template describes the FooControlPlanes to create.
 	Template FooControlPlaneTemplateResource `json:"template"`
 }
 
-// FooControlPlaneTemplateResource is what a FooControlPlane is made from.
+// FooControlPlaneTemplateResource describes a FooControlPlane to create.
 type FooControlPlaneTemplateResource struct {
 	// metadata is the labels and annotations of the FooControlPlanes.
 	// +optional
@@ -26,22 +26,22 @@ type FooControlPlaneTemplateResource struct {
 	Spec FooControlPlaneTemplateResourceSpec `json:"spec"`
 }
 
-// FooControlPlaneTemplateResourceSpec is FooControlPlaneSpec without what a Cluster's topology says: replicas, version
-// and infrastructureRef.
+// FooControlPlaneTemplateResourceSpec is FooControlPlaneSpec without the fields that a Cluster's
+// topology sets: replicas, version and infrastructureRef.
 type FooControlPlaneTemplateResourceSpec struct {
-	// machineTemplate says how the control plane's Machines look.
+	// machineTemplate describes the control plane's Machines.
 	// +optional
 	MachineTemplate *FooControlPlaneTemplateMachineTemplate `json:"machineTemplate,omitempty"`
 
-	// kubeadmConfigSpec is what each Machine's KubeadmConfig is made from.
+	// kubeadmConfigSpec is the source of each Machine's KubeadmConfig.
 	// +optional
 	KubeadmConfigSpec bootstrapv1beta1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
-	// rolloutBefore replaces Machines before something happens to them.
+	// rolloutBefore replaces Machines ahead of an event.
 	// +optional
 	RolloutBefore *RolloutBefore `json:"rolloutBefore,omitempty"`
 
-	// rolloutAfter replaces, once that time has come, all Machines made before it.
+	// rolloutAfter is a time. Once it has passed, all Machines created before it are replaced.
 	// +optional
 	RolloutAfter *metav1.Time `json:"rolloutAfter,omitempty"`
 
@@ -58,24 +58,26 @@ type FooControlPlaneTemplateResourceSpec struct {
 	MachineNamingStrategy *MachineNamingStrategy `json:"machineNamingStrategy,omitempty"`
 }
 
-// FooControlPlaneTemplateMachineTemplate says how the Machines of a control plane look, without infrastructureRef.
+// FooControlPlaneTemplateMachineTemplate describes the Machines of a control plane, without
+// infrastructureRef.
 type FooControlPlaneTemplateMachineTemplate struct {
 	// metadata is the labels and annotations of the Machines.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// MachineTimeouts and the fields beside them reach the Machines that exist without replacing them.
+	// A change of MachineTimeouts or of the fields below is applied to existing Machines without
+	// replacing them.
 	MachineTimeouts `json:",inline"`
 
-	// readinessGates are conditions of a Machine that must be true, besides those that the FooControlPlane adds
-	// itself, for the Machine to be ready.
+	// readinessGates are additional conditions that must be true for a Machine to be ready. The
+	// FooControlPlane adds its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=conditionType
 	// +kubebuilder:validation:MaxItems=32
 	ReadinessGates []clusterv1beta1.MachineReadinessGate `json:"readinessGates,omitempty"`
 
-	// taints are the taints that Cluster API keeps on the Nodes, besides those that others put there.
+	// taints are the taints that Cluster API manages on the Nodes. Taints that others add are kept.
 	// +optional
 	// +listType=map
 	// +listMapKey=key

@@ -10,29 +10,31 @@ import (
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 )
 
-// FooControlPlaneMachineTemplate says how the Machines of a control plane look.
+// FooControlPlaneMachineTemplate describes the Machines of a control plane.
 type FooControlPlaneMachineTemplate struct {
-	// metadata is the labels and annotations of the Machines. A change reaches the Machines that exist without
-	// replacing them.
+	// metadata is the labels and annotations of the Machines. A change is applied to existing
+	// Machines without replacing them.
 	// +optional
 	ObjectMeta clusterv1beta1.ObjectMeta `json:"metadata,omitempty,omitzero"`
 
-	// infrastructureRef names the infrastructure machine template, in the namespace of the FooControlPlane. Of apiVersion
-	// only the group counts: Cluster API's contract chooses the version. Another template replaces the Machines.
+	// infrastructureRef names the infrastructure machine template, in the namespace of the
+	// FooControlPlane. Only the group of apiVersion is used; Cluster API's contract determines the
+	// version. Naming another template replaces the Machines.
 	InfrastructureRef corev1.ObjectReference `json:"infrastructureRef"`
 
-	// MachineTimeouts and the fields beside them reach the Machines that exist without replacing them.
+	// A change of MachineTimeouts or of the fields below is applied to existing Machines without
+	// replacing them.
 	MachineTimeouts `json:",inline"`
 
-	// readinessGates are conditions of a Machine that must be true, besides those that the FooControlPlane adds
-	// itself, for the Machine to be ready.
+	// readinessGates are additional conditions that must be true for a Machine to be ready. The
+	// FooControlPlane adds its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=conditionType
 	// +kubebuilder:validation:MaxItems=32
 	ReadinessGates []clusterv1beta1.MachineReadinessGate `json:"readinessGates,omitempty"`
 
-	// taints are the taints that Cluster API keeps on the Nodes, besides those that others put there.
+	// taints are the taints that Cluster API manages on the Nodes. Taints that others add are kept.
 	// +optional
 	// +listType=map
 	// +listMapKey=key
@@ -41,24 +43,25 @@ type FooControlPlaneMachineTemplate struct {
 	Taints []clusterv1beta1.MachineTaint `json:"taints,omitempty"`
 }
 
-// MachineTimeouts says how long each step of a Machine's deletion may take. Foo counts whole seconds and
-// leaves out the rest.
+// MachineTimeouts says how long each step of a Machine's deletion may take. Fractions of a second
+// are ignored.
 type MachineTimeouts struct {
-	// nodeDrainTimeout is how long the Node is drained at most. Zero, the default, is without limit.
+	// nodeDrainTimeout is the maximum time for draining the Node. Zero, the default, means no
+	// limit.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^0$|^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
 	NodeDrainTimeout *metav1.Duration `json:"nodeDrainTimeout,omitempty"`
 
-	// nodeVolumeDetachTimeout is how long the detaching of volumes is waited for at most. Zero, the default, is without
-	// limit.
+	// nodeVolumeDetachTimeout is the maximum time to wait for volumes to be detached. Zero, the
+	// default, means no limit.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^0$|^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
 	NodeVolumeDetachTimeout *metav1.Duration `json:"nodeVolumeDetachTimeout,omitempty"`
 
-	// nodeDeletionTimeout is how long the deletion of the Node is tried at most after the Machine's deletion. Zero is
-	// without limit; the default is that of Machine.
+	// nodeDeletionTimeout is how long to keep trying to delete the Node after the Machine was
+	// deleted. Zero means no limit. Defaults to the default of Machine.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^0$|^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`
@@ -67,9 +70,10 @@ type MachineTimeouts struct {
 
 // MachineNamingStrategy says how Machines are named.
 type MachineNamingStrategy struct {
-	// template is a Go template of a Machine's name. Defaults to "{{ .fooControlPlane.name }}-{{ .random }}".
-	// It may use .cluster.name, .fooControlPlane.name and .random: five random characters, which it must hold. Functions
-	// and control structures are refused.
+	// template is a Go template of a Machine's name. Defaults to
+	// "{{ .fooControlPlane.name }}-{{ .random }}". It may use .cluster.name, .fooControlPlane.name
+	// and .random: five random characters, which it must contain. Functions and control structures
+	// are rejected.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256

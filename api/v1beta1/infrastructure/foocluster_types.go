@@ -11,21 +11,22 @@ import (
 
 // FooClusterSpec is the desired state of a FooCluster.
 type FooClusterSpec struct {
-	// controlPlaneEndpoint is where the API server of the cluster is reached.
-	// Left empty, the controller orders a load balancer and writes its address here. Set by the user, no load balancer
-	// is ordered, and the endpoint is used as it is.
+	// controlPlaneEndpoint is the address of the cluster's API server. If it is empty, the
+	// controller creates a load balancer and writes its address here. If the user sets it, the
+	// endpoint is used as it is and no load balancer is created.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 
-	// identityRef names the FooClusterIdentity whose cloud and tenant all of the cluster's load balancers, instances and
-	// pools belong to. Left empty, that is the cloud that the manager itself is set up with. The identity must allow the
-	// FooCluster's namespace. It is immutable: what another tenant has would not be found there, and be left behind here.
-	// To use other credentials, change the Secret that the identity names.
+	// identityRef names the FooClusterIdentity whose cloud and tenant own all load balancers,
+	// instances and pools of the cluster. If it is empty, they belong to the cloud that the manager
+	// is configured with. The identity must allow the FooCluster's namespace. The field is
+	// immutable: existing resources would not be found with another tenant and would be left
+	// behind. To use other credentials, change the Secret that the identity names.
 	// +optional
 	IdentityRef *FooClusterIdentityReference `json:"identityRef,omitempty"`
 }
 
-// FooClusterIdentityReference names a FooClusterIdentity, which is served as v1beta2 only.
+// FooClusterIdentityReference names a FooClusterIdentity. That kind exists in v1beta2 only.
 type FooClusterIdentityReference struct {
 	// name of the FooClusterIdentity.
 	// +required
@@ -37,12 +38,12 @@ type FooClusterIdentityReference struct {
 // APIEndpoint is a reachable Kubernetes API endpoint. Both fields are set, or both are empty.
 // +kubebuilder:validation:XValidation:rule="(has(self.host) && self.host != \"\") == (has(self.port) && self.port != 0)",message="host and port must be set together (see kubectl explain fooclusters.spec.controlPlaneEndpoint)"
 type APIEndpoint struct {
-	// host is the DNS name or IP address on which the API server is reached.
+	// host is the DNS name or IP address of the API server.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Host string `json:"host"`
 
-	// port is the TCP port on which the API server is reached.
+	// port is the TCP port of the API server.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=65535
@@ -53,12 +54,13 @@ type APIEndpoint struct {
 type FooClusterStatus struct {
 	ContractStatus `json:",inline"`
 
-	// failureDomains are the zones of the cloud by name.
+	// failureDomains are the zones of the cloud, by name.
 	// +optional
 	FailureDomains clusterv1beta1.FailureDomains `json:"failureDomains,omitempty"`
 }
 
-// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and its failure domains.
+// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and
+// its failure domains.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=fooclusters,shortName=fooc,scope=Namespaced,categories=cluster-api
@@ -66,7 +68,7 @@ type FooClusterStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooCluster belongs"
-// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure has been fully provisioned"
 // +kubebuilder:printcolumn:name="Host",type="string",JSONPath=".spec.controlPlaneEndpoint.host",description="Host of the control plane endpoint"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
 type FooCluster struct {

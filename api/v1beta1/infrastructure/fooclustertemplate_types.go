@@ -11,11 +11,11 @@ import (
 
 // FooClusterTemplateSpec is the desired state of a FooClusterTemplate.
 type FooClusterTemplateSpec struct {
-	// template is what FooClusters are made from.
+	// template describes the FooClusters to create.
 	Template FooClusterTemplateResource `json:"template"`
 }
 
-// FooClusterTemplateResource is what a FooCluster is made from.
+// FooClusterTemplateResource describes a FooCluster to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.controlPlaneEndpoint) || !has(self.spec.controlPlaneEndpoint.host) || self.spec.controlPlaneEndpoint.host == \"\"",message="controlPlaneEndpoint must not be set in a template: every cluster has its own (see kubectl explain fooclustertemplates.spec.template.spec.controlPlaneEndpoint)"
 type FooClusterTemplateResource struct {
 	// metadata is the labels and annotations of the FooClusters.

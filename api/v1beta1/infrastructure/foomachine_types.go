@@ -11,28 +11,31 @@ import (
 
 // FooMachineSpec is the desired state of a FooMachine.
 type FooMachineSpec struct {
-	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on the instance.
-	// The controller writes it once the instance is ordered; of a FooMachine of a pool, the controller of the pool does.
+	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on
+	// the instance. The FooMachine controller writes it once the instance is requested. The pool's
+	// controller writes it for a FooMachine of a pool.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID *string `json:"providerID,omitempty"`
 
-	// failureDomain is the zone in which the instance runs. It says what is observed: the Machine says what is wanted.
+	// failureDomain is the zone in which the instance runs. It is observed: the Machine holds the
+	// desired failure domain.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	FailureDomain *string `json:"failureDomain,omitempty"`
 
-	// instanceType names an instance type of the cloud, which sets the CPUs and memory of the instance. Defaults to "small".
+	// instanceType names an instance type of the cloud, which determines the CPUs and memory of the
+	// instance. Defaults to "small".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// interruptible allows the cloud to take the instance back at any time, after a notice: a spot instance. Defaults to false.
-	// A notice is reported in the condition Ready, with the reason ReclaimNotice. It can not be changed: another
-	// template gives it to new instances.
+	// interruptible makes the instance a spot instance: the cloud may reclaim it at any time, after
+	// a notice. The condition Ready reports a notice with the reason ReclaimNotice. Defaults to
+	// false. The field is immutable: use another template for new instances.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }
@@ -57,17 +60,18 @@ type FooMachineStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	InstanceState string `json:"instanceState,omitempty"`
 
-	// instanceType is the instance type that the instance has, also where the spec names none.
+	// instanceType is the actual instance type, even if the spec names none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// bootstrapState is how far the instance is with its bootstrap data.
+	// bootstrapState is the progress of the instance's bootstrap.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	BootstrapState string `json:"bootstrapState,omitempty"`
 
-	// interruptible says whether the cloud may take the instance back. Cluster API labels the Node of one that it may.
+	// interruptible says whether the cloud may reclaim the instance. If so, Cluster API labels its
+	// Node.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }
@@ -80,7 +84,7 @@ type FooMachineStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooMachine belongs"
-// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure has been fully provisioned"
 // +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.instanceState",description="State of the instance"
 // +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"

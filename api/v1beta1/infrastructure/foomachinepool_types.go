@@ -10,8 +10,8 @@ import (
 	clusterv1beta1 "sigs.k8s.io/cluster-api/api/core/v1beta1"
 )
 
-// FooMachinePoolSpec is the desired state of a FooMachinePool.
-// The number of instances and the failure domains stand in the MachinePool that refers to it.
+// FooMachinePoolSpec is the desired state of a FooMachinePool. The MachinePool that references it
+// sets the number of instances and the failure domains.
 type FooMachinePoolSpec struct {
 	// providerID is foo:///<pool name> and identifies the pool in the cloud. The controller writes it.
 	// +optional
@@ -19,8 +19,8 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
 
-	// providerIDList is the provider IDs of the instances of the pool, sorted. The controller writes it, and keeps an ID
-	// listed until its instance is gone.
+	// providerIDList is the provider IDs of the instances of the pool, sorted. The controller
+	// writes it and lists an ID until its instance is gone.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
@@ -28,47 +28,52 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	ProviderIDList []string `json:"providerIDList,omitempty"`
 
-	// template is what the instances of the pool are made from.
+	// template describes the instances of the pool.
 	// +optional
 	Template FooMachinePoolMachineTemplate `json:"template,omitempty,omitzero"`
 }
 
-// FooMachinePoolMachineTemplate is what the instances of a pool are made from.
+// FooMachinePoolMachineTemplate describes the instances of a pool.
 type FooMachinePoolMachineTemplate struct {
-	// instanceType names an instance type of the cloud, which sets the CPUs and memory of the instances. Defaults to "small".
+	// instanceType names an instance type of the cloud, which determines the CPUs and memory of the
+	// instances. Defaults to "small".
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// interruptible allows the cloud to take instances back at any time, after a notice: a spot instance. Defaults to false.
-	// The Machine of an instance that has a notice is deleted at once, and another instance is made.
+	// interruptible makes the instances spot instances: the cloud may reclaim them at any time,
+	// after a notice. The Machine of an instance with a notice is deleted at once and another
+	// instance is created. Defaults to false.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }
 
-// FooMachinePoolStatus is the observed state of a FooMachinePool. Its failureReason and failureMessage must stay empty: they
-// end the MachinePool controller of Cluster API.
+// FooMachinePoolStatus is the observed state of a FooMachinePool. Its failureReason and
+// failureMessage must stay empty: they crash the MachinePool controller of Cluster API.
 type FooMachinePoolStatus struct {
 	ContractStatus `json:",inline"`
 
-	// replicas is the number of instances that the pool has in the cloud, in whatever state.
+	// replicas is the number of instances that the pool has in the cloud, in any state.
 	// +optional
 	Replicas int32 `json:"replicas"`
 
-	// infrastructureMachineKind is FooMachine, the kind of which one object stands for each instance.
+	// infrastructureMachineKind is FooMachine, the kind of the object that represents each
+	// instance.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 
-	// instances are the instances of the pool, sorted by name: the first 1000 of them. The full number is in replicas.
+	// instances are the instances of the pool, sorted by name and limited to the first 1000. The
+	// total is in replicas.
 	// +optional
 	// +listType=map
 	// +listMapKey=instanceName
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"`
 
-	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale from zero.
+	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale
+	// from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
@@ -115,7 +120,7 @@ type FooMachinePoolInstanceStatus struct {
 	Ready *bool `json:"ready,omitempty"`
 }
 
-// FooMachinePool is an instance pool of the cloud, each instance of which hosts one Node.
+// FooMachinePool is an instance pool of the cloud. Each instance hosts one Node.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=foomachinepools,shortName=foomp,scope=Namespaced,categories=cluster-api
@@ -123,7 +128,7 @@ type FooMachinePoolInstanceStatus struct {
 // +kubebuilder:subresource:status
 // +kubebuilder:metadata:labels="cluster.x-k8s.io/v1beta1=v1beta1"
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooMachinePool belongs"
-// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Ready",type="boolean",JSONPath=".status.ready",description="Whether the infrastructure has been fully provisioned"
 // +kubebuilder:printcolumn:name="Replicas",type="integer",JSONPath=".status.replicas",description="Number of instances"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
 type FooMachinePool struct {

@@ -12,11 +12,11 @@ import (
 
 // FooMachineTemplateSpec is the desired state of a FooMachineTemplate.
 type FooMachineTemplateSpec struct {
-	// template is what FooMachines are made from.
+	// template describes the FooMachines to create.
 	Template FooMachineTemplateResource `json:"template"`
 }
 
-// FooMachineTemplateResource is what a FooMachine is made from.
+// FooMachineTemplateResource describes a FooMachine to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID)",message="providerID must not be set in a template: every instance has its own (see kubectl explain foomachinetemplates.spec.template.spec.providerID)"
 type FooMachineTemplateResource struct {
 	// metadata is the labels and annotations of the FooMachines.
@@ -27,7 +27,7 @@ type FooMachineTemplateResource struct {
 	Spec FooMachineSpec `json:"spec"`
 }
 
-// NodeInfo is what the cluster autoscaler must know of a node that does not exist yet.
+// NodeInfo is what the cluster autoscaler must know about a node that does not exist yet.
 type NodeInfo struct {
 	// architecture is the CPU architecture of the node.
 	// +optional
@@ -42,7 +42,8 @@ type NodeInfo struct {
 
 // FooMachineTemplateStatus is the observed state of a FooMachineTemplate.
 type FooMachineTemplateStatus struct {
-	// capacity is the CPUs and memory of the instance type. The cluster autoscaler reads it to scale from zero.
+	// capacity is the CPUs and memory of the instance type. The cluster autoscaler reads it to
+	// scale from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
@@ -51,7 +52,8 @@ type FooMachineTemplateStatus struct {
 	NodeInfo *NodeInfo `json:"nodeInfo,omitempty"`
 }
 
-// FooMachineTemplate is a template of FooMachines, for a control plane, MachineSets, MachineDeployments and ClusterClasses.
+// FooMachineTemplate is a template of FooMachines, for a control plane, MachineSets,
+// MachineDeployments and ClusterClasses.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=foomachinetemplates,shortName=foomt,scope=Namespaced,categories=cluster-api

@@ -12,12 +12,12 @@ import (
 
 // FooControlPlaneTemplateSpec is the desired state of a FooControlPlaneTemplate.
 type FooControlPlaneTemplateSpec struct {
-	// template is what FooControlPlanes are made from.
+	// template describes the FooControlPlanes to create.
 	// +required
 	Template FooControlPlaneTemplateResource `json:"template"`
 }
 
-// FooControlPlaneTemplateResource is what a FooControlPlane is made from.
+// FooControlPlaneTemplateResource describes a FooControlPlane to create.
 type FooControlPlaneTemplateResource struct {
 	// metadata is the labels and annotations of the FooControlPlanes.
 	// +optional
@@ -28,14 +28,14 @@ type FooControlPlaneTemplateResource struct {
 	Spec FooControlPlaneTemplateResourceSpec `json:"spec"`
 }
 
-// FooControlPlaneTemplateResourceSpec is FooControlPlaneSpec without what a Cluster's topology says: replicas, version
-// and infrastructureRef.
+// FooControlPlaneTemplateResourceSpec is FooControlPlaneSpec without the fields that a Cluster's
+// topology sets: replicas, version and infrastructureRef.
 type FooControlPlaneTemplateResourceSpec struct {
-	// machineTemplate says how the control plane's Machines look.
+	// machineTemplate describes the control plane's Machines.
 	// +optional
 	MachineTemplate FooControlPlaneTemplateMachineTemplate `json:"machineTemplate,omitempty,omitzero"`
 
-	// kubeadmConfigSpec is what each Machine's KubeadmConfig is made from.
+	// kubeadmConfigSpec is the source of each Machine's KubeadmConfig.
 	// +optional
 	KubeadmConfigSpec bootstrapv1.KubeadmConfigSpec `json:"kubeadmConfigSpec,omitempty,omitzero"`
 
@@ -52,7 +52,8 @@ type FooControlPlaneTemplateResourceSpec struct {
 	MachineNaming MachineNamingSpec `json:"machineNaming,omitempty,omitzero"`
 }
 
-// FooControlPlaneTemplateMachineTemplate says how the Machines of a control plane look, without infrastructureRef.
+// FooControlPlaneTemplateMachineTemplate describes the Machines of a control plane, without
+// infrastructureRef.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneTemplateMachineTemplate struct {
 	// metadata is the labels and annotations of the Machines.
@@ -64,11 +65,12 @@ type FooControlPlaneTemplateMachineTemplate struct {
 	Spec FooControlPlaneTemplateMachineTemplateSpec `json:"spec,omitempty,omitzero"`
 }
 
-// FooControlPlaneTemplateMachineTemplateSpec is the spec of the Machines of a control plane, without infrastructureRef.
+// FooControlPlaneTemplateMachineTemplateSpec is the spec of the Machines of a control plane,
+// without infrastructureRef.
 // +kubebuilder:validation:MinProperties=1
 type FooControlPlaneTemplateMachineTemplateSpec struct {
-	// readinessGates are conditions of a Machine that must be true, besides those that the FooControlPlane adds
-	// itself, for the Machine to be ready.
+	// readinessGates are additional conditions that must be true for a Machine to be ready. The
+	// FooControlPlane adds its own.
 	// +optional
 	// +listType=map
 	// +listMapKey=conditionType
@@ -80,7 +82,7 @@ type FooControlPlaneTemplateMachineTemplateSpec struct {
 	// +optional
 	Deletion FooControlPlaneMachineTemplateDeletionSpec `json:"deletion,omitempty,omitzero"`
 
-	// taints are the taints that Cluster API keeps on the Nodes.
+	// taints are the taints that Cluster API manages on the Nodes.
 	// +optional
 	// +listType=map
 	// +listMapKey=key

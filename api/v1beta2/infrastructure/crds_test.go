@@ -50,7 +50,7 @@ var _ = Describe("The CRDs", func() {
 
 var _ = Describe("The statuses", func() {
 	DescribeTable("have no terminal failure fields", func(ctx context.Context, kind string) {
-		// Of a pool, such a field makes the controllers of Cluster API v1.14 panic.
+		// In a pool, such a field makes the controllers of Cluster API v1.14 panic.
 		created, err := create(ctx, kind, map[string]any{})
 		Expect(err).NotTo(HaveOccurred())
 		created.Object["status"] = map[string]any{"failureReason": "Broken", "failureMessage": "broken"}
@@ -65,7 +65,8 @@ var _ = Describe("The statuses", func() {
 	)
 })
 
-// create makes an object from its spec as a user would write it, and returns it as the API server has it.
+// create creates an object from its spec as a user would write it, and returns it as the API server
+// stores it.
 func create(ctx context.Context, kind string, spec map[string]any) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	object.SetGroupVersionKind(infrav1.GroupVersion.WithKind(kind))
@@ -74,12 +75,12 @@ func create(ctx context.Context, kind string, spec map[string]any) (*unstructure
 	return object, env.Client.Create(ctx, object, client.FieldValidation("Strict"))
 }
 
-// template nests a spec as the spec of a template.
+// template wraps a spec in a template.
 func template(spec map[string]any) map[string]any {
 	return map[string]any{"template": map[string]any{"spec": spec}}
 }
 
-// asUnstructured reads an object as it is stored, with no field that Go would add.
+// asUnstructured reads an object as it is stored, without the fields that Go would add.
 func asUnstructured(ctx context.Context, kind string, object client.Object) *unstructured.Unstructured {
 	GinkgoHelper()
 	stored := &unstructured.Unstructured{}

@@ -14,16 +14,17 @@ const FooClusterFinalizer = "infrastructure.cluster.x-k8s.io/foocluster"
 
 // FooClusterSpec is the desired state of a FooCluster.
 type FooClusterSpec struct {
-	// controlPlaneEndpoint is where the API server of the cluster is reached.
-	// Left empty, the controller orders a load balancer and writes its address here. Set by the user, no load balancer
-	// is ordered, and the endpoint is used as it is.
+	// controlPlaneEndpoint is the address of the cluster's API server. If it is empty, the
+	// controller creates a load balancer and writes its address here. If the user sets it, the
+	// endpoint is used as it is and no load balancer is created.
 	// +optional
 	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"` // contract:infra-cluster/control-plane-endpoint
 
-	// identityRef names the FooClusterIdentity whose cloud and tenant all of the cluster's load balancers, instances and
-	// pools belong to. Left empty, that is the cloud that the manager itself is set up with. The identity must allow the
-	// FooCluster's namespace. It is immutable: what another tenant has would not be found there, and be left behind here.
-	// To use other credentials, change the Secret that the identity names.
+	// identityRef names the FooClusterIdentity whose cloud and tenant own all load balancers,
+	// instances and pools of the cluster. If it is empty, they belong to the cloud that the manager
+	// is configured with. The identity must allow the FooCluster's namespace. The field is
+	// immutable: existing resources would not be found with another tenant and would be left
+	// behind. To use other credentials, change the Secret that the identity names.
 	// +optional
 	IdentityRef FooClusterIdentityReference `json:"identityRef,omitempty,omitzero"`
 }
@@ -44,13 +45,13 @@ func (r FooClusterIdentityReference) IsDefined() bool { return r.Name != "" }
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="has(self.host) == has(self.port)",message="host and port must be set together (see kubectl explain fooclusters.spec.controlPlaneEndpoint)"
 type APIEndpoint struct {
-	// host is the DNS name or IP address on which the API server is reached.
+	// host is the DNS name or IP address of the API server.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Host string `json:"host,omitempty"`
 
-	// port is the TCP port on which the API server is reached.
+	// port is the TCP port of the API server.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65535
@@ -60,7 +61,8 @@ type APIEndpoint struct {
 // IsZero reports whether the endpoint is not set.
 func (e APIEndpoint) IsZero() bool { return e == APIEndpoint{} }
 
-// FooClusterStatus is the observed state of a FooCluster. It has no field for terminal failures: conditions tell them.
+// FooClusterStatus is the observed state of a FooCluster. It has no field for terminal failures:
+// conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
 //
@@ -74,8 +76,8 @@ type FooClusterStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-cluster/conditions
 
-	// initialization says how far the first provisioning of the cluster's infrastructure is.
-	// Cluster API uses it to order what waits for the infrastructure.
+	// initialization reports the first provisioning of the cluster's infrastructure. Cluster API
+	// uses it to start what depends on the infrastructure.
 	// +optional
 	Initialization FooClusterInitializationStatus `json:"initialization,omitempty,omitzero"`
 
@@ -93,15 +95,17 @@ type FooClusterStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// FooClusterInitializationStatus says how far the first provisioning of a cluster's infrastructure is.
+// FooClusterInitializationStatus reports the first provisioning of a cluster's infrastructure.
 // +kubebuilder:validation:MinProperties=1
 type FooClusterInitializationStatus struct {
-	// provisioned is true once the cluster's infrastructure was fully provisioned; it never goes back to false.
+	// provisioned is true once the cluster's infrastructure has been fully provisioned; it never
+	// goes back to false.
 	// +optional
 	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-cluster/initialization-completed
 }
 
-// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and its failure domains.
+// FooCluster is the infrastructure that the machines of one cluster share: its load balancer and
+// its failure domains.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=fooclusters,shortName=fooc,scope=Namespaced,categories=cluster-api
@@ -112,7 +116,7 @@ type FooClusterInitializationStatus struct {
 // +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
 // +kubebuilder:printcolumn:name="Cluster",type="string",JSONPath=".metadata.labels['cluster\\.x-k8s\\.io/cluster-name']",description="Cluster to which this FooCluster belongs"
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the infrastructure works"
-// +kubebuilder:printcolumn:name="Provisioned",type="boolean",JSONPath=".status.initialization.provisioned",description="Whether the infrastructure was fully provisioned once"
+// +kubebuilder:printcolumn:name="Provisioned",type="boolean",JSONPath=".status.initialization.provisioned",description="Whether the infrastructure has been fully provisioned"
 // +kubebuilder:printcolumn:name="Host",type="string",JSONPath=".spec.controlPlaneEndpoint.host",description="Host of the control plane endpoint"
 // +kubebuilder:printcolumn:name="Port",type="integer",JSONPath=".spec.controlPlaneEndpoint.port",description="Port of the control plane endpoint",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10

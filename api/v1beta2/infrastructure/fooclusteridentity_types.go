@@ -10,45 +10,52 @@ import (
 const (
 	// FooClusterIdentityFinalizer keeps a FooClusterIdentity until no FooCluster uses it.
 	FooClusterIdentityFinalizer = "infrastructure.cluster.x-k8s.io/fooclusteridentity"
-	// FooClusterIdentitySecretType is the type that the Secret of a FooClusterIdentity must have. It keeps an identity from
-	// having the manager send a token that is meant for something else to an endpoint of its own, or own such a Secret.
+	// FooClusterIdentitySecretType is the type that the Secret of a FooClusterIdentity must have.
+	// It prevents an identity from taking over a Secret that is meant for something else, and from
+	// making the manager send that token to an endpoint of the identity's choice.
 	FooClusterIdentitySecretType = "infrastructure.cluster.x-k8s.io/foocluster-identity"
-	// FooClusterIdentityTokenKey is the key under which the Secret of a FooClusterIdentity has the tenant's token.
+	// FooClusterIdentityTokenKey is the key of the tenant's token in the Secret of a
+	// FooClusterIdentity.
 	FooClusterIdentityTokenKey = "token"
 )
 
-// FooClusterIdentitySpec says where the cloud of a tenant is, with what credentials it is used, and by whom.
+// FooClusterIdentitySpec holds the endpoint of a tenant's cloud, its credentials, and who may use
+// it.
 type FooClusterIdentitySpec struct {
-	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the machine that the manager runs on.
-	// It is immutable: instances would not be found in another cloud.
+	// endpoint of the cloud: https://host:port, or unix:///path for a socket on the manager's
+	// machine. It is immutable: existing instances would not be found in another cloud.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: what clusters have would not be found in another cloud; make another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.endpoint)"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="endpoint is immutable: existing resources would not be found in another cloud; create another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.endpoint)"
 	Endpoint string `json:"endpoint,omitempty"`
 
-	// tenant whom the token belongs to. The cloud refuses each call with the token of another tenant, so that nothing is
-	// ever ordered from the wrong one, or taken for missing since the wrong one was asked. It is immutable.
+	// tenant that owns the token. The cloud rejects requests with the token of another tenant, so
+	// that nothing is created for the wrong tenant, or considered missing because the wrong tenant
+	// was queried. It is immutable.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenant is immutable: what clusters have would not be found with another tenant; make another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.tenant)"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="tenant is immutable: existing resources would not be found with another tenant; create another FooClusterIdentity (see kubectl explain fooclusteridentities.spec.tenant)"
 	Tenant string `json:"tenant,omitempty"`
 
-	// caBundle is the certificates in PEM format that an https endpoint is verified with. Left empty, those of the system.
+	// caBundle is the PEM bundle of certificates that verify an https endpoint. Defaults to the
+	// certificates of the system.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle []byte `json:"caBundle,omitempty"`
 
-	// credentialsRef names the Secret that has the tenant's token under the key token. Its type must be
-	// infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be made use of. The identity becomes its owner, so
-	// that clusterctl moves the Secret with it, and it is deleted with it. A change of the Secret takes effect at once.
+	// credentialsRef names the Secret that holds the tenant's token under the key token. Its type
+	// must be infrastructure.cluster.x-k8s.io/foocluster-identity, so that no other Secret can be
+	// used. The identity becomes the owner of the Secret: clusterctl moves both together, and
+	// deleting the identity deletes the Secret. A change of the Secret takes effect at once.
 	// +required
 	CredentialsRef FooClusterIdentitySecretReference `json:"credentialsRef,omitempty,omitzero"`
 
-	// allowedNamespaces are those whose FooClusters may use the identity. Left out, none may; an empty selector allows all.
+	// allowedNamespaces are the namespaces whose FooClusters may use the identity. If not set, no
+	// namespace may use it. An empty selector allows all.
 	// +optional
 	AllowedNamespaces AllowedNamespaces `json:"allowedNamespaces,omitempty,omitzero"`
 }
@@ -68,10 +75,11 @@ type FooClusterIdentitySecretReference struct {
 	Name string `json:"name,omitempty"`
 }
 
-// AllowedNamespaces are namespaces by name or by label. One that either names is allowed.
+// AllowedNamespaces selects namespaces by name or by label. A namespace that either selects is
+// allowed.
 // +kubebuilder:validation:MinProperties=1
 type AllowedNamespaces struct {
-	// list of the names of namespaces.
+	// list of namespace names.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -101,8 +109,8 @@ type FooClusterIdentityStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// FooClusterIdentity is a tenant of a cloud whom FooClusters of some namespaces may use. clusterctl moves it and its Secret
-// together with them.
+// FooClusterIdentity is a tenant of a cloud that FooClusters of selected namespaces may use.
+// clusterctl moves it and its Secret together with them.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=fooclusteridentities,shortName=fooid,scope=Cluster,categories=cluster-api

@@ -19,23 +19,25 @@ const (
 
 // FooMachineSpec is the desired state of a FooMachine.
 type FooMachineSpec struct {
-	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on the instance.
-	// The controller writes it once the instance is ordered; of a FooMachine of a pool, the pool's controller does.
+	// providerID is foo:///<zone>/<instance ID> and equals the provider ID of the Node that runs on
+	// the instance. The FooMachine controller writes it once the instance is requested. The pool's
+	// controller writes it for a FooMachine of a pool.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"` // contract:infra-machine/provider-id
 
-	// instanceType names an instance type of the cloud, which sets the instance's CPUs and memory. Defaults to "small".
-	// A name that the cloud does not have is reported in the condition InstanceProvisioned, with the names that it has.
+	// instanceType names an instance type of the cloud, which determines the instance's CPUs and
+	// memory. Defaults to "small". The condition InstanceProvisioned reports an unknown name and
+	// lists the available ones.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// interruptible allows the cloud to take the instance back at any time, after a notice: a spot instance. Defaults to false.
-	// A notice is reported in the condition Ready, with the reason ReclaimNotice. It can not be changed: another
-	// template gives it to new instances.
+	// interruptible makes the instance a spot instance: the cloud may reclaim it at any time, after
+	// a notice. The condition Ready reports a notice with the reason ReclaimNotice. Defaults to
+	// false. The field is immutable: use another template for new instances.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }
@@ -48,15 +50,16 @@ func (s *FooMachineSpec) InstanceTypeOrDefault() string {
 	return s.InstanceType
 }
 
-// InstanceState is where an instance is in its life, in the cloud's words.
+// InstanceState is the state of an instance as the cloud reports it.
 // +kubebuilder:validation:Enum=Pending;Running;Stopped;Deleting;Failed
 type InstanceState string
 
-// BootstrapState is how far an instance is with its bootstrap data, in the cloud's words.
+// BootstrapState is the bootstrap progress of an instance as the cloud reports it.
 // +kubebuilder:validation:Enum=Pending;Running;Succeeded;Failed
 type BootstrapState string
 
-// FooMachineStatus is the observed state of a FooMachine. It has no field for terminal failures: conditions tell them.
+// FooMachineStatus is the observed state of a FooMachine. It has no field for terminal failures:
+// conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
 //
@@ -70,8 +73,8 @@ type FooMachineStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-machine/conditions
 
-	// initialization says how far the first provisioning of the machine's infrastructure is.
-	// Cluster API uses it to order what waits for the machine.
+	// initialization reports the first provisioning of the machine's infrastructure. Cluster API
+	// uses it to start what depends on the machine.
 	// +optional
 	Initialization FooMachineInitializationStatus `json:"initialization,omitempty,omitzero"`
 
@@ -97,18 +100,19 @@ type FooMachineStatus struct {
 	// +optional
 	InstanceState InstanceState `json:"instanceState,omitempty"`
 
-	// instanceType is the instance type that the instance has, also where the spec names none.
+	// instanceType is the actual instance type, even if the spec names none.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// bootstrapState is how far the instance is with its bootstrap data. What failed is in the condition
-	// BootstrapExecSucceeded.
+	// bootstrapState is the progress of the instance's bootstrap. The condition
+	// BootstrapExecSucceeded says what failed.
 	// +optional
 	BootstrapState BootstrapState `json:"bootstrapState,omitempty"`
 
-	// interruptible says whether the cloud may take the instance back. Cluster API labels the Node of one that it may.
+	// interruptible says whether the cloud may reclaim the instance. If so, Cluster API labels its
+	// Node.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 
@@ -118,10 +122,11 @@ type FooMachineStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// FooMachineInitializationStatus says how far the first provisioning of a machine's infrastructure is.
+// FooMachineInitializationStatus reports the first provisioning of a machine's infrastructure.
 // +kubebuilder:validation:MinProperties=1
 type FooMachineInitializationStatus struct {
-	// provisioned is true once the instance was fully provisioned; it never goes back to false.
+	// provisioned is true once the instance has been fully provisioned; it never goes back to
+	// false.
 	// +optional
 	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-machine/initialization-completed
 }
@@ -139,7 +144,7 @@ type FooMachineInitializationStatus struct {
 // +kubebuilder:printcolumn:name="Machine",type="string",JSONPath=`.metadata.ownerReferences[?(@.kind=="Machine")].name`,description="Machine that owns this FooMachine",priority=10
 // +kubebuilder:printcolumn:name="Ready",type="string",JSONPath=`.status.conditions[?(@.type=="Ready")].status`,description="Whether the instance works"
 // +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.instanceState",description="State of the instance"
-// +kubebuilder:printcolumn:name="Bootstrap",type="string",JSONPath=".status.bootstrapState",description="How far the instance is with its bootstrap data"
+// +kubebuilder:printcolumn:name="Bootstrap",type="string",JSONPath=".status.bootstrapState",description="Bootstrap progress of the instance"
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".status.instanceType",description="Instance type",priority=10
 // +kubebuilder:printcolumn:name="Address",type="string",JSONPath=`.status.addresses[?(@.type=="InternalIP")].address`,description="Internal IP address of the instance"
 // +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10

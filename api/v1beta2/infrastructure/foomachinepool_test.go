@@ -129,7 +129,8 @@ var _ = Describe("FooMachinePool", func() {
 	})
 
 	It("leaves infrastructureMachineKind out while it is not set", func(ctx context.Context) {
-		// Cluster API takes an empty string for a kind of its own and would look for objects of kind "List".
+		// Cluster API takes an empty string for a kind of its own and would look for objects of
+		// kind "List".
 		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "kind"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 		created.Status.Replicas = ptr.To[int32](1)

@@ -12,28 +12,33 @@ import (
 )
 
 const (
-	// FooMachinePoolFinalizer keeps a FooMachinePool until its pool and all instances are gone from the cloud.
+	// FooMachinePoolFinalizer keeps a FooMachinePool until its pool and all instances are gone from
+	// the cloud.
 	FooMachinePoolFinalizer = "infrastructure.cluster.x-k8s.io/foomachinepool"
 
-	// InfrastructureMachineKind is the value of status.infrastructureMachineKind of every FooMachinePool.
+	// InfrastructureMachineKind is the value of status.infrastructureMachineKind of every
+	// FooMachinePool.
 	InfrastructureMachineKind = "FooMachine"
 
-	// MaxReportedInstances is how many instances status.instances holds at most; more would not fit into one object.
+	// MaxReportedInstances is the maximum length of status.instances; more would not fit into one
+	// object.
 	MaxReportedInstances = 1000
 
-	// MaxPoolReplicas is how many instances a pool has at most, as the contract bounds spec.providerIDList.
+	// MaxPoolReplicas is the maximum number of instances in a pool. The contract limits
+	// spec.providerIDList to it.
 	MaxPoolReplicas = 10000
 
-	// DefaultNodeJoinTimeoutSeconds is how long an instance may take until its Node has joined, where the strategy names no time.
+	// DefaultNodeJoinTimeoutSeconds is how long a Node may take to join if the strategy sets no
+	// time.
 	DefaultNodeJoinTimeoutSeconds = 600
 
-	// DefaultMaxFailedReplacements is how many instances in a row may fail to join before replacing them is Stalled, where
-	// the strategy names no number.
+	// DefaultMaxFailedReplacements is how many instances in a row may fail to join before the pool
+	// is Stalled, if the strategy sets no number.
 	DefaultMaxFailedReplacements = 3
 )
 
-// FooMachinePoolSpec is the desired state of a FooMachinePool.
-// The number of instances and the failure domains stand in the MachinePool that refers to it.
+// FooMachinePoolSpec is the desired state of a FooMachinePool. The MachinePool that references it
+// sets the number of instances and the failure domains.
 type FooMachinePoolSpec struct {
 	// providerID is foo:///<pool name> and identifies the pool in the cloud. The controller writes it.
 	// +optional
@@ -41,8 +46,9 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"` // contract:infra-machinepool/providerID
 
-	// providerIDList is the provider IDs of the pool's instances, sorted. The controller writes it, and keeps an ID
-	// listed until its instance is gone: Cluster API deletes the Node of an ID that leaves the list.
+	// providerIDList is the provider IDs of the pool's instances, sorted. The controller writes it
+	// and lists an ID until its instance is gone, because Cluster API deletes the Node of an ID
+	// that is removed from the list.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=10000
@@ -50,86 +56,94 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:items:MaxLength=512
 	ProviderIDList []string `json:"providerIDList,omitempty"` // contract:infra-machinepool/providerIDList
 
-	// template is what the pool's instances are made from.
+	// template describes the pool's instances.
 	// +optional
 	Template FooMachinePoolMachineTemplate `json:"template,omitempty,omitzero"`
 
-	// strategy says how instances are replaced and removed. All of it may change at any time, and changes no instance by itself.
+	// strategy says how instances are replaced and removed. It may change at any time, and a change
+	// alone replaces no instance.
 	// +optional
 	Strategy FooMachinePoolStrategy `json:"strategy,omitempty,omitzero"`
 }
 
-// DeletePolicy is the order in which instances go that work equally well.
+// DeletePolicy is the tie-breaker between equally healthy instances.
 // +kubebuilder:validation:Enum=Random;Newest;Oldest
 // +enum
 type DeletePolicy string
 
 const (
-	// RandomDeletePolicy takes them in an order that has nothing to do with their age; it is the same at every look.
+	// RandomDeletePolicy deletes them in a stable order that is independent of their age.
 	RandomDeletePolicy DeletePolicy = "Random"
-	// NewestDeletePolicy takes the newest first.
+	// NewestDeletePolicy deletes the newest first.
 	NewestDeletePolicy DeletePolicy = "Newest"
-	// OldestDeletePolicy takes the oldest first. It is the default.
+	// OldestDeletePolicy deletes the oldest first. It is the default.
 	OldestDeletePolicy DeletePolicy = "Oldest"
 )
 
-// FooMachinePoolStrategy says how instances of a pool are replaced and removed. Scale down, rollout, repair and the
-// remediation that a MachineHealthCheck asks for draw on one budget: maxSurge and maxUnavailable.
+// FooMachinePoolStrategy says how instances of a pool are replaced and removed. Scale down,
+// rollout, repair and remediation by a MachineHealthCheck share one budget: maxSurge and
+// maxUnavailable.
 //
 // +kubebuilder:validation:MinProperties=1
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || (type(self.maxSurge) == int ? self.maxSurge >= 0 : self.maxSurge.matches('^(100|[1-9]?[0-9])%$'))",message="maxSurge must be a number of at least 0, or a percentage from 0% to 100% (see kubectl explain foomachinepools.spec.strategy.maxSurge)"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxUnavailable) || (type(self.maxUnavailable) == int ? self.maxUnavailable >= 0 : self.maxUnavailable.matches('^(100|[1-9]?[0-9])%$'))",message="maxUnavailable must be a number of at least 0, or a percentage from 0% to 100% (see kubectl explain foomachinepools.spec.strategy.maxUnavailable)"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !(type(self.maxSurge) == int ? self.maxSurge == 0 : self.maxSurge == '0%') || (has(self.maxUnavailable) && !(type(self.maxUnavailable) == int ? self.maxUnavailable == 0 : self.maxUnavailable == '0%'))",message="maxSurge and maxUnavailable must not both be zero, and maxUnavailable is 0 by default: nothing could ever be replaced (see kubectl explain foomachinepools.spec.strategy)"
 type FooMachinePoolStrategy struct {
-	// maxSurge is how many instances the pool may have above its replicas while instances are replaced: a number, or a
-	// percentage of the replicas that is rounded up. An instance counts until it is gone. Defaults to 1.
+	// maxSurge is how many instances the pool may have above its replicas while instances are
+	// replaced: a number, or a percentage of the replicas, rounded up. An instance counts until it
+	// is gone. Defaults to 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// maxUnavailable is how many of the replicas may have no available Machine because others replace them: a number, or a
-	// percentage of the replicas that is rounded down. Defaults to 0. Where both round to zero, it counts as 1.
+	// maxUnavailable is how many of the replicas may have no available Machine because they are
+	// being replaced: a number, or a percentage of the replicas, rounded down. Defaults to 0. If
+	// both round to zero, it counts as 1.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// deletePolicy is the order in which instances go that work equally well. Defaults to Oldest. Before it counts whether a
-	// Machine has the annotation cluster.x-k8s.io/delete-machine, how well it works, and which failure domain has the most.
+	// deletePolicy decides which of several equally healthy instances is deleted first. Defaults to
+	// Oldest. The annotation cluster.x-k8s.io/delete-machine on a Machine, its health and the
+	// failure domain with the most instances take precedence, in this order.
 	// +optional
 	DeletePolicy DeletePolicy `json:"deletePolicy,omitempty"`
 
-	// rolloutPaused keeps instances of earlier revisions. Instances that are made meanwhile have the current revision, and
-	// scaling, repair and remediation go on. Defaults to false.
+	// rolloutPaused keeps instances of earlier revisions. New instances have the current revision,
+	// and scaling, repair and remediation continue. Defaults to false.
 	// +optional
 	RolloutPaused *bool `json:"rolloutPaused,omitempty"`
 
-	// nodeJoinTimeoutSeconds is how long an instance may take until its Node has joined the cluster, in seconds. Then it is
-	// replaced. Defaults to 600.
+	// nodeJoinTimeoutSeconds is how long an instance's Node may take to join the cluster, in
+	// seconds, before the instance is replaced. Defaults to 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	NodeJoinTimeoutSeconds int32 `json:"nodeJoinTimeoutSeconds,omitempty"`
 
-	// maxFailedReplacements is how many instances of a revision, one after the other, may fail to join and be replaced.
-	// After that the condition Stalled says why they failed, and one is replaced every nodeJoinTimeoutSeconds. Defaults to 3.
+	// maxFailedReplacements is how many instances of a revision in a row may fail to join and be
+	// replaced. After that, the condition Stalled says why they failed, and one is replaced every
+	// nodeJoinTimeoutSeconds. Defaults to 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	MaxFailedReplacements int32 `json:"maxFailedReplacements,omitempty"`
 }
 
-// FooMachinePoolMachineTemplate is what the instances of a pool are made from.
+// FooMachinePoolMachineTemplate describes the instances of a pool.
 // +kubebuilder:validation:MinProperties=1
 type FooMachinePoolMachineTemplate struct {
-	// instanceType names an instance type of the cloud, which sets the instances' CPUs and memory. Defaults to "small".
-	// A name that the cloud does not have is reported in the condition PoolProvisioned, with the names that it has.
+	// instanceType names an instance type of the cloud, which determines the instances' CPUs and
+	// memory. Defaults to "small". The condition PoolProvisioned reports an unknown name and lists
+	// the available ones.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// interruptible allows the cloud to take instances back at any time, after a notice: a spot instance. Defaults to false.
-	// The Machine of an instance that has a notice is deleted at once, and another instance is made.
+	// interruptible makes the instances spot instances: the cloud may reclaim them at any time,
+	// after a notice. The Machine of an instance with a notice is deleted at once and another
+	// instance is created. Defaults to false.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
 }
@@ -142,75 +156,83 @@ func (t *FooMachinePoolMachineTemplate) InstanceTypeOrDefault() string {
 	return t.InstanceType
 }
 
-// FooMachinePoolStatus is the observed state of a FooMachinePool. It has no field for terminal failures: conditions tell them.
+// FooMachinePoolStatus is the observed state of a FooMachinePool. It has no field for terminal
+// failures: conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
 //
 //contract:infra-machinepool/terminal-failures
 type FooMachinePoolStatus struct {
-	// conditions are the observations of the FooMachinePool's current state.
-	// Known types are Ready, PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, RollingOut, Stalled, Deleting and Paused.
+	// conditions are the observations of the FooMachinePool's current state. Known types are Ready,
+	// PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, RollingOut, Stalled, Deleting and
+	// Paused.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-machinepool/conditions
 
-	// initialization says how far the first provisioning of the pool's infrastructure is.
+	// initialization reports the first provisioning of the pool's infrastructure.
 	// +optional
 	Initialization FooMachinePoolInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// ready is what Cluster API v1.14 reads in place of initialization.provisioned, which it does not read yet of a
-	// pool. Both are set together and never go back to false.
+	// ready is what Cluster API v1.14 reads for pools, where it does not read
+	// initialization.provisioned yet. Both are set together and never go back to false.
 	// +optional
 	Ready *bool `json:"ready,omitempty"`
 
-	// replicas is the number of instances that the pool has in the cloud, in whatever state.
+	// replicas is the number of instances that the pool has in the cloud, in any state.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Replicas *int32 `json:"replicas,omitempty"` // contract:infra-machinepool/replicas
 
-	// desiredReplicas is the number of instances that the pool is to have: what the MachinePool says, or the size that an
-	// external autoscaler gave the pool.
+	// desiredReplicas is the number of instances that the pool should have: the MachinePool's
+	// replicas, or the size that an external autoscaler set.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
 
-	// revision names what instances are made from now: the spec, the Kubernetes version and the bootstrap data but its token.
+	// revision identifies the template of new instances: the spec, the Kubernetes version and the
+	// bootstrap data without its token.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Revision string `json:"revision,omitempty"`
 
-	// updatedReplicas is the number of instances of the current revision that are to stay.
+	// updatedReplicas is the number of instances of the current revision that are not being
+	// removed.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 
-	// availableReplicas is the number of instances to stay whose Machine is available.
+	// availableReplicas is the number of instances that have an available Machine and are not being
+	// removed.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
 
-	// failedReplacements counts the instances of the current revision that were replaced since they did not join. It is empty
-	// again once one of them is available.
+	// failedReplacements counts the instances of the current revision that were replaced because
+	// they did not join. It is cleared once one of them is available.
 	// +optional
 	FailedReplacements FailedReplacements `json:"failedReplacements,omitempty,omitzero"`
 
-	// infrastructureMachineKind is FooMachine, the kind of which one object stands for each instance.
+	// infrastructureMachineKind is FooMachine, the kind of the object that represents each
+	// instance.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"` // contract:infra-machinepool/machine-pool-machines
 
-	// instances are the pool's instances, sorted by name: the first 1000 of them. The full number is in replicas.
+	// instances are the pool's instances, sorted by name and limited to the first 1000. The total
+	// is in replicas.
 	// +optional
 	// +listType=map
 	// +listMapKey=instanceName
 	// +kubebuilder:validation:MaxItems=1000
 	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"` // contract:infra-machinepool/instances
 
-	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale from zero.
+	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale
+	// from zero.
 	// +optional
 	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
@@ -224,16 +246,16 @@ type FooMachinePoolStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 }
 
-// FailedReplacements counts instances that were replaced since they did not join.
+// FailedReplacements counts instances that were replaced because they did not join.
 // +kubebuilder:validation:MinProperties=1
 type FailedReplacements struct {
-	// revision is that of the instances.
+	// revision is the revision of the instances.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Revision string `json:"revision,omitempty"`
 
-	// count is the number of them in a row.
+	// count is the number of consecutive failures.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Count int32 `json:"count,omitempty"`
@@ -249,10 +271,10 @@ type FailedReplacements struct {
 	Message string `json:"message,omitempty"`
 }
 
-// FooMachinePoolInitializationStatus says how far the first provisioning of a pool's infrastructure is.
+// FooMachinePoolInitializationStatus reports the first provisioning of a pool's infrastructure.
 // +kubebuilder:validation:MinProperties=1
 type FooMachinePoolInitializationStatus struct {
-	// provisioned is true once the pool was fully provisioned; it never goes back to false.
+	// provisioned is true once the pool has been fully provisioned; it never goes back to false.
 	// +optional
 	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-machinepool/initialization-completed
 }
@@ -289,7 +311,7 @@ type FooMachinePoolInstanceStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	Version string `json:"version,omitempty"`
 
-	// revision is that of the template that the instance was made from.
+	// revision identifies the template that the instance was created from.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -304,7 +326,7 @@ type FooMachinePoolInstanceStatus struct {
 	Ready *bool `json:"ready,omitempty"`
 }
 
-// FooMachinePool is an instance pool of the cloud, each instance of which hosts one Node.
+// FooMachinePool is an instance pool of the cloud. Each instance hosts one Node.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=foomachinepools,shortName=foomp,scope=Namespaced,categories=cluster-api

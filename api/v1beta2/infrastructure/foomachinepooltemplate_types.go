@@ -11,12 +11,12 @@ import (
 
 // FooMachinePoolTemplateSpec is the desired state of a FooMachinePoolTemplate.
 type FooMachinePoolTemplateSpec struct {
-	// template is what FooMachinePools are made from.
+	// template describes the FooMachinePools to create.
 	// +required
 	Template FooMachinePoolTemplateResource `json:"template"`
 }
 
-// FooMachinePoolTemplateResource is what a FooMachinePool is made from.
+// FooMachinePoolTemplateResource describes a FooMachinePool to create.
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.providerID) && !has(self.spec.providerIDList)",message="providerID and providerIDList must not be set in a template: every pool has its own (see kubectl explain foomachinepooltemplates.spec.template.spec.providerIDList)"
 type FooMachinePoolTemplateResource struct {
 	// metadata is the labels and annotations of the FooMachinePools.
