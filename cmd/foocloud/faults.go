@@ -18,9 +18,9 @@ import (
 )
 
 func newFaultsCommand() *cobra.Command {
-	command := &cobra.Command{Use: "faults", Short: "Have faults on purpose: add, list and remove the rules for them"}
+	command := &cobra.Command{Use: "faults", Short: "Inject faults: add, list and remove fault rules"}
 	command.AddCommand(
-		newTableCommand(&cobra.Command{Use: "list", Short: "List the fault rules, those that are used up included"},
+		newTableCommand(&cobra.Command{Use: "list", Short: "List the fault rules, including used-up ones"},
 			func(ctx context.Context, c *client.Client) ([]fault.Rule, error) { return c.ListFaults(ctx) }, showFaults),
 		newFaultsAddCommand(), newFaultsRemoveCommand(),
 	)
@@ -37,7 +37,7 @@ func newFaultsAddCommand() *cobra.Command {
 	var times durations
 	command := &cobra.Command{
 		Use:     "add NAME --kind=KIND",
-		Short:   "Add a fault rule, or put it in place of the one of its name",
+		Short:   "Add a fault rule, or replace the rule with the same name",
 		Example: "  foocloud faults add full --kind=Stockout --zone=zone-a\n  foocloud faults add flaky --kind=ServerError --probability=0.2",
 	}
 	addFaultFlags(command, &spec, &times)
@@ -63,17 +63,17 @@ func addFaultFlags(command *cobra.Command, spec *fault.Spec, times *durations) {
 		kinds = append(kinds, string(kind))
 	}
 	flags := command.Flags()
-	flags.StringVar((*string)(&spec.Kind), "kind", "", "what happens: "+strings.Join(kinds, ", "))
-	flags.StringVar(&spec.Tenant, "tenant", "", "whom it happens to (default: the token's tenant; * for all, over the unix socket only)")
-	flags.StringVar(&spec.Pool, "pool", "", "only to instances of this pool")
-	flags.StringVar(&spec.Zone, "zone", "", "only to instances of this zone")
-	flags.Float64Var(&spec.Probability, "probability", 0, "how probable it is each time, more than 0 and at most 1 (default 1)")
+	flags.StringVar((*string)(&spec.Kind), "kind", "", "kind of fault: "+strings.Join(kinds, ", "))
+	flags.StringVar(&spec.Tenant, "tenant", "", "affected tenant (default: the token's tenant; * for all, over the unix socket only)")
+	flags.StringVar(&spec.Pool, "pool", "", "affect only instances of this pool")
+	flags.StringVar(&spec.Zone, "zone", "", "affect only instances of this zone")
+	flags.Float64Var(&spec.Probability, "probability", 0, "probability each time, more than 0 and at most 1 (default 1)")
 	flags.Int64Var(&spec.Seed, "seed", 0, "the same seed gives the same faults (default: the cloud chooses)")
-	flags.IntVar(&spec.Count, "count", 0, "how often it happens at most (default: no limit)")
-	flags.DurationVar(&times.delay, "delay", 0, "SlowBoot, APILatency: how much longer it takes; LostInstance, StoppedInstance, SpotReclaim: how long the instance runs before")
-	flags.DurationVar(&times.notice, "notice", 0, "SpotReclaim: from the notice to the end (default 30s)")
-	flags.DurationVar(&times.retryAfter, "retry-after", 0, "Throttling: how long callers are asked to wait (default 1s)")
-	flags.StringVar((*string)(&spec.AfterOutage), "after-outage", "", "ZoneOutage: StartAgain or StayStopped (the default) for the instances that it stopped, once it is removed")
+	flags.IntVar(&spec.Count, "count", 0, "maximum number of times that it happens (default: no limit)")
+	flags.DurationVar(&times.delay, "delay", 0, "SlowBoot, APILatency: additional time; LostInstance, StoppedInstance, SpotReclaim: how long the instance runs before the fault")
+	flags.DurationVar(&times.notice, "notice", 0, "SpotReclaim: time from the notice to the reclaim (default 30s)")
+	flags.DurationVar(&times.retryAfter, "retry-after", 0, "Throttling: how long callers are told to wait (default 1s)")
+	flags.StringVar((*string)(&spec.AfterOutage), "after-outage", "", "ZoneOutage: what happens to the stopped instances when the rule is removed: StartAgain or StayStopped (the default)")
 	flags.IntVar(&spec.Status, "status", 0, "ServerError: 500, 502, 503 or 504 (default 503)")
 }
 
@@ -82,7 +82,7 @@ func newFaultsRemoveCommand() *cobra.Command {
 	var tenant string
 	command := &cobra.Command{
 		Use:   "remove NAME...",
-		Short: "Remove fault rules; what has happened stays as it is",
+		Short: "Remove fault rules; their effects are not undone",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			cloud, err := c.client()
@@ -101,7 +101,7 @@ func newFaultsRemoveCommand() *cobra.Command {
 		},
 	}
 	c.addFlags(command)
-	command.Flags().StringVar(&tenant, "tenant", "", "tenant of the rules (default: the token's; * for those for all)")
+	command.Flags().StringVar(&tenant, "tenant", "", "tenant of the rules (default: the token's; * for rules that affect all tenants)")
 	return command
 }
 

@@ -16,10 +16,10 @@ import (
 )
 
 func newImageCommand() *cobra.Command {
-	command := &cobra.Command{Use: "image", Short: "Load, list and delete the images of containers that instances pull from the cloud"}
+	command := &cobra.Command{Use: "image", Short: "Load, list and delete the container images that instances pull from the cloud"}
 	command.AddCommand(
 		newImageLoadCommand(),
-		newTableCommand(&cobra.Command{Use: "list", Short: "List the images that were loaded"},
+		newTableCommand(&cobra.Command{Use: "list", Short: "List the loaded images"},
 			func(ctx context.Context, c *client.Client) ([]api.ContainerImage, error) {
 				return c.ListContainerImages(ctx)
 			}, showContainerImages),
@@ -33,7 +33,7 @@ func newImageLoadCommand() *cobra.Command {
 	var name string
 	command := &cobra.Command{
 		Use:     "load FILE",
-		Short:   "Load the images of an archive, a tar file of `docker save` or an OCI image layout in one; - is the standard input",
+		Short:   "Load images from a tar file of `docker save` or of an OCI image layout; - is the standard input",
 		Example: "  foocloud image load app.tar\n  docker save registry.example/app:v1 | foocloud image load -",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -62,7 +62,7 @@ func newImageLoadCommand() *cobra.Command {
 		},
 	}
 	c.addFlags(command)
-	command.Flags().StringVar(&name, "name", "", "what the image is called, where the archive does not say so, or something else")
+	command.Flags().StringVar(&name, "name", "", "name of the image; required if the archive names none, and overrides its name otherwise")
 	return command
 }
 
@@ -70,7 +70,7 @@ func newImageDeleteCommand() *cobra.Command {
 	c := &connection{}
 	command := &cobra.Command{
 		Use:   "delete NAME...",
-		Short: "Delete images; instances that have pulled them keep them",
+		Short: "Delete images; instances that already pulled them keep them",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			cloud, err := c.client()

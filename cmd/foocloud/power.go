@@ -15,11 +15,11 @@ import (
 
 // switches lists the actions on instances, each with its help text.
 var switches = []struct{ action, short string }{
-	{"stop", "Stop instances gently; they keep what they have written"},
-	{"start", "Start instances that were stopped, with what they had written"},
+	{"stop", "Stop instances gracefully; their data is kept"},
+	{"start", "Start stopped instances with their data"},
 	{"reboot", "Stop instances and start them again"},
-	{"freeze", "Have all processes of instances stand still"},
-	{"thaw", "Have the processes of frozen instances go on"},
+	{"freeze", "Freeze all processes of instances"},
+	{"thaw", "Let the processes of frozen instances continue"},
 }
 
 func newInstanceCommand() *cobra.Command {
@@ -48,7 +48,7 @@ func newSwitchCommand(action, short string) *cobra.Command {
 				if err := cloud.SwitchInstance(command.Context(), id, action); err != nil {
 					return fmt.Errorf("%s instance %s: %w", action, arg, err)
 				}
-				if _, err := fmt.Fprintf(command.OutOrStdout(), "instance %s: %s is under way\n", arg, action); err != nil {
+				if _, err := fmt.Fprintf(command.OutOrStdout(), "instance %s: %s requested\n", arg, action); err != nil {
 					return err
 				}
 			}

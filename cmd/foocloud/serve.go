@@ -23,18 +23,18 @@ func newServeCommand() *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "folder for all state; made when missing")
+	flags.StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "folder for all state; created if missing")
 	flags.StringArrayVar(&options.Listen, "listen", nil,
 		"unix:///path or https://address:port; may be given more than once (default unix://<state-dir>/foocloud.sock)")
 	addNetworkFlags(flags, &options)
 	addNodeFlags(flags, &options)
 	flags.StringVar(&options.ImagesDir, "images-dir", "bin/kubernetes", "folder with one folder of node programs per Kubernetes version")
-	flags.StringVar(&options.Config, "config", "", "YAML file with zones, instance types and tenants; has defaults for all")
-	flags.BoolVar(&options.DNS, "dns", true, "answer instances that look up names, at port 53 of the network's first address")
+	flags.StringVar(&options.Config, "config", "", "YAML file with zones, instance types and tenants; all have defaults")
+	flags.BoolVar(&options.DNS, "dns", true, "run a DNS server for instances at port 53 of the network's first address")
 	flags.Uint16Var(&options.RegistryPort, "registry-port", 5000,
-		"where instances pull images from, at the network's first address; 0 for no registry")
+		"port of the registry that instances pull images from, at the network's first address; 0 for no registry")
 	flags.StringVar(&options.UserNamespaces, "user-namespaces", daemon.UserNamespacesOff,
-		"whether new instances have user namespaces, so that their root is nobody on this machine: off, auto (where this machine can give them) or on")
+		"whether new instances have user namespaces, so that their root is unprivileged on this machine: off, auto (if this machine supports them) or on")
 	flags.StringVar(&options.TLSCert, "tls-cert", "", "certificate file for https (default: self-signed, <state-dir>/tls.crt)")
 	flags.StringVar(&options.TLSKey, "tls-key", "", "key file for https")
 	return command
@@ -47,26 +47,26 @@ func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
 
 // addNodeFlags adds the flags for the operating system, agent and OCI runtime of instances.
 func addNodeFlags(flags *pflag.FlagSet, options *daemon.Options) {
-	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances, which `make node` makes")
-	flags.StringVar(&options.Agent, "agent", "bin/foonode", "the node agent's program")
+	flags.StringVar(&options.SystemDir, "system-dir", "bin/system", "folder with the operating system of instances, built by `make node`")
+	flags.StringVar(&options.Agent, "agent", "bin/foonode", "executable of the node agent")
 	addRuntimeFlag(flags, &options.Runtime)
 }
 
 func addRuntimeFlag(flags *pflag.FlagSet, runtime *string) {
-	flags.StringVar(runtime, "runtime", daemon.DefaultRuntime, "the OCI runtime that makes the containers of instances")
+	flags.StringVar(runtime, "runtime", daemon.DefaultRuntime, "OCI runtime that runs the containers of instances")
 }
 
 func newCheckCommand() *cobra.Command {
 	var options daemon.Options
 	command := &cobra.Command{
 		Use:   "check",
-		Short: "Say whether this machine can hold instances, and what it lacks if not; nothing is left of the check",
+		Short: "Check whether this machine can run instances, and report what it lacks; the check leaves nothing behind",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return daemon.CheckHost(command.Context(), options)
 		},
 	}
-	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "the state folder that the cloud is to have; made when missing")
+	command.Flags().StringVar(&options.StateDir, "state-dir", "/var/lib/foocloud", "state folder that the cloud will use; created if missing")
 	addNetworkFlags(command.Flags(), &options)
 	addNodeFlags(command.Flags(), &options)
 	return command
@@ -76,17 +76,17 @@ func newDestroyCommand() *cobra.Command {
 	var stateDir, runtime string
 	command := &cobra.Command{
 		Use:   "destroy",
-		Short: "Remove all instances, load balancers, the bridge and the state of a cloud whose daemon does not run",
+		Short: "Remove all instances, load balancers, the bridge and the state of a cloud whose daemon is not running",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := daemon.Destroy(command.Context(), stateDir, runtime); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(command.OutOrStdout(), "nothing is left of", stateDir)
+			_, err := fmt.Fprintln(command.OutOrStdout(), "removed everything of", stateDir)
 			return err
 		},
 	}
-	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "the state folder of the cloud")
+	command.Flags().StringVar(&stateDir, "state-dir", "/var/lib/foocloud", "state folder of the cloud")
 	addRuntimeFlag(command.Flags(), &runtime)
 	return command
 }

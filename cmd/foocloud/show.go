@@ -115,7 +115,7 @@ func newLogsCommand() *cobra.Command {
 	var kubelet bool
 	command := &cobra.Command{
 		Use:   "logs ID",
-		Short: "Show what an instance's first process and its bootstrap commands print",
+		Short: "Show the output of an instance's first process and of its bootstrap commands",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			if kubelet {
@@ -137,7 +137,7 @@ func newLogsCommand() *cobra.Command {
 		},
 	}
 	c.addFlags(command)
-	command.Flags().BoolVarP(&options.Follow, "follow", "f", false, "wait for more until interrupted")
+	command.Flags().BoolVarP(&options.Follow, "follow", "f", false, "wait for more output until interrupted")
 	command.Flags().BoolVar(&kubelet, "kubelet", false, "show the kubelet's log instead")
 	return command
 }

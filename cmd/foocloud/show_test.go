@@ -42,6 +42,6 @@ func TestClientTrustsTheCertificateOfTheEnvironment(t *testing.T) {
 	g.Expect(images()).To(MatchError(ContainSubstring("certificate")))
 	t.Setenv(caEnv, base64.StdEncoding.EncodeToString(certificate))
 	g.Expect(images()).To(Succeed())
-	t.Setenv(caEnv, "no base64")
+	t.Setenv(caEnv, "not base64")
 	g.Expect(images()).To(MatchError(ContainSubstring(caEnv)))
 }

@@ -31,7 +31,7 @@ func newShowCommands() []*cobra.Command {
 			func(ctx context.Context, c *client.Client) ([]cloud.LoadBalancer, error) {
 				return c.ListLoadBalancers(ctx, nil)
 			}, showBalancers),
-		newTableCommand(&cobra.Command{Use: "quota", Short: "Show the limits and what is used of them"},
+		newTableCommand(&cobra.Command{Use: "quota", Short: "Show the limits and their usage"},
 			func(ctx context.Context, c *client.Client) (cloud.Quota, error) { return c.Quota(ctx) }, showQuota),
 		newTableCommand(&cobra.Command{Use: "zones", Short: "List the zones"},
 			func(ctx context.Context, c *client.Client) ([]cloud.Zone, error) { return c.Zones(ctx) }, showZones),
@@ -48,7 +48,7 @@ func showInstances(instances []cloud.Instance) table {
 	for _, i := range instances {
 		message := cmp.Or(i.Message, i.Bootstrap.Message)
 		if i.ReclaimAt != nil {
-			message = "is taken back at " + i.ReclaimAt.Format(time.RFC3339)
+			message = "will be reclaimed at " + i.ReclaimAt.Format(time.RFC3339)
 		}
 		t.rows = append(t.rows, []string{
 			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, i.KubernetesVersion,

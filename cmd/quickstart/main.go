@@ -57,7 +57,7 @@ func run() int {
 	}
 }
 
-var errUsage = errors.New("wrong usage; see --help")
+var errUsage = errors.New("invalid usage; see --help")
 
 func newCommand() *cobra.Command {
 	config := quickstart.Config{Namespace: "default", BinDir: binDir()}
@@ -87,25 +87,25 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.StringVar(&config.KubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of both clusters; its node binary must have been built.")
 	flags.StringVar(&config.ClusterName, "cluster-name", "demo", "Name of the workload cluster.")
 	flags.StringVar(&config.Namespace, "namespace", config.Namespace, "Namespace of the workload cluster's objects.")
-	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines: odd.")
+	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines, which must be odd.")
 	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", 3, "Number of worker machines.")
 	addStateFlags(command, config)
 	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network bridge of the cloud's instances.")
 	flags.StringVar(&config.Network, "network", "10.77.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
-	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; has defaults for all.")
+	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults.")
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")
-	flags.DurationVar(&config.Timeout, "timeout", 5*time.Minute, "How long the programs may take to come up, and then the workload cluster to become available.")
+	flags.DurationVar(&config.Timeout, "timeout", 5*time.Minute, "How long the programs may take to start, and then how long the workload cluster may take to become available.")
 	flags.BoolVar(&config.Keep, "keep", false, "Keep the state folder and the cloud's instances at the end.")
-	flags.BoolVar(&config.Resume, "resume", false, "Start again on a state folder that was kept.")
-	flags.BoolVar(&config.Exit, "exit", false, "End, and clean up, once the cluster is available.")
-	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but make no workload cluster; <state-dir>/env says how to reach it.")
-	flags.BoolVar(&config.Extension, "extension", false, "Run and register Foo's runtime extension too, which answers Cluster API's lifecycle hooks.")
+	flags.BoolVar(&config.Resume, "resume", false, "Resume from a kept state folder.")
+	flags.BoolVar(&config.Exit, "exit", false, "Exit and clean up once the cluster is available.")
+	flags.BoolVar(&config.ManagementOnly, "management-only", false, "Start everything but create no workload cluster; <state-dir>/env says how to reach the management cluster.")
+	flags.BoolVar(&config.Extension, "extension", false, "Also run and register Foo's runtime extension, which answers Cluster API's lifecycle hooks.")
 	flags.StringToStringVar(&config.ExtensionSettings, "extension-settings", nil,
-		"Settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md has all.")
-	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Run Cluster API's own control plane provider too, for clusters with a KubeadmControlPlane.")
-	flags.BoolVar(&config.WithoutProviders, "without-providers", false, "Install no providers, so that clusterctl can; needs --management-only.")
-	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Further address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")
-	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane and infrastructure provider in a manager each, as clusterctl installs them.")
+		"Settings of the runtime extension, for example addons=Enabled,smokeChecks=Enabled; docs/runtime-extension.md lists all.")
+	flags.BoolVar(&config.KubeadmControlPlane, "kubeadm-control-plane", false, "Also run Cluster API's own control plane provider, for clusters with a KubeadmControlPlane.")
+	flags.BoolVar(&config.WithoutProviders, "without-providers", false, "Install no providers, so that clusterctl can install them; requires --management-only.")
+	flags.StringVar(&config.CloudListen, "cloud-listen", "", "Additional address of the cloud, for example https://127.0.0.1:7443; <state-dir>/env says how to verify it.")
+	flags.BoolVar(&config.ManagerPerProvider, "manager-per-provider", false, "Run Foo's control plane provider and infrastructure provider in separate managers, as clusterctl installs them.")
 }
 
 func addStateFlags(command *cobra.Command, config *quickstart.Config) {
@@ -117,7 +117,7 @@ func newDeleteCommand() *cobra.Command {
 	config := quickstart.Config{BinDir: binDir()}
 	command := &cobra.Command{
 		Use:   "delete",
-		Short: "Delete a state folder that was kept or left, with the cloud's instances and networks",
+		Short: "Delete a kept or leftover state folder together with the cloud's instances and networks",
 		Args:  noArguments,
 		RunE: func(command *cobra.Command, _ []string) error {
 			return quickstart.Delete(command.Context(), config)

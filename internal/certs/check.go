@@ -61,7 +61,8 @@ func checkKey(certificate *secret.Certificate, public crypto.PublicKey) (crypto.
 	return key, nil
 }
 
-// checkServiceAccount checks the key pair that signs the tokens of service accounts; its public half is not a certificate.
+// checkServiceAccount checks the key pair that signs the tokens of service accounts; its public
+// half is not a certificate.
 func checkServiceAccount(certificate *secret.Certificate) error {
 	public, err := keyutil.ParsePublicKeysPEM(certificate.KeyPair.Cert)
 	if err != nil || len(public) == 0 {

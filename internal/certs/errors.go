@@ -16,7 +16,7 @@ type MissingError struct {
 
 func (e *MissingError) Error() string {
 	return "certificate secrets are missing: " + strings.Join(e.Secrets, ", ") +
-		"; provide them: those of an external etcd are never generated, and none is once a machine has used them"
+		"; provide them: secrets of an external etcd are never generated, and none is generated once a machine uses the certificates"
 }
 
 // InvalidError reports that a certificate secret cannot be used. It holds no key.
@@ -30,6 +30,6 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("certificate secret %s: data[%q] %s; restore the right value from a backup, or delete the secret to have it made anew while there is no machine yet",
+	return fmt.Sprintf("certificate secret %s: data[%q] %s; restore the right value from a backup, or, if no machine exists yet, delete the secret so that it is generated again",
 		e.Secret, e.Field, e.Problem)
 }

@@ -88,7 +88,7 @@ func TestGenerate(t *testing.T) {
 
 	again, err := store.LookupOrGenerate(context.Background(), testRequest())
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue(), "what is there stays")
+	g.Expect(again.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue(), "existing secrets are kept")
 	looked, err := store.Lookup(context.Background(), testRequest())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(looked.Authority.Certificate.Equal(found.Authority.Certificate)).To(BeTrue())
@@ -128,7 +128,7 @@ func TestTheAuthorityRemains(t *testing.T) {
 	store, _ = newStore(objects(secrets)...)
 	found, err = store.Lookup(context.Background(), testRequest())
 	g.Expect(err).To(HaveOccurred())
-	g.Expect(found).To(BeZero(), "an authority that can not be used is none")
+	g.Expect(found).To(BeZero(), "an authority that cannot be used counts as missing")
 }
 
 func TestUserProvided(t *testing.T) {
@@ -157,7 +157,7 @@ func TestKeyKeptElsewhere(t *testing.T) {
 }
 
 func TestUnusable(t *testing.T) {
-	way := "restore the right value from a backup, or delete the secret to have it made anew while there is no machine yet"
+	way := "restore the right value from a backup, or, if no machine exists yet, delete the secret so that it is generated again"
 	tests := map[string]struct {
 		secret string
 		change func(g *WithT, found *corev1.Secret, others map[string]*corev1.Secret)
@@ -183,7 +183,7 @@ func TestUnusable(t *testing.T) {
 			},
 			want: `certificate secret c1-etcd: data["tls.key"] is not a PEM private key; ` + way,
 		},
-		"key of another": {
+		"key of another certificate": {
 			secret: "c1-ca",
 			change: func(_ *WithT, found *corev1.Secret, others map[string]*corev1.Secret) {
 				found.Data[secret.TLSKeyDataName] = others["c1-etcd"].Data[secret.TLSKeyDataName]
@@ -268,7 +268,7 @@ func TestExternalEtcd(t *testing.T) {
 	store, live := newStore()
 	_, err := store.LookupOrGenerate(context.Background(), externalEtcd())
 	g.Expect(err).To(MatchError(ContainSubstring("certificate secrets are missing: c1-apiserver-etcd-client, c1-etcd;")))
-	g.Expect(read(g, live)).To(BeEmpty(), "nothing is generated in vain")
+	g.Expect(read(g, live)).To(BeEmpty(), "nothing is generated needlessly")
 
 	etcd := generated(g)["c1-etcd"]
 	certificate, key := signed(g, etcd)
@@ -287,7 +287,7 @@ func TestExternalEtcd(t *testing.T) {
 	found, err := store.LookupOrGenerate(context.Background(), externalEtcd())
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(found.Expiries).To(HaveLen(4))
-	g.Expect(found.Expiries[0].Secret).To(Equal("c1-apiserver-etcd-client"), "the soonest first")
+	g.Expect(found.Expiries[0].Secret).To(Equal("c1-apiserver-etcd-client"), "soonest first")
 }
 
 func TestTrusts(t *testing.T) {

@@ -136,7 +136,7 @@ func (e *Events) follow(ctx context.Context, f *follower) {
 		}
 		if ctx.Err() == nil {
 			delay := delayAfter(err, backoff.Step())
-			ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, starting it again", "delay", delay.String())
+			ctrl.LoggerFrom(ctx).Error(err, "Watch of the cloud ended, restarting it", "delay", delay.String())
 			pause(ctx, delay)
 		}
 	}
@@ -176,7 +176,7 @@ func (e *Events) enqueueAll(ctx context.Context, scope Scope) {
 	if scope != nil {
 		known, err := scope(ctx)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "It is not known which objects belong to the cloud whose watch began, so all are reconciled")
+			ctrl.LoggerFrom(ctx).Error(err, "Reconciling all objects, because it is unknown which belong to the cloud whose watch began")
 		} else {
 			contains = known
 		}

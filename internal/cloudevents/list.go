@@ -28,7 +28,7 @@ func ListAll(reader client.Reader, list client.ObjectList) ListFunc {
 		err := meta.EachListItem(objects, func(item runtime.Object) error {
 			object, ok := item.(client.Object)
 			if !ok {
-				return fmt.Errorf("%T is no object of the API", item)
+				return fmt.Errorf("%T is not an API object", item)
 			}
 			if contains(object) {
 				requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(object)})

@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 			g.Expect(fault.IsZero()).To(Equal(test.err == nil))
 			result, err := fault.Result()
 			least := test.result.RequeueAfter
-			g.Expect(result.RequeueAfter).To(BeNumerically(">=", least), "never earlier than asked for")
+			g.Expect(result.RequeueAfter).To(BeNumerically(">=", least), "never earlier than requested")
 			g.Expect(result.RequeueAfter).To(BeNumerically("<=", time.Duration(float64(least)*(1+jitter))))
 			if test.retry {
 				g.Expect(err).To(MatchError(test.err))

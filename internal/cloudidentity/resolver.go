@@ -107,7 +107,7 @@ func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cl
 		return r.ofRemains(ctx, key)
 	}
 	if err != nil {
-		return refusal{fmt.Errorf("getting Cluster %s, which says what cloud is used: %w", key.Name, err)}
+		return refusal{fmt.Errorf("getting Cluster %s, which determines the cloud: %w", key.Name, err)}
 	}
 	reference := cluster.Spec.InfrastructureRef
 	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
@@ -119,7 +119,7 @@ func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cl
 		return r.ofRemains(ctx, key)
 	}
 	if err != nil {
-		return refusal{fmt.Errorf("getting FooCluster %s, which says what cloud is used: %w", reference.Name, err)}
+		return refusal{fmt.Errorf("getting FooCluster %s, which determines the cloud: %w", reference.Name, err)}
 	}
 	return r.OfFooCluster(ctx, fooCluster)
 }
@@ -142,7 +142,7 @@ func (r *Resolver) ofRemains(ctx context.Context, cluster client.ObjectKey) clou
 		return refusal{fmt.Errorf("listing FooClusterIdentities: %w", err)}
 	}
 	if len(identities.Items) > 0 {
-		return refusal{unauthorized("the FooCluster is gone, and with it what says which FooClusterIdentity was used; create the Cluster and its " +
+		return refusal{unauthorized("the FooCluster is gone, so it is unknown which FooClusterIdentity was used; create the Cluster and its " +
 			"FooCluster again, or remove the finalizer once nothing is left in the cloud")}
 	}
 	return r.Default

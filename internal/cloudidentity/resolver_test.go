@@ -107,7 +107,7 @@ func TestConnectionsAreKeptUntilSomethingChanges(t *testing.T) {
 	g.Expect(w.client.Get(t.Context(), client.ObjectKeyFromObject(credentials()), secret)).To(Succeed())
 	g.Expect(w.client.Get(t.Context(), client.ObjectKey{Name: "red"}, current)).To(Succeed())
 	g.Expect(w.Check(t.Context(), current)).To(Succeed())
-	g.Expect(w.made).To(HaveLen(1), "nothing has changed")
+	g.Expect(w.made).To(HaveLen(1), "nothing changed")
 	secret.Data["token"] = []byte("second")
 	g.Expect(w.client.Update(t.Context(), secret)).To(Succeed())
 	g.Expect(w.Check(t.Context(), current)).To(Succeed())
@@ -141,10 +141,10 @@ func TestRefusals(t *testing.T) {
 			w := newWorld(g, test.objects...)
 			refusing := w.OfFooCluster(t.Context(), fooCluster("red"))
 			_, err := refusing.GetInstance(t.Context(), "i1")
-			g.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "it is not said to be missing")
+			g.Expect(cloud.IsUnauthorized(err)).To(BeTrue(), "it is not reported as missing")
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 			g.Expect(refusing.DeletePool(t.Context(), "p")).To(MatchError(err))
-			g.Expect(w.made).To(BeEmpty(), "no token went anywhere")
+			g.Expect(w.made).To(BeEmpty(), "no token was sent anywhere")
 		})
 	}
 }

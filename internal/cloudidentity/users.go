@@ -91,12 +91,12 @@ func ToObjects(reader client.Reader, list client.ObjectList) handler.MapFunc {
 	return func(ctx context.Context, identity client.Object) []reconcile.Request {
 		contains, err := Scope(reader, identity.GetName())(ctx)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "What uses the identity is not told of its change")
+			ctrl.LoggerFrom(ctx).Error(err, "Could not reconcile the users of a changed identity")
 			return nil
 		}
 		requests, err := cloudevents.ListAll(reader, list)(ctx, contains)
 		if err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "What uses the identity is not told of its change")
+			ctrl.LoggerFrom(ctx).Error(err, "Could not reconcile the users of a changed identity")
 		}
 		return requests
 	}

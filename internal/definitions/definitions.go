@@ -32,8 +32,8 @@ type Error struct {
 
 // Error returns all problems in one line.
 func (e *Error) Error() string {
-	return strings.Join(e.Problems, "; ") + ": install the CRDs and the manager of one release, " +
-		"with clusterctl init or clusterctl upgrade apply; objects that are there stay as they are meanwhile"
+	return strings.Join(e.Problems, "; ") + ": install the CRDs and the manager of the same release, " +
+		"with clusterctl init or clusterctl upgrade apply; existing objects are not affected meanwhile"
 }
 
 // Check returns an *Error unless the kinds of all objects are installed, serve the version of the
@@ -54,7 +54,7 @@ func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, ob
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("look at the versions of CRD %s: %w", name, err)
+			return fmt.Errorf("read the versions of CRD %s: %w", name, err)
 		}
 		known := scheme.VersionsForGroupKind(kind.GroupKind())
 		names := make([]string, 0, len(known))
@@ -85,13 +85,13 @@ func problemsOf(crd *apiextensionsv1.CustomResourceDefinition, speaks string, kn
 		}
 	}
 	if !slices.Contains(served, speaks) {
-		problems = append(problems, fmt.Sprintf("CRD %s does not serve %s, which this manager speaks, but only %s",
+		problems = append(problems, fmt.Sprintf("CRD %s does not serve %s, which this manager needs, but only %s",
 			crd.Name, speaks, strings.Join(served, ", ")))
 	}
 	slices.Sort(stored)
 	for _, version := range slices.Compact(stored) {
 		if !slices.Contains(known, version) {
-			problems = append(problems, fmt.Sprintf("CRD %s stores objects as %s, which this manager can not convert: it knows only %s",
+			problems = append(problems, fmt.Sprintf("CRD %s stores objects as %s, which this manager cannot convert: it knows only %s",
 				crd.Name, version, strings.Join(known, ", ")))
 		}
 	}

@@ -26,8 +26,8 @@ const (
 	Reading Stage = "taking the snapshot from etcd"
 	// Checking is verifying what etcd sent.
 	Checking Stage = "checking the snapshot"
-	// Keeping is managing the temporary file.
-	Keeping Stage = "keeping the snapshot as a temporary file"
+	// Keeping is writing and reading the temporary file of the snapshot.
+	Keeping Stage = "using a temporary file for the snapshot"
 	// Storing is writing to the bucket or reading from it.
 	Storing Stage = "storing the snapshot"
 	// Pruning is deleting old snapshots.

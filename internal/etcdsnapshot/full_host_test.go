@@ -57,7 +57,7 @@ func TestFullTemporaryFolder(t *testing.T) {
 	store := openFolder(t, t.TempDir())
 	t.Setenv("TMPDIR", folder)
 	_, err := store.Take(context.Background(), etcd, named("u1", "before-v1.36.3"), plenty)
-	g.Expect(err).To(MatchError("keeping the snapshot as a temporary file: no space left on device"))
+	g.Expect(err).To(MatchError("using a temporary file for the snapshot: no space left on device"))
 	entries, err := os.ReadDir(folder)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(entries).To(BeEmpty())

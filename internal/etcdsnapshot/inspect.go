@@ -27,9 +27,9 @@ const minPage = 512
 
 const (
 	errTruncated = refusal("it ends before the hash that etcd sends last: the stream was cut off")
-	errHash      = refusal("its content does not fit the hash that etcd sent")
-	errDatabase  = refusal("it is not a sound database of etcd")
-	errTooLarge  = refusal("it is larger than etcd said that its database is")
+	errHash      = refusal("its content does not match the hash that etcd sent")
+	errDatabase  = refusal("it is not a valid etcd database")
+	errTooLarge  = refusal("it is larger than the database size that etcd reported")
 )
 
 // memberIDs returns the sorted IDs of all members, whether they have started yet or not.
@@ -61,7 +61,7 @@ func inspect(path string, members []string) (Snapshot, error) {
 		return Snapshot{}, errors.Join(errDatabase, err)
 	}
 	if !slices.Equal(found, members) {
-		return Snapshot{}, refusal(fmt.Sprintf("it knows %d members (%s), and etcd has %d (%s)",
+		return Snapshot{}, refusal(fmt.Sprintf("it lists %d members (%s), but etcd has %d (%s)",
 			len(found), strings.Join(found, ", "), len(members), strings.Join(members, ", ")))
 	}
 	return Snapshot{

@@ -111,7 +111,7 @@ func TestPruneProperty(t *testing.T) {
 		after := keys(g, store)
 		g.Expect(after).To(Equal(expected(before, all, current, keep)))
 		g.Expect(store.Prune(context.Background(), current.name, keep)).To(Succeed())
-		g.Expect(keys(g, store)).To(Equal(after), "once more changes nothing")
+		g.Expect(keys(g, store)).To(Equal(after), "a second run changes nothing")
 	})
 }
 

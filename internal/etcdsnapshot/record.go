@@ -49,7 +49,7 @@ func (n Name) record() string   { return n.base() + recordSuffix }
 func (n Name) check() error {
 	for _, part := range []string{string(n.UID), n.Cluster.Namespace, n.Cluster.Name, n.Version, n.Occasion} {
 		if part == "" || strings.HasPrefix(part, ".") || strings.ContainsAny(part, "/\\") {
-			return refusal("a snapshot is named by the UID, namespace and name of its cluster, a version and an occasion, all of them without slashes and leading dots")
+			return refusal("a snapshot needs the UID, namespace and name of its cluster, a version and an occasion, none of them with slashes or leading dots")
 		}
 	}
 	return nil

@@ -53,13 +53,13 @@ func parse(text string) (*url.URL, error) {
 	case !slices.Contains(Schemes(), parsed.Scheme):
 		return nil, refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
 	case parsed.User != nil:
-		return nil, refusal("it holds a user name or password, want none: credentials are those of the manager's environment")
+		return nil, refusal("it contains a user name or password, want none: credentials come from the manager's environment")
 	case parsed.Scheme != fileblob.Scheme && parsed.Host == "":
 		return nil, refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
 	case parsed.Scheme == fileblob.Scheme:
 		return parsed, checkFolder(parsed)
 	case parsed.Query().Has("key"):
-		return nil, refusal("it has the parameter \"key\", which would make one blob of all snapshots")
+		return nil, refusal("it has the parameter \"key\", which would store all snapshots in one blob")
 	}
 	return parsed, nil
 }
@@ -70,7 +70,7 @@ func checkFolder(parsed *url.URL) error {
 	}
 	for parameter := range parsed.Query() {
 		if parameter != "prefix" {
-			return refusal("it has the parameter " + strconv.Quote(parameter) + ", want none but prefix for a folder")
+			return refusal("it has the parameter " + strconv.Quote(parameter) + ", want only prefix for a folder")
 		}
 	}
 	return nil

@@ -37,9 +37,9 @@ func TestCheckURL(t *testing.T) {
 		"/var/snapshots":                       `its scheme is ""`,
 		"http://user:hunter2@host":             `its scheme is "http", want one of file, s3, gs, azblob`,
 		"mem://":                               `its scheme is "mem"`,
-		"s3://user:hunter2@bucket":             "it holds a user name or password",
+		"s3://user:hunter2@bucket":             "it contains a user name or password",
 		"s3://":                                "names no bucket",
-		"s3://bucket?key=one":                  "one blob of all snapshots",
+		"s3://bucket?key=one":                  "all snapshots in one blob",
 		"file://var/snapshots":                 "no absolute folder",
 		"file://./snapshots":                   "no absolute folder",
 		"file:///":                             "no absolute folder",
@@ -125,10 +125,10 @@ func TestNamesStayInTheirFolder(t *testing.T) {
 		name := named("u1", "before-1")
 		change(&name)
 		_, _, err := store.Find(context.Background(), name)
-		g.Expect(err).To(MatchError(ContainSubstring("without slashes")))
+		g.Expect(err).To(MatchError(ContainSubstring("none of them with slashes")))
 		_, err = store.Take(context.Background(), nil, name, plenty)
-		g.Expect(err).To(MatchError(ContainSubstring("without slashes")))
-		g.Expect(store.Prune(context.Background(), name, 1)).To(MatchError(ContainSubstring("without slashes")))
+		g.Expect(err).To(MatchError(ContainSubstring("none of them with slashes")))
+		g.Expect(store.Prune(context.Background(), name, 1)).To(MatchError(ContainSubstring("none of them with slashes")))
 	}
 }
 

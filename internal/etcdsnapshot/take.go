@@ -184,7 +184,7 @@ func (s *Store) compare(ctx context.Context, key, want string) error {
 		return s.failed(Storing, err)
 	}
 	if got != want {
-		return s.failed(Storing, refusal("what is read back is not what was written"))
+		return s.failed(Storing, refusal("the stored copy differs from what was written"))
 	}
 	return nil
 }

@@ -93,11 +93,11 @@ func TestTakeAndRestore(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	fill(g, etcd, "after", 100)
 
-	g.Expect(taken.Revision).To(BeEquivalentTo(101), "one for each key")
+	g.Expect(taken.Revision).To(BeEquivalentTo(101), "one per key")
 	g.Expect(taken.Keys).To(Equal(100))
 	g.Expect(taken.Members).To(HaveLen(1))
 	g.Expect(taken.EtcdVersion).To(HavePrefix("3."))
-	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
+	g.Expect(left()).To(BeEmpty(), "no temporary file is left")
 	found, ok, err := store.Find(ctx, name)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(ok).To(BeTrue())
@@ -178,7 +178,7 @@ func TestWhatIsNotWholeIsRefused(t *testing.T) {
 		"one bit of the hash":  {changed(func(whole []byte) []byte { whole[len(whole)-1] ^= 1; return whole }), string(errHash)},
 		"no database":          {changed(func([]byte) []byte { return signed(bytes.Repeat([]byte("x"), 8192)) }), string(errDatabase)},
 		"a connection reset":   {bent{etcd, func(whole []byte) io.Reader { return resetAfter(whole[:4096]) }}, "taking the snapshot from etcd: connection reset by peer"},
-		"members not in there": {otherMembers{etcd}, "it knows 1 members"},
+		"members not in there": {otherMembers{etcd}, "it lists 1 members"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -189,7 +189,7 @@ func TestWhatIsNotWholeIsRefused(t *testing.T) {
 			_, again := store.Take(context.Background(), test.etcd, snapshotName, plenty)
 			g.Expect(again.Error()).To(Equal(err.Error()))
 			g.Expect(keys(g, store)).To(BeEmpty(), "nothing is stored")
-			g.Expect(left()).To(BeEmpty(), "no temporary file stays")
+			g.Expect(left()).To(BeEmpty(), "no temporary file is left")
 		})
 	}
 }
@@ -203,10 +203,10 @@ func TestNoMoreIsTakenThanThereIsRoomFor(t *testing.T) {
 	}}
 	store := newStore(memblob.OpenBucket(nil), "mem://")
 	_, err := store.Take(context.Background(), endless, named("u1", "before-v1.36.3"), 1<<20)
-	g.Expect(err).To(MatchError("checking the snapshot: it is larger than etcd said that its database is"))
+	g.Expect(err).To(MatchError("checking the snapshot: it is larger than the database size that etcd reported"))
 	g.Expect(sent).To(BeNumerically("<", 2<<20))
 	g.Expect(keys(g, store)).To(BeEmpty(), "nothing is stored")
-	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
+	g.Expect(left()).To(BeEmpty(), "no temporary file is left")
 }
 
 // signed appends the hash that etcd would send.
@@ -235,7 +235,7 @@ func TestTakeEndsWithItsContext(t *testing.T) {
 	store := newStore(memblob.OpenBucket(nil), "mem://")
 	_, err := store.Take(ctx, stuck{etcd, func() {}}, named("u1", "before-v1.36.3"), plenty)
 	g.Expect(err).To(MatchError("taking the snapshot from etcd: it took too long"))
-	g.Expect(left()).To(BeEmpty(), "no temporary file stays")
+	g.Expect(left()).To(BeEmpty(), "no temporary file is left")
 }
 
 // stuck is an etcd that sends the beginning of a snapshot and then hangs.
@@ -321,7 +321,7 @@ func TestKilledInTheMiddleAndTriedAgain(t *testing.T) {
 			g.Expect(left()).To(HaveLen(leaves.temporaries))
 			_, ok, err := store.Find(ctx, name)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(ok).To(BeFalse(), "what is not whole is not found")
+			g.Expect(ok).To(BeFalse(), "an incomplete snapshot is not found")
 			taken, err := store.Take(ctx, etcd, name, plenty)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(keys(g, store)).To(ConsistOf(name.database(), name.record()), "nothing is left of the first try")

@@ -56,11 +56,11 @@ func text(value any) (string, bool) {
 func Changed(path *field.Path, before, after any, allowed ...string) ([]Change, error) {
 	was, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
 	if err != nil {
-		return nil, fmt.Errorf("reading what %s was: %w", path, err)
+		return nil, fmt.Errorf("reading the old value of %s: %w", path, err)
 	}
 	becomes, err := runtime.DefaultUnstructuredConverter.ToUnstructured(after)
 	if err != nil {
-		return nil, fmt.Errorf("reading what %s becomes: %w", path, err)
+		return nil, fmt.Errorf("reading the new value of %s: %w", path, err)
 	}
 	permitted := map[string]bool{}
 	for _, name := range allowed {

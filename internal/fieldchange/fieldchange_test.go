@@ -28,19 +28,19 @@ func TestChanged(t *testing.T) {
 		allowed       []string
 		want          []string
 	}{
-		"nothing changes":             {outer{A: 1}, outer{A: 1}, nil, nil},
-		"a field changes":             {outer{A: 1}, outer{A: 2}, nil, []string{"spec.a"}},
-		"a field that may":            {outer{A: 1}, outer{A: 2}, []string{"a"}, nil},
-		"a field comes":               {outer{}, outer{A: 2}, []string{"b"}, []string{"spec.a"}},
-		"a field goes":                {outer{A: 1}, outer{}, nil, []string{"spec.a"}},
-		"deep inside":                 {outer{In: &inner{B: 1, C: 2}}, outer{In: &inner{B: 2, C: 2}}, []string{"in.c"}, []string{"spec.in.b"}},
-		"deep inside what may":        {outer{In: &inner{B: 1}}, outer{In: &inner{B: 2}}, []string{"in"}, nil},
-		"an object comes":             {outer{}, outer{In: &inner{B: 1, C: 1}}, []string{"in.b"}, []string{"spec.in.c"}},
-		"an object with all that may": {outer{}, outer{In: &inner{B: 1}}, []string{"in.b"}, nil},
-		"an object with nothing":      {outer{}, outer{In: &inner{}}, nil, nil},
-		"a name that only begins so":  {outer{AB: 1}, outer{AB: 2}, []string{"a"}, []string{"spec.ab"}},
-		"a list":                      {outer{L: []int{1}}, outer{L: []int{1, 2}}, nil, []string{"spec.l"}},
-		"several, sorted":             {outer{}, outer{A: 1, L: []int{1}, AB: 1}, nil, []string{"spec.a", "spec.ab", "spec.l"}},
+		"nothing changes":                       {outer{A: 1}, outer{A: 1}, nil, nil},
+		"a field changes":                       {outer{A: 1}, outer{A: 2}, nil, []string{"spec.a"}},
+		"an allowed field":                      {outer{A: 1}, outer{A: 2}, []string{"a"}, nil},
+		"a field is added":                      {outer{}, outer{A: 2}, []string{"b"}, []string{"spec.a"}},
+		"a field is removed":                    {outer{A: 1}, outer{}, nil, []string{"spec.a"}},
+		"a nested field":                        {outer{In: &inner{B: 1, C: 2}}, outer{In: &inner{B: 2, C: 2}}, []string{"in.c"}, []string{"spec.in.b"}},
+		"a field of an allowed object":          {outer{In: &inner{B: 1}}, outer{In: &inner{B: 2}}, []string{"in"}, nil},
+		"an object is added":                    {outer{}, outer{In: &inner{B: 1, C: 1}}, []string{"in.b"}, []string{"spec.in.c"}},
+		"an object with allowed fields only":    {outer{}, outer{In: &inner{B: 1}}, []string{"in.b"}, nil},
+		"an empty object":                       {outer{}, outer{In: &inner{}}, nil, nil},
+		"a name with an allowed name as prefix": {outer{AB: 1}, outer{AB: 2}, []string{"a"}, []string{"spec.ab"}},
+		"a list":                                {outer{L: []int{1}}, outer{L: []int{1, 2}}, nil, []string{"spec.l"}},
+		"several, sorted":                       {outer{}, outer{A: 1, L: []int{1}, AB: 1}, nil, []string{"spec.a", "spec.ab", "spec.l"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -72,5 +72,5 @@ func TestValues(t *testing.T) {
 
 func TestWhatIsNoObject(t *testing.T) {
 	_, err := Changed(field.NewPath("spec"), 1, 2)
-	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("reading what spec was")))
+	NewWithT(t).Expect(err).To(MatchError(ContainSubstring("reading the old value of spec")))
 }

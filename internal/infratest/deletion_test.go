@@ -34,7 +34,7 @@ type world struct {
 	cloud      *fake.Cloud
 	cluster    *clusterv1.Cluster
 	fooCluster *infrav1.FooCluster
-	// all are the objects that a user has, and would delete.
+	// all are the objects that a user created and would delete.
 	all []client.Object
 }
 
@@ -72,7 +72,7 @@ func newWorld(ctx context.Context, withIdentity bool) *world {
 		Eventually(func(g Gomega) []string {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
 			return secret.Finalizers
-		}).Should(ConsistOf(infrav1.FooClusterIdentityFinalizer), "it cannot be lost while it is needed")
+		}).Should(ConsistOf(infrav1.FooClusterIdentityFinalizer), "it cannot be deleted while it is needed")
 	}
 	Expect(suite.SetInfrastructureProvisioned(ctx, w.cluster)).To(Succeed())
 	w.add(ctx, infratest.NewSecret(namespace, "data", infratest.UserData))
@@ -102,7 +102,7 @@ func newWorld(ctx context.Context, withIdentity bool) *world {
 	return w
 }
 
-// running names the objects whose controllers have not said yet that they are paused.
+// running names the objects whose controllers have not reported yet that they are paused.
 func (w *world) running(ctx context.Context) ([]string, error) {
 	names := []string{}
 	for _, list := range []client.ObjectList{&infrav1.FooMachineList{}, &infrav1.FooMachinePoolList{}, &infrav1.FooClusterList{}} {
@@ -118,7 +118,7 @@ func (w *world) running(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// left names what the cluster has in the cloud.
+// left names the resources that the cluster has in the cloud.
 func (w *world) left(ctx context.Context) ([]string, error) {
 	tags := cloud.Tags{"cluster.x-k8s.io/cluster": client.ObjectKeyFromObject(w.cluster).String()}
 	balancers, err := w.cloud.ListLoadBalancers(ctx, tags)
@@ -146,7 +146,8 @@ func (w *world) left(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// remaining does what Cluster API and the garbage collector would do next, and returns which objects are left.
+// remaining does what Cluster API and the garbage collector would do next, and returns the objects
+// that are left.
 func (w *world) remaining(ctx context.Context, g Gomega) []string {
 	lists := []client.ObjectList{
 		&clusterv1.MachineList{}, &clusterv1.MachinePoolList{}, &clusterv1.ClusterList{}, &infrav1.FooMachineList{},
@@ -216,7 +217,7 @@ func pointers[T any](items []T, as func(*T) client.Object) []client.Object {
 	return objects
 }
 
-// collect deletes what has lost its controller, and ends a foreground deletion.
+// collect deletes objects that lost their controller, and completes foreground deletions.
 func (w *world) collect(ctx context.Context, g Gomega, object client.Object) {
 	if controllerutil.ContainsFinalizer(object, metav1.FinalizerDeleteDependents) {
 		w.release(ctx, g, object, metav1.FinalizerDeleteDependents)
@@ -238,7 +239,8 @@ func (w *world) release(ctx context.Context, g Gomega, object client.Object, fin
 	g.Expect(client.IgnoreNotFound(suite.Client.Patch(ctx, object, client.MergeFrom(before)))).To(Succeed())
 }
 
-// deleteThrough deletes what belongs to an object that is being deleted, and then lets the object be gone.
+// deleteThrough deletes the dependents of an object that is being deleted, and then the object
+// itself.
 func (w *world) deleteThrough(ctx context.Context, g Gomega, object client.Object, finalizer string, infrastructure client.Object) {
 	if object.GetDeletionTimestamp().IsZero() {
 		return
@@ -266,7 +268,7 @@ func (w *world) deleteMachines(ctx context.Context, g Gomega, objects []client.O
 	return left
 }
 
-// beGone waits until nothing of the cluster is left anywhere.
+// beGone waits until nothing is left of the cluster.
 func (w *world) beGone(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) []string { return w.remaining(ctx, g) }).WithPolling(200 * time.Millisecond).Should(BeEmpty())
@@ -278,7 +280,7 @@ func (w *world) delete(ctx context.Context, object client.Object, options ...cli
 	Expect(client.IgnoreNotFound(suite.Client.Delete(ctx, object, options...))).To(Succeed())
 }
 
-// without removes finalizers and owner references, as somebody may do who has lost patience.
+// without removes finalizers and owner references, as an impatient user might.
 func (w *world) without(ctx context.Context, object client.Object, change func(client.Object)) {
 	GinkgoHelper()
 	Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -295,7 +297,8 @@ var _ = Describe("All of a cluster's objects", func() {
 		random.Shuffle(len(w.all), func(i, j int) { w.all[i], w.all[j] = w.all[j], w.all[i] })
 		for _, object := range w.all {
 			policy := []client.PropagationPolicy{client.PropagationPolicy(metav1.DeletePropagationBackground), client.PropagationPolicy(metav1.DeletePropagationForeground)}
-			// The garbage collector of this world knows no dependents of a Cluster's Secrets.
+			// The garbage collector of this test does not know the dependents of a Cluster's
+			// Secrets.
 			if _, ok := object.(*corev1.Secret); ok {
 				policy = policy[:1]
 			}
@@ -313,23 +316,23 @@ var _ = Describe("All of a cluster's objects", func() {
 		Entry("with an identity, history 5", true, uint64(5)),
 	)
 
-	It("are not taken from machines that are still there: the FooCluster waits, and says for which", func(ctx SpecContext) {
+	It("are not deleted while machines exist: the FooCluster waits and names the machines", func(ctx SpecContext) {
 		w := newWorld(ctx, false)
 		w.delete(ctx, w.fooCluster)
 		Eventually(func(g Gomega) string {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(w.fooCluster), w.fooCluster)).To(Succeed())
 			return conditions.GetMessage(w.fooCluster, infrav1.DeletingCondition)
 		}).Should(And(HavePrefix("waiting for FooMachine m1, FooMachine m2, "), HaveSuffix(" and others to be deleted")))
-		Expect(w.left(ctx)).To(HaveLen(5), "nothing is taken from a cluster that is in use")
+		Expect(w.left(ctx)).To(HaveLen(5), "nothing is deleted from a cluster that is in use")
 		w.delete(ctx, w.cluster)
 		w.delete(ctx, infratest.NewSecret(w.namespace, "data", ""))
 		w.beGone(ctx)
 	})
 
-	It("can be deleted while paused, and are gone once that ends", func(ctx SpecContext) {
+	It("can be deleted while paused, and are gone once the pause ends", func(ctx SpecContext) {
 		w := newWorld(ctx, true)
 		w.without(ctx, w.cluster, func(o client.Object) { o.(*clusterv1.Cluster).Spec.Paused = ptr.To(true) })
-		Eventually(w.running).WithContext(ctx).Should(BeEmpty(), "each controller must know of the pause before the first deletion")
+		Eventually(w.running).WithContext(ctx).Should(BeEmpty(), "each controller must know about the pause before the first deletion")
 		for _, object := range w.all {
 			w.delete(ctx, object)
 		}
@@ -338,7 +341,7 @@ var _ = Describe("All of a cluster's objects", func() {
 		w.beGone(ctx)
 	})
 
-	It("are gone though the Cluster was removed by force, and owner references are missing", func(ctx SpecContext) {
+	It("are deleted even if the Cluster was removed by force and owner references are missing", func(ctx SpecContext) {
 		w := newWorld(ctx, true)
 		for _, object := range w.all {
 			if kind := kindOf(object); kind == "FooMachine" || kind == "FooCluster" {
@@ -353,7 +356,7 @@ var _ = Describe("All of a cluster's objects", func() {
 		w.beGone(ctx)
 	})
 
-	It("can be deleted though their identity never existed", func(ctx SpecContext) {
+	It("can be deleted even if their identity never existed", func(ctx SpecContext) {
 		namespace, err := suite.Namespace(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		w := &world{namespace: namespace, cloud: suite.Cloud, cluster: infratest.NewCluster(namespace, "one")}

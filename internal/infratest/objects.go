@@ -19,7 +19,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// KubernetesVersion is one that the fake cloud has an image of.
+// KubernetesVersion is a version that the fake cloud has an image for.
 const KubernetesVersion = "v1.36.3"
 
 // UserData is the bootstrap data of all Secrets.
@@ -33,7 +33,8 @@ func NewCluster(namespace, name string) *clusterv1.Cluster {
 	}
 }
 
-// NewFooCluster is a FooCluster as Cluster API leaves it: owned by the Cluster of the same name, which must exist.
+// NewFooCluster is a FooCluster after Cluster API has adopted it: owned by the Cluster of the same
+// name, which must exist.
 func NewFooCluster(cluster *clusterv1.Cluster) *infrav1.FooCluster {
 	return &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{
 		Namespace: cluster.Namespace,
@@ -45,7 +46,8 @@ func NewFooCluster(cluster *clusterv1.Cluster) *infrav1.FooCluster {
 	}}
 }
 
-// NewMachine is a Machine of a Cluster that refers to a FooMachine of the same name and has no bootstrap data yet.
+// NewMachine is a Machine of a Cluster that refers to a FooMachine of the same name and has no
+// bootstrap data yet.
 func NewMachine(cluster *clusterv1.Cluster, name string) *clusterv1.Machine {
 	return &clusterv1.Machine{
 		ObjectMeta: metav1.ObjectMeta{
@@ -62,7 +64,8 @@ func NewMachine(cluster *clusterv1.Cluster, name string) *clusterv1.Machine {
 	}
 }
 
-// NewFooMachine is a FooMachine as Cluster API leaves it: controlled by the Machine of the same name, which must exist.
+// NewFooMachine is a FooMachine after Cluster API has adopted it: controlled by the Machine of the
+// same name, which must exist.
 func NewFooMachine(machine *clusterv1.Machine) *infrav1.FooMachine {
 	return &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{
 		Namespace: machine.Namespace,
@@ -74,7 +77,8 @@ func NewFooMachine(machine *clusterv1.Machine) *infrav1.FooMachine {
 	}}
 }
 
-// NewMachinePool is a MachinePool of a Cluster that refers to a FooMachinePool and a Secret of the same name.
+// NewMachinePool is a MachinePool of a Cluster that refers to a FooMachinePool and a Secret of the
+// same name.
 func NewMachinePool(cluster *clusterv1.Cluster, name string, replicas int32) *clusterv1.MachinePool {
 	machine := NewMachine(cluster, name).Spec
 	machine.InfrastructureRef = infraRef("FooMachinePool", name)
@@ -91,7 +95,8 @@ func NewMachinePool(cluster *clusterv1.Cluster, name string, replicas int32) *cl
 	}
 }
 
-// NewFooMachinePool is a FooMachinePool as Cluster API leaves it: controlled by the MachinePool of the same name.
+// NewFooMachinePool is a FooMachinePool after Cluster API has adopted it: controlled by the
+// MachinePool of the same name.
 func NewFooMachinePool(machinePool *clusterv1.MachinePool) *infrav1.FooMachinePool {
 	return &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{
 		Namespace: machinePool.Namespace,
@@ -121,8 +126,8 @@ func (s *Suite) SetInfrastructureProvisioned(ctx context.Context, cluster *clust
 	return nil
 }
 
-// CreateMachineFor does what Cluster API does for a FooMachine of a pool: it makes a Machine of the same name, with a
-// finalizer as Cluster API sets one, and makes it the controller of the FooMachine.
+// CreateMachineFor does what Cluster API does for a FooMachine of a pool: it creates a Machine of
+// the same name with Cluster API's finalizer, and makes it the controller of the FooMachine.
 func (s *Suite) CreateMachineFor(ctx context.Context, cluster *clusterv1.Cluster, fooMachine *infrav1.FooMachine) (*clusterv1.Machine, error) {
 	machine := NewMachine(cluster, fooMachine.Name)
 	machine.Labels = fooMachine.Labels
@@ -144,7 +149,7 @@ func (s *Suite) CreateMachineFor(ctx context.Context, cluster *clusterv1.Cluster
 	return machine, nil
 }
 
-// setMachinePool makes the MachinePool that the label names the controller of a Machine.
+// setMachinePool makes the MachinePool named by the label the controller of a Machine.
 func (s *Suite) setMachinePool(ctx context.Context, machine *clusterv1.Machine) error {
 	name, ok := machine.Labels[clusterv1.MachinePoolNameLabel]
 	if !ok {
@@ -160,7 +165,8 @@ func (s *Suite) setMachinePool(ctx context.Context, machine *clusterv1.Machine) 
 	return nil
 }
 
-// SetMachineAvailable does what Cluster API does for a Machine whose Node is ready, and for one whose Node is not any more.
+// SetMachineAvailable does what Cluster API does for a Machine whose Node became ready, or is no
+// longer ready.
 func (s *Suite) SetMachineAvailable(ctx context.Context, machine *clusterv1.Machine, status metav1.ConditionStatus) error {
 	before := machine.DeepCopy()
 	machine.Status.NodeRef = clusterv1.MachineNodeReference{Name: machine.Name}

@@ -1,10 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package infratest is what the tests of the infrastructure controllers share: a manager with a fake cloud against a
-// real API server, and the writes that Cluster API's own controllers would do.
+// Package infratest holds what the tests of the infrastructure controllers share: a manager with a
+// fake cloud and a real API server, and the writes that Cluster API's own controllers would make.
 //
-// Limits: it is imported by tests only. No controller of Cluster API runs, so a test does their part step by step.
+// Limits: only tests import it. No controller of Cluster API runs, so a test performs their work
+// step by step.
 package infratest
 
 import (
@@ -28,7 +29,7 @@ import (
 
 // Suite is a running API server with a manager and a fake cloud.
 type Suite struct {
-	// Client reads and writes past any cache.
+	// Client reads and writes without a cache.
 	Client client.Client
 	// Cloud is the fake cloud of all controllers.
 	Cloud *fake.Cloud
@@ -38,10 +39,10 @@ type Suite struct {
 	stopped     chan error
 }
 
-// SetupFunc adds the controllers that a test is about.
+// SetupFunc adds the controllers under test.
 type SetupFunc func(ctx context.Context, mgr ctrl.Manager, cloud *fake.Cloud, events *cloudevents.Events) error
 
-// Run runs the specs of a package against a suite of their own, which stands in suite while they run.
+// Run runs the specs of a package against a new Suite, which suite points to while they run.
 func Run(t *testing.T, name string, suite **Suite, setup SetupFunc) {
 	gomega.RegisterFailHandler(ginkgo.Fail)
 	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
@@ -55,7 +56,8 @@ func Run(t *testing.T, name string, suite **Suite, setup SetupFunc) {
 	ginkgo.RunSpecs(t, name)
 }
 
-// Start starts an API server, a manager and what setup adds to it. The caller must Stop the suite.
+// Start starts an API server, a manager and whatever setup adds to it. The caller must Stop the
+// suite.
 func Start(ctx context.Context, setup SetupFunc) (*Suite, error) {
 	environment, err := envtestenv.Start(ctx)
 	if err != nil {
@@ -74,7 +76,7 @@ func startManager(environment *envtestenv.Environment, setup SetupFunc) (*Suite,
 		return nil, err
 	}
 	cloud := fake.New(fake.Options{})
-	// A short backoff, so that a test that drops the watch need not wait for it.
+	// The backoff is short, so that a test that drops the watch need not wait.
 	events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	if err := mgr.Add(events); err != nil {
 		return nil, fmt.Errorf("add the events of the cloud: %w", err)
@@ -103,7 +105,7 @@ func (s *Suite) Stop() error {
 	return errors.Join(err, s.environment.Stop())
 }
 
-// Namespace makes a namespace of its own for a test.
+// Namespace creates a separate namespace for a test.
 func (s *Suite) Namespace(ctx context.Context) (string, error) {
 	return s.environment.CreateNamespace(ctx, "test")
 }

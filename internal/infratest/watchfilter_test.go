@@ -61,7 +61,7 @@ func addAll(ctx context.Context, mgr ctrl.Manager, c *fake.Cloud, events *cloude
 	return machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: clouds, Events: events, WatchFilterValue: filter})
 }
 
-// A finalizer is the first thing that a controller writes.
+// A finalizer is a controller's first write.
 var _ = DescribeTable("objects with the label of the filter, and no others, are reconciled",
 	func(ctx SpecContext, create func(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object) {
 		namespace, err := suite.Namespace(ctx)
@@ -75,7 +75,7 @@ var _ = DescribeTable("objects with the label of the filter, and no others, are 
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 			return object.GetFinalizers()
 		}
-		suite.Cloud.DropWatches() // makes the controllers look at all objects that they know
+		suite.Cloud.DropWatches() // makes the controllers reconcile all objects that they know
 		Eventually(finalizers).WithArguments(mine).ShouldNot(BeEmpty(), "the label matches")
 		Consistently(finalizers, "1s").WithArguments(other).Should(BeEmpty(), "the label does not match")
 	},
@@ -85,7 +85,8 @@ var _ = DescribeTable("objects with the label of the filter, and no others, are 
 	Entry("FooClusterIdentity", createIdentity),
 )
 
-// createIdentity creates an identity whose Secret, and a FooCluster that is gone, lead the controller to it.
+// createIdentity creates an identity that the controller finds through its Secret and through a
+// deleted FooCluster.
 func createIdentity(ctx context.Context, owner *clusterv1.Cluster, name string, labels map[string]string) client.Object {
 	GinkgoHelper()
 	object := newIdentity(owner.Namespace, name)

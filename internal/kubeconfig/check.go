@@ -25,7 +25,7 @@ type InvalidError struct {
 }
 
 func (e *InvalidError) Error() string {
-	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it to have another one made",
+	return fmt.Sprintf("kubeconfig secret %s: data[%q] %s; correct the secret, or delete it so that it is created again",
 		e.Secret, secret.KubeconfigDataName, e.Problem)
 }
 

@@ -28,7 +28,7 @@ import (
 
 // ErrNoKey is returned if a kubeconfig has to be created but the certificate authority's key is not
 // there to sign it.
-var ErrNoKey = errors.New("there is no kubeconfig secret, and no key of the cluster's certificate authority to make one with: provide the kubeconfig secret as well")
+var ErrNoKey = errors.New("there is no kubeconfig secret, and no key of the cluster's certificate authority to create one with: provide the kubeconfig secret as well")
 
 // Store reads and writes kubeconfig secrets.
 type Store struct {
@@ -113,7 +113,7 @@ func (r Request) generate(server string) ([]byte, error) {
 		capikubeconfig.KeyEncryptionAlgorithm(r.Algorithm),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("making a kubeconfig: %w", err)
+		return nil, fmt.Errorf("creating a kubeconfig: %w", err)
 	}
 	data, err := clientcmd.Write(*config)
 	if err != nil {

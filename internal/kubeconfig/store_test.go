@@ -142,7 +142,7 @@ func TestRenewal(t *testing.T) {
 
 	request.Now = halfLife.Add(-time.Minute)
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
-	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion), "nothing is written before half its life is over")
+	g.Expect(read(g, live).ResourceVersion).To(Equal(made.ResourceVersion), "nothing is written in the first half of its lifetime")
 
 	request.Now = halfLife.Add(time.Minute)
 	g.Expect(store.Ensure(context.Background(), request)).To(Succeed())
@@ -154,7 +154,7 @@ func TestRenewal(t *testing.T) {
 	g.Expect(after.AuthInfos["c1-admin"].ClientCertificateData).NotTo(Equal(before.AuthInfos["c1-admin"].ClientCertificateData))
 
 	request.Authority.Key = nil
-	g.Expect(store.Ensure(context.Background(), request)).To(Succeed(), "without a key nothing can be renewed")
+	g.Expect(store.Ensure(context.Background(), request)).To(Succeed(), "nothing can be renewed without a key")
 	g.Expect(read(g, live).ResourceVersion).To(Equal(renewed.ResourceVersion))
 }
 
@@ -202,7 +202,7 @@ func TestOwnerIsRestored(t *testing.T) {
 }
 
 func TestNotForThisCluster(t *testing.T) {
-	way := "; correct the secret, or delete it to have another one made"
+	way := "; correct the secret, or delete it so that it is created again"
 	tests := map[string]struct {
 		change func(g *WithT, config *api.Config)
 		kind   corev1.SecretType

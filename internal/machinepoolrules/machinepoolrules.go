@@ -21,7 +21,8 @@ import (
 // percentage matches 0% to 100%.
 var percentage = regexp.MustCompile(`^(100|[1-9]?[0-9])%$`)
 
-// Validate returns what is wrong with the spec of a FooMachinePool, or of a FooMachinePoolTemplate at another path.
+// Validate returns what is wrong with the spec of a FooMachinePool, or of a FooMachinePoolTemplate
+// at another path.
 func Validate(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
 	errs := validateStrategy(&spec.Strategy, path.Child("strategy"))
 	if len(spec.ProviderIDList) > infrav1.MaxPoolReplicas {
@@ -58,7 +59,7 @@ func validateStrategy(strategy *infrav1.FooMachinePoolStrategy, path *field.Path
 	if len(errs) == 0 && strategy.MaxSurge != nil && isZero(strategy.MaxSurge) &&
 		(strategy.MaxUnavailable == nil || isZero(strategy.MaxUnavailable)) {
 		errs = append(errs, field.Invalid(path.Child("maxSurge"), strategy.MaxSurge.String(),
-			"must not be zero while maxUnavailable is, which is its default: nothing could ever be replaced"))
+			"must not be zero while maxUnavailable is zero, its default: nothing could ever be replaced"))
 	}
 	switch strategy.DeletePolicy {
 	case "", infrav1.RandomDeletePolicy, infrav1.NewestDeletePolicy, infrav1.OldestDeletePolicy:
@@ -99,11 +100,11 @@ func Unwise(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList 
 	path = path.Child("strategy")
 	var unwise field.ErrorList
 	if all := spec.Strategy.MaxUnavailable; all != nil && *all == intstr.FromString("100%") {
-		unwise = append(unwise, field.Invalid(path.Child("maxUnavailable"), all.String(), "a rollout may take all instances away at once"))
+		unwise = append(unwise, field.Invalid(path.Child("maxUnavailable"), all.String(), "a rollout may remove all instances at once"))
 	}
 	if seconds := spec.Strategy.NodeJoinTimeoutSeconds; seconds > 0 && seconds < leastJoinSeconds {
 		unwise = append(unwise, field.Invalid(path.Child("nodeJoinTimeoutSeconds"), seconds,
-			fmt.Sprintf("an instance that takes longer than others is replaced; most need %d seconds", leastJoinSeconds)))
+			fmt.Sprintf("instances that take longer than this are replaced; most need %d seconds", leastJoinSeconds)))
 	}
 	return unwise
 }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/certs"
 )
 
-// authority signs the certificates of one management cluster. Its key is held in memory only.
+// authority signs the certificates of one management cluster. Its key exists in memory only.
 type authority struct {
 	cert *x509.Certificate
 	key  crypto.Signer
@@ -34,7 +34,7 @@ func newAuthority(name string) (*authority, error) {
 	}
 	cert, err := certutil.NewSelfSignedCACert(certutil.Config{CommonName: name}, key)
 	if err != nil {
-		return nil, fmt.Errorf("make certificate authority %s: %w", name, err)
+		return nil, fmt.Errorf("create certificate authority %s: %w", name, err)
 	}
 	return &authority{cert: cert, key: key}, nil
 }
@@ -50,7 +50,8 @@ func (a *authority) client(user string, groups ...string) (identity, error) {
 	return a.issue(certs.Config{CommonName: user, Organization: groups, Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
 }
 
-// server returns an identity for a server on this machine, which can also show it as a client to its peers.
+// server returns an identity for a server on this machine. The server can also use it as a client
+// of its peers.
 func (a *authority) server(name string) (identity, error) {
 	return a.issue(certs.Config{
 		CommonName: name,

@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
-// Names of the processes, and so of their logs.
+// Names of the processes and of their logs.
 const (
 	// EtcdProcess is the etcd of the management cluster.
 	EtcdProcess = "management-etcd"
@@ -28,11 +28,11 @@ const (
 	ControllerManagerProcess = "management-controller-manager"
 )
 
-// Options of a management cluster. All are required but Port.
+// Options of a management cluster. All except Port are required.
 type Options struct {
 	// Programs is the folder that holds etcd, kube-apiserver and kube-controller-manager.
 	Programs string
-	// Dir holds the data and the certificates. What is there from an earlier start is used again.
+	// Dir holds the data and the certificates. Data from an earlier start is used again.
 	Dir string
 	// Kubeconfig is the path that the administrator's kubeconfig is written to.
 	Kubeconfig string
@@ -49,7 +49,7 @@ type Cluster struct {
 	files     pki
 	url       string
 	admin     *rest.Config
-	// aggregated are the installed ClusterRoles whose rules a controller collects from others.
+	// aggregated lists the installed ClusterRoles whose rules a controller collects from others.
 	aggregated sets.Set[string]
 }
 
@@ -87,10 +87,12 @@ func Start(ctx context.Context, options Options) (*Cluster, error) {
 	return c, options.Supervisor.Start(ctx, apiServer)
 }
 
-// Config returns the administrator's client configuration, without rate limits. The caller may change it.
+// Config returns the administrator's client configuration, without rate limits. The caller may
+// change it.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.admin) }
 
-// WriteKubeconfig writes a kubeconfig for a user with these groups to path, readable by its owner only.
+// WriteKubeconfig writes a kubeconfig for a user with these groups to path, readable by its owner
+// only.
 func (c *Cluster) WriteKubeconfig(path, user string, groups ...string) error {
 	_, err := c.writeKubeconfig(path, user, groups...)
 	return err
@@ -118,7 +120,7 @@ func (c *Cluster) writeKubeconfig(path, user string, groups ...string) (*rest.Co
 	return restConfig, nil
 }
 
-// pki are the files that etcd and the API server read.
+// pki holds the paths of the files that etcd and the API server read.
 type pki struct {
 	ca                          string
 	etcd, apiServer, etcdClient keyFiles
@@ -201,20 +203,21 @@ func (c *Cluster) apiServer(etcdPort, port int) (supervisor.Process, error) {
 			"--service-account-key-file=" + files.serviceAccount.cert,
 			"--service-account-signing-key-file=" + files.serviceAccount.key,
 			"--service-cluster-ip-range=10.96.0.0/16",
-			// Nothing runs a proxy for Services here: webhooks that are called through one are reached at its endpoints.
+			// No proxy for Services runs here, so the API server calls a webhook's Service at its
+			// endpoints.
 			"--enable-aggregator-routing=true",
-			// There is one API server and nobody looks for it through the kubernetes Service.
+			// There is only one API server, and nobody looks it up through the kubernetes Service.
 			"--endpoint-reconciler-type=none",
 			"--profiling=false",
 		},
-		// At the start it would collect garbage for a third of its time.
+		// Otherwise it would spend a third of its time at startup on garbage collection.
 		Env:   []string{"GOGC=400"},
 		Ready: ready,
 	}, nil
 }
 
-// controllerManager runs the controllers that Cluster API relies on: deletion follows owner references, namespaces
-// go away, and the role of Cluster API's core is made of those of its providers.
+// controllerManager runs the controllers that Cluster API relies on: they delete owned objects and
+// namespaces, and build the role of Cluster API's core from the roles of its providers.
 func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Process, error) {
 	ready, err := c.probe(secureURL(port)+"/healthz", keyFiles{})
 	if err != nil {
@@ -234,8 +237,9 @@ func (c *Cluster) controllerManager(kubeconfig string, port int) (supervisor.Pro
 	}, nil
 }
 
-// StartControllerManager starts the garbage collector and its like, and returns once the providers have their rights.
-// Call it between installing and starting the providers: it learns of later CRDs only every 30 s.
+// StartControllerManager starts the garbage collector and other controllers, and returns once the
+// providers have their permissions. Call it between installing and starting the providers: it
+// discovers later CRDs only every 30 s.
 func (c *Cluster) StartControllerManager(ctx context.Context) error {
 	ports, err := freePorts(ctx, 1)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
-// podOnly are the kinds of components that only make sense for a provider that runs in a pod.
+// podOnly lists the kinds of components that only make sense for a provider that runs in a pod.
 var podOnly = map[string]bool{
 	"Deployment": true, "PodDisruptionBudget": true, "NetworkPolicy": true, "Secret": true,
 	"Service": true, "Certificate": true, "Issuer": true,
 }
 
-// readComponents reads the components of a provider without those for pods.
+// readComponents reads the components of a provider except those of podOnly kinds.
 func readComponents(path string) ([]*unstructured.Unstructured, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -56,7 +56,7 @@ func decodeComponents(content []byte) ([]*unstructured.Unstructured, error) {
 	}
 }
 
-// webhookServer is where the webhooks of a provider are served.
+// webhookServer is the server of a provider's webhooks.
 type webhookServer struct {
 	// url without a path.
 	url string
@@ -64,8 +64,9 @@ type webhookServer struct {
 	ca []byte
 }
 
-// redirect makes the API server call the webhooks of CRDs and of webhook configurations at the server, instead of
-// through a Service. It returns how many it changed. Objects of other kinds stay as they are.
+// redirect makes the API server call the webhooks of CRDs and webhook configurations at the server
+// instead of through a Service. It returns the number of changes, and leaves objects of other kinds
+// as they are.
 func (w webhookServer) redirect(object *unstructured.Unstructured) (int, error) {
 	switch object.GetKind() {
 	case "CustomResourceDefinition":

@@ -16,8 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Register has Cluster API call the hooks of a provider that is a runtime extension, and returns once Cluster API knows them.
-// Call it when the provider and Cluster API's core run. For a provider that is none it does nothing.
+// Register makes Cluster API call the hooks of a provider that is a runtime extension, and returns
+// once Cluster API knows them. Call it once the provider and Cluster API's core are running. For
+// any other provider it does nothing.
 func (p *InstalledProvider) Register(ctx context.Context) error {
 	if p.provider.ExtensionConfig == "" {
 		return nil
@@ -50,7 +51,7 @@ func (p *InstalledProvider) Register(ctx context.Context) error {
 	})
 }
 
-// redirect has an ExtensionConfig name the process instead of a Service, and gives it the settings.
+// redirect makes an ExtensionConfig name the process instead of a Service, and adds the settings.
 func (p *InstalledProvider) redirect(config *unstructured.Unstructured) error {
 	config.SetAnnotations(nil)
 	if err := unstructured.SetNestedMap(config.Object, map[string]any{

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// fieldOwner is the field manager of all that the package applies.
+// fieldOwner is the field manager of everything that the package applies.
 const fieldOwner = client.FieldOwner("foo-quickstart")
 
-// applyLimit is how many objects are applied at the same time.
+// applyLimit is how many objects are applied in parallel.
 const applyLimit = 8
 
 // client returns the administrator's client for the kinds that this package installs.
@@ -34,7 +34,8 @@ func (c *Cluster) client() (client.WithWatch, error) {
 	return client.NewWithWatch(c.Config(), client.Options{Scheme: scheme})
 }
 
-// install applies the objects, namespaces before all else, and returns once the API server serves all their CRDs.
+// install applies the objects, namespaces first, and returns once the API server serves all their
+// CRDs.
 func (c *Cluster) install(ctx context.Context, objects []*unstructured.Unstructured) error {
 	kube, err := c.client()
 	if err != nil {
@@ -70,7 +71,8 @@ func (c *Cluster) install(ctx context.Context, objects []*unstructured.Unstructu
 }
 
 func apply(ctx context.Context, kube client.Client, object *unstructured.Unstructured) error {
-	// What is applied belongs to this program alone, so what an earlier start or a provider has changed is taken back.
+	// This program owns what it applies, so changes by an earlier start or by a provider are
+	// reverted.
 	err := kube.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), fieldOwner, client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("apply %s %s: %w", object.GetKind(), object.GetName(), err)
@@ -86,8 +88,8 @@ func waitEstablished(ctx context.Context, kube client.WithWatch, names sets.Set[
 	})
 }
 
-// waitAggregated returns once the rules of all the ClusterRoles have been collected from others. A provider that
-// starts before that is refused everything, and tries again only after ever longer pauses.
+// waitAggregated returns once the rules of all the ClusterRoles have been aggregated. A provider
+// that starts earlier is denied everything, and retries only after ever longer pauses.
 func waitAggregated(ctx context.Context, kube client.WithWatch, names sets.Set[string]) error {
 	return waitFor(ctx, kube, &rbacv1.ClusterRoleList{}, names, func(object client.Object) bool {
 		role, ok := object.(*rbacv1.ClusterRole)
@@ -95,13 +97,13 @@ func waitAggregated(ctx context.Context, kube client.WithWatch, names sets.Set[s
 	})
 }
 
-// waitFor watches a kind and returns once a condition holds for all objects of the names.
+// waitFor watches a kind and returns once a condition holds for all named objects.
 func waitFor(ctx context.Context, kube client.WithWatch, list client.ObjectList, names sets.Set[string], holds func(client.Object) bool) error {
 	waiting := names.Clone()
 	if waiting.Len() == 0 {
 		return nil
 	}
-	// A watch without a resource version starts with what is there.
+	// A watch without a resource version starts with the existing objects.
 	watcher, err := kube.Watch(ctx, list)
 	if err != nil {
 		return fmt.Errorf("watch %T: %w", list, err)

@@ -28,8 +28,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
-// TestManagementCluster brings up everything that the package can run, and shows that it does its work: the webhooks
-// of Cluster API default, validate and convert, its providers have the rights they need, and deletion follows owners.
+// TestManagementCluster brings up everything that the package can run and checks that it works: the
+// webhooks of Cluster API default, validate and convert, its providers have the permissions that
+// they need, and owned objects are deleted.
 func TestManagementCluster(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
@@ -66,7 +67,8 @@ func TestManagementCluster(t *testing.T) {
 		old.SetGroupVersionKind(bootstrapv1.GroupVersion.WithKind("KubeadmConfig"))
 		old.SetAPIVersion("bootstrap.cluster.x-k8s.io/v1beta1")
 		g.Expect(kube.Get(ctx, client.ObjectKeyFromObject(config), old)).To(Succeed())
-		// Each version shapes extra arguments in its own way, so this shows that a webhook has converted them.
+		// Each version shapes extra arguments in its own way, so this shows that a webhook has
+		// converted them.
 		arguments, _, err := unstructured.NestedMap(old.Object, "spec", "clusterConfiguration", "apiServer", "extraArgs")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(arguments).To(Equal(map[string]any{"v": "2"}))
@@ -81,7 +83,7 @@ func TestManagementCluster(t *testing.T) {
 		}).WithTimeout(time.Minute).Should(Succeed(), "the core provider did not add its finalizer")
 	})
 
-	t.Run("what a deleted object owned is deleted", func(t *testing.T) {
+	t.Run("objects that a deleted object owned are deleted", func(t *testing.T) {
 		g := NewWithT(t)
 		owner := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "owner"}}
 		g.Expect(kube.Create(ctx, owner)).To(Succeed())
@@ -96,12 +98,13 @@ func TestManagementCluster(t *testing.T) {
 	})
 }
 
-// startAll starts the management cluster with the core and the bootstrap provider, and stops it when the test ends.
+// startAll starts the management cluster with the core and the bootstrap provider, and stops it
+// when the test ends.
 func startAll(ctx context.Context, t *testing.T, g Gomega) client.Client {
 	bin, err := filepath.Abs("../../bin")
 	g.Expect(err).NotTo(HaveOccurred())
 	programs := os.Getenv("KUBEBUILDER_ASSETS")
-	g.Expect(programs).NotTo(BeEmpty(), "KUBEBUILDER_ASSETS must name the folder of etcd and kube-apiserver")
+	g.Expect(programs).NotTo(BeEmpty(), "KUBEBUILDER_ASSETS must name the folder with etcd and kube-apiserver")
 
 	dir := t.TempDir()
 	sup := supervisor.New(supervisor.Options{LogDir: dir, PIDDir: dir, Notify: func(event supervisor.Event) {
@@ -109,7 +112,7 @@ func startAll(ctx context.Context, t *testing.T, g Gomega) client.Client {
 	}})
 	t.Cleanup(func() {
 		if err := sup.Stop(); err != nil {
-			t.Log(err) // a provider that takes more than its few seconds is killed
+			t.Log(err) // a provider that takes more than a few seconds to stop is killed
 		}
 	})
 	began := time.Now()

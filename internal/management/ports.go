@@ -15,15 +15,16 @@ import (
 const (
 	loopback = "127.0.0.1"
 
-	// Ports are taken from below those that the kernel gives to outgoing connections: between the choice of a port and the
-	// start of the program that listens on it, none of them can take it.
+	// Ports are chosen below the range that the kernel assigns to outgoing connections. No such
+	// connection can take a port between its choice and the start of the program that listens on
+	// it.
 	firstPort = 20000
 	portCount = 10000
-	// portStride has programs that run at the same time begin at other ports.
+	// portStride makes concurrently running programs start at different ports.
 	portStride = 61
 )
 
-// tried counts the ports that this program has looked at, so that it hands out none twice.
+// tried counts the ports that this program has checked, so that it hands out none twice.
 var tried atomic.Int32
 
 // freePorts returns count TCP ports that nothing listens on at this moment.
@@ -42,7 +43,7 @@ func freePorts(ctx context.Context, count int) ([]int, error) {
 			return ports, nil
 		}
 	}
-	return nil, fmt.Errorf("find %d free ports of %s: none of %d to %d is free", count, loopback, firstPort, firstPort+portCount-1)
+	return nil, fmt.Errorf("find %d free ports on %s: not enough of %d to %d are free", count, loopback, firstPort, firstPort+portCount-1)
 }
 
 func hostPort(port int) string { return net.JoinHostPort(loopback, strconv.Itoa(port)) }

@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// probe returns a function that returns nil when url answers 200. It trusts the cluster's own authority, and shows a
-// client certificate if there is one.
+// probe returns a function that returns nil when url answers 200. It trusts the cluster's own
+// authority, and presents a client certificate if there is one.
 func (c *Cluster) probe(url string, client keyFiles) (func(context.Context) error, error) {
 	roots := x509.NewCertPool()
 	roots.AddCert(c.authority.cert)
@@ -31,7 +31,7 @@ func (c *Cluster) probe(url string, client keyFiles) (func(context.Context) erro
 	return get(&http.Client{Timeout: time.Second, Transport: &http.Transport{TLSClientConfig: config}}, url), nil
 }
 
-// adminProbe is a probe of the API server by the administrator.
+// adminProbe probes the API server as the administrator.
 func (c *Cluster) adminProbe(path string) (func(context.Context) error, error) {
 	client, err := rest.HTTPClientFor(c.admin)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Cluster) adminProbe(path string) (func(context.Context) error, error) {
 	return get(client, c.url+path), nil
 }
 
-// plainProbe is a probe of a health endpoint without TLS.
+// plainProbe probes a health endpoint without TLS.
 func plainProbe(url string) func(context.Context) error {
 	return get(&http.Client{Timeout: time.Second, Transport: &http.Transport{}}, url)
 }

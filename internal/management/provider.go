@@ -15,24 +15,25 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
-// providerStopTimeout is short: all that a provider knows is in the API server, so one that waits in vain for something to
-// end, as where it could not start well, loses nothing when it is killed.
+// providerStopTimeout is short: a provider keeps all its state in the API server, so killing one
+// that does not stop, for example after a failed start, loses nothing.
 const providerStopTimeout = 3 * time.Second
 
 // Provider is a Cluster API provider to run as a process.
 type Provider struct {
-	// Name of the process, and of its log.
+	// Name of the process and of its log.
 	Name string
 	// Program is the path of the provider's manager.
 	Program string
-	// Components is the path of the YAML that its release installs. Its ServiceAccount is who the process runs as.
+	// Components is the path of the YAML that its release installs. The process runs as its
+	// ServiceAccount.
 	Components string
-	// ExtensionConfig is the path of the YAML that has Cluster API call the provider, if it is a runtime extension, and
-	// Settings are the settings in it. With none it is no runtime extension.
+	// ExtensionConfig is the path of the YAML that registers a runtime extension with Cluster API,
+	// and Settings are its settings. It is empty for other providers.
 	ExtensionConfig string
 	Settings        map[string]string
-	// Args are added to those that every provider understands: --kubeconfig, --health-addr, --diagnostics-address,
-	// and, if it has webhooks, --webhook-port and --webhook-cert-dir.
+	// Args are added to the flags that every provider understands: --kubeconfig, --health-addr,
+	// --diagnostics-address, and, if it has webhooks, --webhook-port and --webhook-cert-dir.
 	Args []string
 }
 
@@ -41,11 +42,12 @@ type InstalledProvider struct {
 	cluster  *Cluster
 	provider Provider
 	process  supervisor.Process
-	// url of its webhooks and hooks, without a path.
+	// url is the address of its webhooks and hooks, without a path.
 	url string
 }
 
-// Install applies the provider's components, with its webhooks directed to the process that Start will start.
+// Install applies the provider's components and directs its webhooks to the process that Start will
+// run.
 func (c *Cluster) Install(ctx context.Context, provider Provider) (*InstalledProvider, error) {
 	objects, err := readComponents(provider.Components)
 	if err != nil {

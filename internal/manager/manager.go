@@ -120,7 +120,8 @@ func (p Program) checkRoles(opts *options.Options) error {
 	return nil
 }
 
-// NewScheme returns a scheme that knows the kinds of Kubernetes, of Cluster API and of Foo, in all versions.
+// NewScheme returns a scheme that knows the kinds of Kubernetes, of Cluster API and of Foo, in all
+// versions.
 func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{

@@ -70,7 +70,7 @@ func (o *Options) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&o.CloudCAFile, "cloud-ca-file", "", "File with the certificate authorities of an https endpoint of the Foo cloud.")
 	fs.DurationVar(&o.SyncPeriod, "sync-period", 10*time.Minute, "The minimum interval at which watched objects are reconciled.")
 	fs.StringSliceVar(&o.skipPhases, "skip-crd-migration-phases", nil,
-		"Phases of the migration of stored objects to leave out, comma-separated. Possible values are "+strings.Join(phases, ", ")+".")
+		"Phases of the storage version migration to skip, comma-separated. Possible values are "+strings.Join(phases, ", ")+".")
 	o.addLimits(fs)
 	o.addServers(fs)
 	o.addLeaderElection(fs)
@@ -83,7 +83,7 @@ func (o *Options) addLimits(fs *pflag.FlagSet) {
 	fs.IntVar(&o.concurrency, "concurrency", 10, "Number of objects of each kind to process simultaneously.")
 	for _, provider := range Providers {
 		for _, kind := range reconciled[provider] {
-			o.ofKind[kind] = fs.Int(concurrencyFlag(kind), 0, "Number of "+kind+"s to process simultaneously; 0 is what --concurrency says.")
+			o.ofKind[kind] = fs.Int(concurrencyFlag(kind), 0, "Number of "+kind+"s to process simultaneously; 0 means the value of --concurrency.")
 		}
 	}
 	fs.IntVar(&o.ClusterCacheConcurrency, "clustercache-concurrency", 100, "Number of workload clusters to connect to simultaneously.")
@@ -92,32 +92,32 @@ func (o *Options) addLimits(fs *pflag.FlagSet) {
 	fs.Float32Var(&o.ClusterCacheQPS, "clustercache-client-qps", 20, "Maximum requests per second to each workload cluster.")
 	fs.IntVar(&o.ClusterCacheBurst, "clustercache-client-burst", 30, "Maximum requests in one burst to each workload cluster.")
 	fs.DurationVar(&o.RemoteConditionsGracePeriod, "remote-conditions-grace-period", 5*time.Minute,
-		"How long conditions keep showing what was last known of a workload cluster that cannot be reached.")
+		"How long conditions keep the last known state of a workload cluster that cannot be reached.")
 	fs.DurationVar(&o.EtcdCallTimeout, "etcd-call-timeout-duration", 5*time.Second,
-		"Maximum time for all that is asked of one etcd member at once, including the connection.")
+		"Maximum time for each round of requests to one etcd member, including the connection.")
 }
 
 func (o *Options) addServers(fs *pflag.FlagSet) {
-	fs.IntVar(&o.WebhookPort, "webhook-port", 9443, "Port of the webhooks; 0 runs none, which fits an API server that is told of none.")
+	fs.IntVar(&o.WebhookPort, "webhook-port", 9443, "Port of the webhooks; 0 disables them, for an API server without webhook configurations.")
 	fs.StringVar(&o.WebhookCertDir, "webhook-cert-dir", "/tmp/k8s-webhook-server/serving-certs/", "Folder with the certificate and the key of the webhooks.")
 	fs.StringVar(&o.WebhookCertName, "webhook-cert-name", "tls.crt", "File name of the webhooks' certificate.")
 	fs.StringVar(&o.WebhookKeyName, "webhook-key-name", "tls.key", "File name of the webhooks' key.")
 	fs.StringVar(&o.ClientCAName, "runtime-extension-client-ca-name", "",
-		"File name, in the folder of the webhooks' certificate, of the certificate authorities of who may call the runtime extension; anybody may if unset.")
+		"File name, in the folder of the webhooks' certificate, of the certificate authorities for clients of the runtime extension; anyone may call it if unset.")
 	o.SnapshotRoom.Quantity = resource.MustParse("9Gi")
 	fs.Var(&o.SnapshotRoom, "runtime-extension-snapshot-room",
-		"How much of its folder for temporary files the runtime extension fills with snapshots of etcd while it takes them; what does not fit waits, or is refused.")
-	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 serves none.")
+		"How much space the runtime extension may use for temporary files of etcd snapshots; snapshots that do not fit wait or are rejected.")
+	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 disables it.")
 	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
 		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")
-	fs.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "Let the profiler see where goroutines block.")
+	fs.BoolVar(&o.ContentionProfiling, "contention-profiling", false, "Let the profiler report where goroutines block.")
 }
 
 func (o *Options) addLeaderElection(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.LeaderElect, "leader-elect", false, "Make sure that only one manager is active.")
 	fs.StringVar(&o.LeaderElectName, "leader-elect-resource-name", defaultLease,
-		"Name of the Lease. Managers that share a namespace and are all to be active, as with several values of --watch-filter, need one each.")
-	fs.StringVar(&o.LeaderElectNamespace, "leader-elect-resource-namespace", "", "Namespace of the Lease; that of the manager's Pod if unset.")
+		"Name of the Lease. Managers that share a namespace and must all be active, such as with different values of --watch-filter, each need their own.")
+	fs.StringVar(&o.LeaderElectNamespace, "leader-elect-resource-namespace", "", "Namespace of the Lease; the namespace of the manager's Pod if unset.")
 	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", time.Minute, "How long a candidate waits before it takes over leadership.")
 	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 40*time.Second, "How long the leader tries to renew before it gives up.")
 	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 5*time.Second, "How long to wait between tries of the leader election.")

@@ -48,7 +48,7 @@ func (o *Options) validateProviders() error {
 		}
 		for _, name := range of[provider] {
 			if o.flags.Changed(name) && !o.Runs(provider) {
-				return fmt.Errorf("--%s is set, but --providers has no %s, which alone it is for", name, provider)
+				return fmt.Errorf("--%s is set, but --providers has no %s, which it requires", name, provider)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func (o *Options) validateCloud() error {
 	if !o.Runs(RuntimeExtension) {
 		for _, name := range []string{"cloud-endpoint", "cloud-token-file", "cloud-ca-file"} {
 			if o.flags.Changed(name) {
-				return fmt.Errorf("--%s is set, but --providers has no %s or %s, which alone it is for", name, Infrastructure, RuntimeExtension)
+				return fmt.Errorf("--%s is set, but --providers has no %s or %s, which it requires", name, Infrastructure, RuntimeExtension)
 			}
 		}
 		return nil
@@ -97,7 +97,7 @@ func (o *Options) validateCloudOf(role Provider) error {
 		return fmt.Errorf("--cloud-token-file is unset: the %s role needs a token for the Foo cloud", role)
 	}
 	if o.CloudCAFile != "" && !secure {
-		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only one that begins with https:// has certificates", o.CloudEndpoint)
+		return fmt.Errorf("--cloud-ca-file is set, but --cloud-endpoint is %q: only an https:// endpoint has certificates", o.CloudEndpoint)
 	}
 	return nil
 }
@@ -125,7 +125,7 @@ func (o *Options) validateConcurrency() error {
 	for _, provider := range Providers {
 		for _, kind := range reconciled[provider] {
 			if *o.ofKind[kind] < 0 {
-				return fmt.Errorf("--%s is %d, want at least 1, or 0 for what --concurrency says", concurrencyFlag(kind), *o.ofKind[kind])
+				return fmt.Errorf("--%s is %d, want at least 1, or 0 for the value of --concurrency", concurrencyFlag(kind), *o.ofKind[kind])
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func (o *Options) validateServers() error {
 		return err
 	}
 	if _, _, err := capiflags.GetManagerOptions(o.Manager); err != nil {
-		return fmt.Errorf("one of --tls-min-version, --tls-cipher-suites and --tls-curve-preferences has a value that is not there, --help has all: %w", err)
+		return fmt.Errorf("one of --tls-min-version, --tls-cipher-suites and --tls-curve-preferences has an unknown value, --help lists all: %w", err)
 	}
 	return nil
 }
@@ -194,7 +194,7 @@ func (o *Options) validateAddresses() error {
 			return fmt.Errorf("%s is %q, want host:port or :port: %w", server.flag, server.address, err)
 		}
 		if other := taken[port]; other != "" && port != "0" {
-			return fmt.Errorf("%s and %s both have port %s, want one each", other, server.flag, port)
+			return fmt.Errorf("%s and %s both have port %s, want different ports", other, server.flag, port)
 		}
 		taken[port] = server.flag
 	}

@@ -37,7 +37,8 @@ const (
 type Role string
 
 const (
-	// RoleControlPlane is an instance that runs the control plane; the load balancer of the cluster selects it.
+	// RoleControlPlane is an instance that runs the control plane; the load balancer of the cluster
+	// selects it.
 	RoleControlPlane Role = "control-plane"
 	// RoleWorker is any other instance.
 	RoleWorker Role = "worker"
@@ -51,7 +52,8 @@ const (
 	KindCluster Kind = "FooCluster"
 	// KindMachine is FooMachine, which owns an instance.
 	KindMachine Kind = "FooMachine"
-	// KindMachinePool is FooMachinePool, which owns an instance pool and, through it, the pool's instances.
+	// KindMachinePool is FooMachinePool, which owns an instance pool and, through it, the pool's
+	// instances.
 	KindMachinePool Kind = "FooMachinePool"
 )
 

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Config is what a user chooses.
+// Config holds the user's choices.
 type Config struct {
 	// KubernetesVersion of the management cluster and of the workload cluster, for example "v1.36.3".
 	KubernetesVersion string
@@ -30,52 +30,58 @@ type Config struct {
 	ControlPlaneMachineCount int
 	// WorkerMachineCount may be zero.
 	WorkerMachineCount int
-	// StateDir holds all files. It is made, and removed at the end unless Keep is set.
+	// StateDir holds all files. It is created at the start, and removed at the end unless Keep is
+	// set.
 	StateDir string
-	// BinDir holds the programs as the Makefile builds them.
+	// BinDir holds the programs that the Makefile builds.
 	BinDir string
-	// Bridge of the cloud, a name that no network interface has.
+	// Bridge of the cloud. No existing network interface may have this name.
 	Bridge string
-	// Network of the cloud's instances in CIDR notation, IPv4, which no address or route of the machine is in.
+	// Network of the cloud's instances in CIDR notation, IPv4. It must not overlap any address or
+	// route of the machine.
 	Network string
-	// CloudConfig is the path of the cloud's configuration file, with zones, instance types and tenants; the cloud's
-	// defaults if empty. It must have the tenant "default".
+	// CloudConfig is the path of the cloud's configuration file, with zones, instance types and
+	// tenants; the cloud's defaults if empty. It must have the tenant "default".
 	CloudConfig string
 	// ManagementPort is the port of the management API server on 127.0.0.1; any free one if zero.
 	ManagementPort int
 	// Timeout for each of the two parts: all programs up, and the workload cluster available.
 	Timeout time.Duration
-	// Keep leaves the state folder and the cloud's instances when the quickstart ends.
+	// Keep retains the state folder and the cloud's instances when the quickstart ends.
 	Keep bool
-	// Resume starts again on a state folder that was kept.
+	// Resume continues from a kept state folder.
 	Resume bool
 	// Exit ends the quickstart once the cluster is available, instead of staying up.
 	Exit bool
-	// ManagementOnly makes no workload cluster.
+	// ManagementOnly creates no workload cluster.
 	ManagementOnly bool
-	// KubeadmControlPlane runs Cluster API's own control plane provider too, for clusters with a KubeadmControlPlane.
+	// KubeadmControlPlane also runs Cluster API's own control plane provider, for clusters with a
+	// KubeadmControlPlane.
 	KubeadmControlPlane bool
-	// ManagerPerProvider runs Foo's control plane provider and its infrastructure provider in a manager each, with the
-	// rights that a release gives them, instead of one manager for both.
+	// ManagerPerProvider runs Foo's control plane provider and infrastructure provider in separate
+	// managers, with the permissions that a release gives them, instead of one manager for both.
 	ManagerPerProvider bool
-	// Extension runs and registers Foo's runtime extension too.
+	// Extension also runs and registers Foo's runtime extension.
 	Extension bool
-	// ExtensionSettings are the settings of its ExtensionConfig; docs/runtime-extension.md has all.
+	// ExtensionSettings are the settings of its ExtensionConfig; docs/runtime-extension.md lists
+	// all.
 	ExtensionSettings map[string]string
-	// WithoutProviders installs and runs no provider, for who does that with clusterctl.
+	// WithoutProviders installs and runs no providers, so that the user can install them with
+	// clusterctl.
 	WithoutProviders bool
-	// CloudListen is a further address of the cloud, https://address:port; none if empty.
+	// CloudListen is an additional address of the cloud, https://address:port; none if empty.
 	CloudListen string
 }
 
-// maxSocketPath is what fits into the address of a unix socket.
+// maxSocketPath is the maximum length of a unix socket's path.
 const maxSocketPath = 107
 
 var interfaceName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,14}$`)
 
-// InvalidError says what is wrong with what the user chose, or with the machine. Nothing has been started.
+// InvalidError reports what is wrong with the configuration or with the machine. Nothing was
+// started.
 type InvalidError struct {
-	// Problems, each with what was found and what is allowed.
+	// Problems lists each problem with what was found and what is allowed.
 	Problems []string
 }
 
@@ -87,7 +93,7 @@ func IsInvalid(err error) bool {
 	return errors.As(err, &invalid)
 }
 
-// problems collects what is wrong.
+// problems collects problems.
 type problems []string
 
 func (p *problems) add(format string, args ...any) { *p = append(*p, fmt.Sprintf(format, args...)) }
@@ -99,16 +105,16 @@ func (p problems) err() error {
 	return &InvalidError{Problems: p}
 }
 
-// Validate checks the values by themselves, without looking at the machine. It returns an InvalidError.
+// Validate checks the values alone, without the machine. It returns an InvalidError.
 func (c Config) Validate() error {
 	var wrong problems
 	c.validateCluster(&wrong)
 	c.validateNetwork(&wrong)
 	if !filepath.IsAbs(c.StateDir) || filepath.Clean(c.StateDir) == "/" {
-		wrong.add("--state-dir %q: want the absolute path of a folder for this quickstart alone", c.StateDir)
+		wrong.add("--state-dir %q: want the absolute path of a folder that only this quickstart uses", c.StateDir)
 	}
 	if length := len(c.cloudSocket()); length > maxSocketPath {
-		wrong.add("--state-dir %q is too long: the socket in it would have a path of %d bytes, at most %d are possible", c.StateDir, length, maxSocketPath)
+		wrong.add("--state-dir %q is too long: the path of the socket in it would have %d bytes, at most %d are allowed", c.StateDir, length, maxSocketPath)
 	}
 	c.validateProviders(&wrong)
 	if c.Timeout <= 0 {
@@ -122,13 +128,13 @@ func (c Config) Validate() error {
 
 func (c Config) validateProviders(wrong *problems) {
 	if c.WithoutProviders && !c.ManagementOnly {
-		wrong.add("--without-providers: want --management-only too, since nothing makes a workload cluster")
+		wrong.add("--without-providers: requires --management-only, because nothing would create a workload cluster")
 	}
 	if c.WithoutProviders && c.Extension {
-		wrong.add("--extension: want no --without-providers, since the extension is one")
+		wrong.add("--extension: cannot be combined with --without-providers, because the extension is a provider")
 	}
 	if len(c.ExtensionSettings) > 0 && !c.Extension {
-		wrong.add("--extension-settings: want --extension too, since nothing else reads them")
+		wrong.add("--extension-settings: requires --extension, because nothing else reads them")
 	}
 	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
 		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)
@@ -175,7 +181,7 @@ func (c Config) pidDir() string     { return filepath.Join(c.StateDir, pidFolder
 func (c Config) cloudDir() string   { return filepath.Join(c.StateDir, "cloud") }
 func (c Config) cloudToken() string { return filepath.Join(c.cloudDir(), "token") }
 
-// cloudCA is what verifies the cloud's certificate, if it listens where it needs one.
+// cloudCA is the file that verifies the cloud's certificate, if the cloud listens on https.
 func (c Config) cloudCA() string { return filepath.Join(c.cloudDir(), "tls.crt") }
 
 func (c Config) cloudSocket() string   { return filepath.Join(c.cloudDir(), "foocloud.sock") }
@@ -204,7 +210,7 @@ func (c Config) manifest(path string) string { return filepath.Join(c.BinDir, "m
 func (c Config) builtVersions() []string {
 	entries, err := os.ReadDir(c.imagesDir())
 	if err != nil {
-		return nil // nothing is built
+		return nil // nothing has been built
 	}
 	var versions []semver.Version
 	for _, entry := range entries {

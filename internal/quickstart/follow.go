@@ -22,13 +22,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 )
 
-// FailedError says that the workload cluster can not become available, or did not in time.
+// FailedError reports that the workload cluster cannot become available, or did not become
+// available in time.
 type FailedError struct {
 	// Reason in one line.
 	Reason string
-	// Details are the conditions that say why.
+	// Details are the conditions that explain the reason.
 	Details []string
-	// Instance is the ID of the instance whose console says most; empty if none does.
+	// Instance is the ID of the instance whose console is most informative; empty if there is none.
 	Instance string
 }
 
@@ -36,10 +37,10 @@ func (e *FailedError) Error() string {
 	return strings.Join(append([]string{e.Reason}, e.Details...), "\n  ")
 }
 
-// noProxy is the proxy setting of a client that uses none, whatever the environment says.
+// noProxy makes a client ignore the proxy settings of the environment.
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 
-// follower watches a workload cluster come up.
+// follower watches a workload cluster until it is up.
 type follower struct {
 	config     Config
 	say        *narrator
@@ -78,7 +79,7 @@ func (f *follower) follow(ctx context.Context) error {
 
 var errTimeout = errors.New("timeout")
 
-// ended says why the context has.
+// ended returns the error for the end of the context.
 func (f *follower) ended(ctx context.Context, next progress.Milestone) error {
 	if !errors.Is(context.Cause(ctx), errTimeout) {
 		return context.Cause(ctx)
@@ -94,7 +95,7 @@ func (f *follower) key() client.ObjectKey {
 	return client.ObjectKey{Namespace: f.config.Namespace, Name: f.config.ClusterName}
 }
 
-// workloadChanged never has an element while the workload cluster is not watched.
+// workloadChanged blocks forever while the workload cluster is not watched.
 func (f *follower) workloadChanged() <-chan struct{} {
 	if f.workload == nil {
 		return nil
@@ -102,7 +103,8 @@ func (f *follower) workloadChanged() <-chan struct{} {
 	return f.workload.changed()
 }
 
-// look reads everything, tells what is new, and starts to watch the workload cluster when that can be reached.
+// look reads everything, reports what is new, and starts to watch the workload cluster once it is
+// reachable.
 func (f *follower) look(ctx context.Context) (*objects, progress.Snapshot, error) {
 	all, err := readObjects(ctx, f.management, f.key())
 	if err != nil {
@@ -125,7 +127,8 @@ func (f *follower) look(ctx context.Context) (*objects, progress.Snapshot, error
 	return all, snapshot, nil
 }
 
-// watchWorkload writes the workload cluster's kubeconfig into the state folder and starts to watch its Nodes.
+// watchWorkload writes the workload cluster's kubeconfig into the state folder and starts to watch
+// its Nodes.
 func (f *follower) watchWorkload(ctx context.Context) error {
 	config, err := writeWorkloadKubeconfig(ctx, f.live, f.config)
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// checkGrace is how long a check may take to end when the user has had enough of it.
+// checkGrace is how long a check may take to end after the user interrupts it.
 const checkGrace = 10 * time.Second
 
-// CheckHost looks whether this machine can run the quickstart as configured. It changes nothing that outlives the
-// call, and returns an InvalidError with all that is wrong.
+// CheckHost checks whether this machine can run the quickstart as configured. It leaves nothing
+// behind and returns an InvalidError with all problems.
 func (c Config) CheckHost(ctx context.Context) error {
 	var wrong problems
 	if os.Geteuid() != 0 {
-		wrong.add("not root: instances are made of namespaces, bridges and mounts; run it with sudo")
-		return wrong.err() // the other checks need root themselves
+		wrong.add("not root: instances need namespaces, bridges and mounts; run it with sudo")
+		return wrong.err() // the other checks need root
 	}
 	c.checkPrograms(&wrong)
 	c.checkRoot(ctx, &wrong)
@@ -41,7 +41,7 @@ func (c Config) checkPrograms(wrong *problems) {
 		if built == "" {
 			built = "none"
 		}
-		wrong.add("--kubernetes-version %s: there is no node binary for it (built: %s); build it with: make node KUBERNETES_VERSION=%s",
+		wrong.add("--kubernetes-version %s: its node binary has not been built (built: %s); build it with: make node KUBERNETES_VERSION=%s",
 			c.KubernetesVersion, built, c.KubernetesVersion)
 	}
 	for _, name := range []string{"foonode", "foocloud", "tools/clusterctl"} {
@@ -59,8 +59,9 @@ func checkBuilt(path string, wrong *problems) {
 	}
 }
 
-// checkRoot lets the cloud say whether instances can have their copy-on-write root where the state folder is to lie and whether their
-// network is free, and the node agent whether it can do all it has to.
+// checkRoot asks the cloud whether instances can have a copy-on-write root at the location of the
+// state folder and whether their network is free, and asks the node agent whether it has everything
+// it needs.
 func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	parent := c.StateDir
 	for {
@@ -71,7 +72,7 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 	}
 	check := exec.CommandContext(ctx, c.program("foocloud"), "check", "--state-dir", parent, "--system-dir", c.systemDir(), "--agent", c.program("foonode"),
 		"--bridge", c.Bridge, "--network", c.Network)
-	// It removes what it has made for the check, if it is not killed.
+	// The check cleans up after itself unless it is killed.
 	check.Cancel, check.WaitDelay = func() error { return check.Process.Signal(unix.SIGTERM) }, checkGrace
 	output, err := check.CombinedOutput()
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -81,7 +82,7 @@ func (c Config) checkRoot(ctx context.Context, wrong *problems) {
 
 func (c Config) checkBridge(wrong *problems) {
 	if _, err := net.InterfaceByName(c.Bridge); err == nil && !c.Resume {
-		wrong.add("--bridge %s: there is a network interface of this name; choose another one, or delete what an earlier run has left", c.Bridge)
+		wrong.add("--bridge %s: a network interface with this name already exists; choose another one, or delete what an earlier run left behind", c.Bridge)
 	}
 }
 

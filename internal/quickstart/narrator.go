@@ -13,10 +13,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
-// silence is how long the narrator may say nothing.
+// silence is how long the narrator may stay silent.
 const silence = 10 * time.Second
 
-// narrator tells the user what happens, with the time since it began. It is safe for concurrent use.
+// narrator tells the user what happens, with the elapsed time. It is safe for concurrent use.
 type narrator struct {
 	mu      sync.Mutex
 	out     io.Writer
@@ -30,7 +30,7 @@ func newNarrator(out io.Writer) *narrator {
 	return &narrator{out: out, began: now, last: now}
 }
 
-// restart sets the time to zero.
+// restart resets the elapsed time to zero.
 func (n *narrator) restart() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -38,26 +38,26 @@ func (n *narrator) restart() {
 	n.last = n.began
 }
 
-// done says that something has been reached.
+// done reports that something has been reached.
 func (n *narrator) done(text string) { n.print(n.elapsed(), text) }
 
-// note says something that belongs to no point of time.
+// note prints a message without a time.
 func (n *narrator) note(format string, args ...any) { n.print("", fmt.Sprintf(format, args...)) }
 
-// waitingFor sets what is said when nothing else has been said for a while.
+// waitingFor sets the message for when nothing else has been printed for a while.
 func (n *narrator) waitingFor(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.waiting = text
 }
 
-// process says that a program died, or runs again.
+// process reports that a program died, or is running again.
 func (n *narrator) process(event supervisor.Event) {
 	if event.Err == nil {
-		n.done(event.Name + " runs again")
+		n.done(event.Name + " is running again")
 		return
 	}
-	n.done(fmt.Sprintf("%v; starting it again in %s", event.Err, event.RestartIn))
+	n.done(fmt.Sprintf("%v; restarting it in %s", event.Err, event.RestartIn))
 }
 
 func (n *narrator) elapsed() string {
@@ -73,7 +73,8 @@ func (n *narrator) print(prefix, text string) {
 	_, _ = fmt.Fprintf(n.out, "%8s  %s\n", prefix, text)
 }
 
-// breakSilence says what is waited for whenever nothing has been said for a while, until ctx ends.
+// breakSilence prints what the quickstart is waiting for whenever nothing has been printed for a
+// while, until ctx ends.
 func (n *narrator) breakSilence(ctx context.Context) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()

@@ -22,7 +22,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// newScheme knows all kinds that the quickstart reads.
+// newScheme returns a scheme with all kinds that the quickstart reads.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -35,16 +35,17 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// observer keeps a copy of objects up to date by watches, and says when one has changed.
+// observer keeps a copy of objects up to date by watches, and signals when one has changed.
 type observer struct {
 	client.Reader
 	changes chan struct{}
 }
 
-// changed has an element whenever something may have changed since it was last read.
+// changed receives a value whenever something may have changed since the last read.
 func (o *observer) changed() <-chan struct{} { return o.changes }
 
-// observe starts to watch the kinds of the objects, in one namespace or, with none, in all. It ends with ctx.
+// observe starts to watch the kinds of the objects, in one namespace, or in all if it is empty. It
+// ends with ctx.
 func observe(ctx context.Context, config *rest.Config, namespace string, objects ...client.Object) (*observer, error) {
 	scheme, err := newScheme()
 	if err != nil {
@@ -59,8 +60,8 @@ func observe(ctx context.Context, config *rest.Config, namespace string, objects
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 	o := &observer{Reader: informers, changes: make(chan struct{}, 1)}
-	go func() { _ = informers.Start(ctx) }() // it has no error but that ctx has ended
-	if !informers.WaitForCacheSync(ctx) {    // until it has started: there is nothing to sync yet
+	go func() { _ = informers.Start(ctx) }() // its only error is the end of ctx
+	if !informers.WaitForCacheSync(ctx) {    // before it has started there is nothing to sync
 		return nil, context.Cause(ctx)
 	}
 	for _, object := range objects {
@@ -86,18 +87,18 @@ func (o *observer) handler() toolscache.ResourceEventHandler {
 func (o *observer) signal() {
 	select {
 	case o.changes <- struct{}{}:
-	default: // there is a signal that nobody has taken yet
+	default: // a signal is already pending
 	}
 }
 
-// observeManagement watches what makes up a cluster in the management cluster.
+// observeManagement watches the objects of a cluster in the management cluster.
 func observeManagement(ctx context.Context, config *rest.Config, namespace string) (*observer, error) {
 	return observe(ctx, config, namespace,
 		&clusterv1.Cluster{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &controlplanev1.FooControlPlane{},
 		&infrav1.FooCluster{}, &infrav1.FooMachine{}, &infrav1.FooMachinePool{}, secretMetadata())
 }
 
-// secretMetadata stands for Secrets without their content.
+// secretMetadata represents Secrets without their content.
 func secretMetadata() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Secret"}}
 }
@@ -114,7 +115,7 @@ type objects struct {
 	secrets      sets.Set[string]
 }
 
-// readObjects reads all objects of a cluster. That some are missing is no error.
+// readObjects reads all objects of a cluster. Missing objects are not an error.
 func readObjects(ctx context.Context, reader client.Reader, key client.ObjectKey) (*objects, error) {
 	all := &objects{cluster: &clusterv1.Cluster{}, secrets: sets.New[string]()}
 	if err := client.IgnoreNotFound(reader.Get(ctx, key, all.cluster)); err != nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
-// Components of the providers, in the folder of manifests.
+// Components of the providers in the manifests folder.
 const (
 	coreComponents      = "cluster-api/core-components.yaml"
 	bootstrapComponents = "bootstrap-kubeadm/bootstrap-components.yaml"
 	kubeadmComponents   = "control-plane-kubeadm/control-plane-components.yaml"
-	// Of Foo: all of it, and each provider by itself.
+	// Foo's components: both providers together, and each provider alone.
 	fooComponents               = "foo/foo-components.yaml"
 	fooControlPlaneComponents   = "control-plane-foo/control-plane-components.yaml"
 	fooInfrastructureComponents = "infrastructure-foo/infrastructure-components.yaml"
@@ -29,11 +29,11 @@ const (
 	fooExtensionConfig          = "runtime-extension-foo/extensionconfig.yaml"
 )
 
-// Names of the processes, and so of their logs.
+// Names of the processes and of their logs.
 const (
 	cloudProcess   = "foocloud"
 	managerProcess = "manager"
-	// Instead of the manager, if each provider has its own.
+	// These replace the manager if each provider has its own.
 	controlPlaneProcess   = "control-plane"
 	infrastructureProcess = "infrastructure"
 	extensionProcess      = "runtime-extension"
@@ -41,16 +41,18 @@ const (
 	kubeadmProcess = "kubeadm-control-plane"
 )
 
-// fast are the flags that keep a local provider from waiting for itself. A new management cluster has nothing to migrate, and
-// looking for it would keep its API server busy while the first cluster comes up.
+// fast lists the flags that avoid needless waiting in a local provider. A new management cluster
+// has nothing to migrate, and checking for it would keep the API server busy while the first
+// cluster comes up.
 var fast = []string{
 	"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--v=2",
 	"--skip-crd-migration-phases=StorageVersionMigration,CleanupManagedFields",
 }
 
-// baseGates are the feature gates of Cluster API's providers. Without rate limiting, a controller looks at an object again less
-// than a second after it last did: in a cluster that comes up within seconds, each such wait would show. ClusterTopology is
-// for Clusters that are made from a ClusterClass.
+// baseGates are the feature gates of Cluster API's providers. With rate limiting, a controller
+// would wait up to a second before it reconciles an object again, which is noticeable in a cluster
+// that comes up within seconds. ClusterTopology is for Clusters that are created from a
+// ClusterClass.
 const baseGates = "--feature-gates=ReconcilerRateLimiting=false,ClusterTopology=true"
 
 // startPrograms brings up the management cluster, the cloud and the providers.
@@ -91,7 +93,7 @@ func startPrograms(ctx context.Context, config Config, sup *supervisor.Superviso
 	return cluster, nil
 }
 
-// controllers names all that providers returns.
+// controllers names everything that providers returns.
 func (c Config) controllers() string {
 	if c.WithoutProviders {
 		return "of Kubernetes only"
@@ -115,7 +117,7 @@ func startManagement(ctx context.Context, config Config, sup *supervisor.Supervi
 		return nil, nil, err
 	}
 	say.done("management API server up")
-	say.waitingFor("the management API server to take the CRDs and webhooks")
+	say.waitingFor("the management API server to accept the CRDs and webhooks")
 	var installed []*management.InstalledProvider
 	for _, provider := range config.providers() {
 		one, err := cluster.Install(ctx, provider)
@@ -151,8 +153,8 @@ func (c Config) providers() []management.Provider {
 	return append(list, c.fooProvider(managerProcess, fooComponents, c.cloudArgs()...))
 }
 
-// cloudArgs tell a manager with the infrastructure provider in it where the cloud is.
-// extension is Foo's runtime extension, which is a process of its own with rights of its own, as in a release.
+// cloudArgs tell a manager that runs the infrastructure provider where the cloud is. extension is
+// Foo's runtime extension. As in a release, it is a separate process with its own permissions.
 func (c Config) extension() management.Provider {
 	provider := c.fooProvider(extensionProcess, fooExtensionComponents, c.cloudArgs()...)
 	provider.Program = c.program(extensionProcess)
@@ -180,7 +182,7 @@ func (c Config) cloudManager() string {
 	return managerProcess
 }
 
-// capiProvider returns one of Cluster API's own providers. Its process has the name of its program.
+// capiProvider returns one of Cluster API's own providers. Its process is named after its program.
 func (c Config) capiProvider(name, components string) management.Provider {
 	return management.Provider{
 		Name: name, Program: c.program("tools/" + name), Components: c.manifest(components), Args: append([]string{c.gates()}, fast...),
@@ -225,7 +227,7 @@ func cloudReady(ctx context.Context, config Config) error {
 	return connection.Close()
 }
 
-// writeEnvironment writes what other programs need to use what has been started, as a shell reads it.
+// writeEnvironment writes shell variables that other programs need to use the started programs.
 func writeEnvironment(config Config) error {
 	content := fmt.Sprintf("MANAGEMENT_KUBECONFIG=%s\nFOO_CLOUD_ENDPOINT=%s\nFOO_CLOUD_TOKEN_FILE=%s\nFOO_STATE_DIR=%s\nFOO_LOG_DIR=%s\nFOO_PID_DIR=%s\nKUBERNETES_VERSION=%s\n",
 		config.managementKubeconfig(), config.cloudEndpoint(), config.cloudToken(), config.StateDir, config.logDir(), config.pidDir(), config.KubernetesVersion)
@@ -236,6 +238,6 @@ func writeEnvironment(config Config) error {
 	if err := os.WriteFile(path+".new", []byte(content), 0o600); err != nil {
 		return err
 	}
-	// Renamed, so that whoever waits for the file never reads half of it.
+	// The rename ensures that nobody who waits for the file reads half of it.
 	return os.Rename(path+".new", path)
 }

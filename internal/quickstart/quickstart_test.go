@@ -83,7 +83,7 @@ func TestUnknownVersionNamesThoseBuilt(t *testing.T) {
 	for _, version := range []string{"v1.9.11", "v1.36.3", "v1.35.4", "not-a-version", "v1.34.0"} {
 		dir := filepath.Join(config.BinDir, "kubernetes", version)
 		g.Expect(os.MkdirAll(dir, 0o700)).To(Succeed())
-		if version != "v1.34.0" { // a folder without a binary is a build that has failed
+		if version != "v1.34.0" { // a folder without a binary is a failed build
 			g.Expect(os.WriteFile(filepath.Join(dir, "kubernetes"), nil, 0o700)).To(Succeed())
 		}
 	}
@@ -128,7 +128,7 @@ func TestBridgeInUse(t *testing.T) {
 	config.Bridge = "lo"
 	var wrong problems
 	config.checkBridge(&wrong)
-	g.Expect(wrong).To(ContainElement(ContainSubstring("--bridge lo: there is a network interface of this name")))
+	g.Expect(wrong).To(ContainElement(ContainSubstring("--bridge lo: a network interface with this name already exists")))
 	config.Resume = true
 	wrong = nil
 	config.checkBridge(&wrong)
@@ -181,10 +181,10 @@ func TestStateFolder(t *testing.T) {
 		g.Expect(err).To(invalid("another quickstart is running on it"))
 		state.close()
 		state, err = openState(config)
-		g.Expect(err).NotTo(HaveOccurred(), "a folder with nothing but logs is as good as empty")
+		g.Expect(err).NotTo(HaveOccurred(), "a folder with only logs counts as empty")
 		state.close()
 	})
-	t.Run("a kept one must fit", func(t *testing.T) {
+	t.Run("a kept one must match", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())
 		state, err := openState(config)
@@ -199,7 +199,7 @@ func TestStateFolder(t *testing.T) {
 		_, err = openState(config)
 		g.Expect(err).To(invalid("--network 10.77.0.0/16"))
 	})
-	t.Run("one that is in use is not taken for new", func(t *testing.T) {
+	t.Run("one that is in use does not count as new", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())
 		state, err := openState(config)
@@ -209,7 +209,7 @@ func TestStateFolder(t *testing.T) {
 		_, err = openState(config)
 		g.Expect(err).To(invalid("--resume"))
 	})
-	t.Run("a folder of something else is left alone", func(t *testing.T) {
+	t.Run("an unrelated folder is left alone", func(t *testing.T) {
 		g := NewWithT(t)
 		config := validConfig(t.TempDir())
 		logs := config.logDir()
@@ -240,9 +240,9 @@ func TestNarratorBreaksSilence(t *testing.T) {
 	g.Expect(text).To(Equal("the moon"))
 	say.waitingFor("")
 	_, due = say.due()
-	g.Expect(due).To(BeFalse(), "nothing is waited for once all is up")
+	g.Expect(due).To(BeFalse(), "nothing is pending once everything is up")
 	say.process(supervisor.Event{Name: "manager", Err: errors.New("manager ended: signal: killed"), RestartIn: time.Second})
-	g.Expect(out.String()).To(ContainSubstring("manager ended: signal: killed; starting it again in 1s"))
+	g.Expect(out.String()).To(ContainSubstring("manager ended: signal: killed; restarting it in 1s"))
 }
 
 func TestTemplateRendersOffline(t *testing.T) {

@@ -18,10 +18,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 )
 
-// report shows the finished cluster: its tree, its nodes, the time each phase took, and how to go on.
+// report shows the finished cluster: its tree, its nodes, the time that each phase took, and the
+// next steps.
 type report struct {
 	config Config
-	// reached is empty for a cluster that was there from before.
+	// reached is empty for a cluster that already existed.
 	reached []progress.Reached
 }
 
@@ -40,7 +41,8 @@ func (r report) write(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// output runs a program as a user would, but with the state folder as its home, so that it leaves no file elsewhere.
+// output runs a program as a user would, but with the state folder as its home, so that it leaves
+// no files elsewhere.
 func (c Config) output(ctx context.Context, program string, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, program, args...)
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.StateDir, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
@@ -53,7 +55,7 @@ func (c Config) output(ctx context.Context, program string, args ...string) (str
 	return string(stdout), nil
 }
 
-// phases returns a table of when each milestone was reached, and how long after the one before.
+// phases returns a table with the time of each milestone and the time since the previous one.
 func phases(reached []progress.Reached) string {
 	if len(reached) == 0 {
 		return ""
@@ -66,11 +68,11 @@ func phases(reached []progress.Reached) string {
 		_, _ = fmt.Fprintf(writer, "%s\t%s\t%s\n", seconds(milestone.After), seconds(milestone.After-before), milestone.Text)
 		before = milestone.After
 	}
-	_ = writer.Flush() // a strings.Builder takes everything
+	_ = writer.Flush() // writing to a strings.Builder cannot fail
 	return table.String() + "\n"
 }
 
-// nextSteps returns the commands to go on with, ready to be copied.
+// nextSteps returns commands to continue with, ready to be copied.
 func nextSteps(config Config) string {
 	kubectl := config.kubernetes("kubectl")
 	management := fmt.Sprintf("%s --kubeconfig %s --namespace %s", kubectl, config.managementKubeconfig(), config.Namespace)
@@ -79,7 +81,7 @@ func nextSteps(config Config) string {
 		{"Use the cluster", fmt.Sprintf("export KUBECONFIG=%s\n  %s get pods --all-namespaces", config.workloadKubeconfig(), kubectl)},
 		{"Scale the workers", fmt.Sprintf("%s scale machinepool %s-workers --replicas=5", management, config.ClusterName)},
 		{"Scale the control plane", fmt.Sprintf("%s scale foocontrolplane %s-control-plane --replicas=3", management, config.ClusterName)},
-		{"See how it is", fmt.Sprintf("%s describe cluster %s --namespace %s --kubeconfig %s", config.program("tools/clusterctl"), config.ClusterName, config.Namespace, config.managementKubeconfig())},
+		{"Inspect it", fmt.Sprintf("%s describe cluster %s --namespace %s --kubeconfig %s", config.program("tools/clusterctl"), config.ClusterName, config.Namespace, config.managementKubeconfig())},
 		{"Delete it", fmt.Sprintf("%s delete cluster %s", management, config.ClusterName)},
 	} {
 		_, _ = fmt.Fprintf(&text, "%s:\n  %s\n", step.what, step.command)

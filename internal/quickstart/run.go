@@ -23,11 +23,12 @@ import (
 
 const fieldOwner = client.FieldOwner("foo-quickstart")
 
-// teardownTimeout is how long deleting everything may take, after the user has asked for it or something has failed.
+// teardownTimeout is how long deleting everything may take, after the user asked for it or
+// something failed.
 const teardownTimeout = 2 * time.Minute
 
-// Run does all of the quickstart: it returns nil once the user ends it by ending ctx, or, with Exit, once the cluster
-// is available. An InvalidError means that nothing was started.
+// Run runs the whole quickstart. It returns nil when the user ends it by ending ctx or, with Exit,
+// once the cluster is available. An InvalidError means that nothing was started.
 func Run(ctx context.Context, config Config, out io.Writer) error {
 	if err := config.Validate(); err != nil {
 		return err
@@ -53,7 +54,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 		end = failed
 		runErr = explain(config, runErr, say)
 	}
-	say.waitingFor("the programs to end")
+	say.waitingFor("the programs to stop")
 	ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), teardownTimeout)
 	defer cancel()
 	if err := sup.Stop(); err != nil {
@@ -62,7 +63,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	return errors.Join(runErr, state.leave(ending, say, end))
 }
 
-// work is all between the checks and the teardown.
+// work is everything between the checks and the teardown.
 func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
 	starting, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("not all programs are up after %s", config.Timeout))
 	defer cancel()
@@ -82,7 +83,7 @@ func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *n
 		return nil
 	}
 	say.waitingFor("")
-	say.note("Up. Logs are in %s. Ctrl-C ends it and %s.", config.logDir(), config.whatEnds())
+	say.note("Up. Logs are in %s. Ctrl-C stops it and %s.", config.logDir(), config.whatEnds())
 	<-ctx.Done()
 	return nil
 }
@@ -94,7 +95,7 @@ func (c Config) whatEnds() string {
 	return "deletes everything"
 }
 
-// workload makes the workload cluster and reports on it.
+// workload creates the workload cluster and reports on it.
 func workload(ctx context.Context, config Config, cluster *management.Cluster, say *narrator) error {
 	scheme, err := newScheme()
 	if err != nil {
@@ -130,18 +131,18 @@ func workload(ctx context.Context, config Config, cluster *management.Cluster, s
 type origin int
 
 const (
-	// created is a cluster that this run has made.
+	// created is a cluster that this run created.
 	created origin = iota
-	// found is a cluster that was there.
+	// found is a cluster that already existed.
 	found
 )
 
-// applyTemplate makes the objects of the cluster. A cluster that is there from an earlier run stays as it is.
+// applyTemplate creates the objects of the cluster. A cluster from an earlier run is left as it is.
 func applyTemplate(ctx context.Context, config Config, live client.Client, say *narrator) (origin, error) {
 	existing := &clusterv1.Cluster{}
 	err := live.Get(ctx, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName}, existing)
 	if err == nil {
-		say.note("Cluster %s is there from before and stays as it is.", config.ClusterName)
+		say.note("Cluster %s already exists and is left as it is.", config.ClusterName)
 		return found, nil
 	}
 	if client.IgnoreNotFound(err) != nil {
@@ -154,7 +155,7 @@ func applyTemplate(ctx context.Context, config Config, live client.Client, say *
 	if err := ensureNamespace(ctx, config, live); err != nil {
 		return found, err
 	}
-	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines. The time starts again.",
+	say.note("Creating cluster %s: Kubernetes %s, %d control plane and %d worker machines. The time restarts at zero.",
 		config.ClusterName, config.KubernetesVersion, config.ControlPlaneMachineCount, config.WorkerMachineCount)
 	for index := range objects {
 		if err := apply(ctx, live, &objects[index]); err != nil {
@@ -179,25 +180,25 @@ func apply(ctx context.Context, live client.Client, object *unstructured.Unstruc
 	return nil
 }
 
-// ReportedError is an error that the user has been shown already, with all that belongs to it.
+// ReportedError is an error that has already been shown to the user with its details.
 type ReportedError struct {
-	// Err is what went wrong.
+	// Err is the cause.
 	Err error
 }
 
 func (e *ReportedError) Error() string { return e.Err.Error() }
 
-// Unwrap returns what went wrong.
+// Unwrap returns the cause.
 func (e *ReportedError) Unwrap() error { return e.Err }
 
-// How much of a log is searched, and shown, when something has failed.
+// How many lines of a log are searched, and shown, after a failure.
 const (
 	logSearched = 200
 	logLines    = 12
 	logWidth    = 300
 )
 
-// explain shows why it failed, with the end of the log that says most.
+// explain shows the reason for a failure, with the end of the most informative log.
 func explain(config Config, err error, say *narrator) error {
 	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
@@ -221,7 +222,7 @@ func (c Config) logFor(failed *FailedError) string {
 func showEnd(log string, say *narrator) {
 	lines, err := supervisor.LastLines(log, logSearched)
 	if err != nil {
-		return // what failed has been shown; the log only helps
+		return // the failure has been shown; the log is only a help
 	}
 	lines = telling(lines)
 	say.note("The end of %s:", log)
@@ -233,11 +234,11 @@ func showEnd(log string, say *narrator) {
 	}
 }
 
-// klogProblem is the beginning of a line that a Kubernetes program logs as an error or a warning.
+// klogProblem matches the start of a line that a Kubernetes program logs as an error or a warning.
 var klogProblem = regexp.MustCompile(`^[EFW][0-9]{4} `)
 
-// telling returns the lines that say most about a failure: the last errors and warnings, or the last lines if there
-// are none.
+// telling returns the most informative lines about a failure: the last errors and warnings, or the
+// last lines if there are none.
 func telling(lines []string) []string {
 	var found []string
 	for _, line := range lines {
@@ -251,5 +252,5 @@ func telling(lines []string) []string {
 	return found[max(0, len(found)-logLines):]
 }
 
-// indent lets further lines stand below the first.
+// indent aligns further lines with the first.
 func indent(text string) string { return strings.ReplaceAll(text, "\n", "\n            ") }

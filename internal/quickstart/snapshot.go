@@ -21,16 +21,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 )
 
-// controlPlaneLabel is what kubeadm puts on the nodes of a control plane.
+// controlPlaneLabel is the label that kubeadm sets on control plane nodes.
 const controlPlaneLabel = "node-role.kubernetes.io/control-plane"
 
-// hopeless are the reasons of Foo's conditions that no waiting will cure while nobody changes anything.
+// hopeless lists the reasons of Foo's conditions that waiting will not solve unless somebody
+// changes something.
 var hopeless = []string{
 	infrav1.CloudInvalidReason, infrav1.CloudQuotaExceededReason, infrav1.CloudUnauthorizedReason,
 	infrav1.FooMachineInstanceFailedReason, infrav1.FooMachineInstanceStoppedReason, infrav1.FooMachineBootstrapFailedReason,
 }
 
-// snapshot turns the objects into what progress is derived from.
+// snapshot converts the objects into the input of package progress.
 func (o *objects) snapshot(nodes []corev1.Node) progress.Snapshot {
 	cluster := o.cluster
 	s := progress.Snapshot{
@@ -110,14 +111,15 @@ func (o *objects) instances() []progress.Machine {
 	return list
 }
 
-// conditioned is an object with conditions, and what it is called when talking to a user.
+// conditioned is an object with conditions, and its kind as shown to users.
 type conditioned struct {
 	kind string
 	client.Object
 	conditions []metav1.Condition
 }
 
-// all returns all objects with conditions, those first whose conditions say most about a cause.
+// all returns all objects with conditions, starting with those whose conditions are closest to a
+// cause.
 func (o *objects) all() []conditioned {
 	var list []conditioned
 	for index := range o.fooMachines.Items {
@@ -141,7 +143,7 @@ func (o *objects) all() []conditioned {
 	return append(list, conditioned{"Cluster", o.cluster, o.cluster.GetConditions()})
 }
 
-// failures returns the conditions of Foo's own objects that no waiting will cure.
+// failures returns the conditions of Foo's own objects that waiting will not solve.
 func (o *objects) failures() []string {
 	var list []string
 	for _, object := range o.all() {
@@ -154,7 +156,7 @@ func (o *objects) failures() []string {
 	return list
 }
 
-// unready returns why objects are not ready, one line for each condition that says so.
+// unready returns why objects are not ready, one line per condition.
 func (o *objects) unready() []string {
 	summaries := []string{clusterv1.ReadyCondition, clusterv1.AvailableCondition}
 	var list []string
@@ -176,7 +178,8 @@ func (c conditioned) describe(condition metav1.Condition) string {
 	return text
 }
 
-// suspect returns the ID of the first instance that has not done its bootstrap data; empty if there is none.
+// suspect returns the ID of the first instance that has not completed its bootstrap; empty if there
+// is none.
 func (o *objects) suspect() string {
 	for _, machine := range o.fooMachines.Items {
 		if machine.Status.InstanceID != "" && machine.Status.BootstrapState != infrav1.BootstrapState(cloud.BootstrapSucceeded) {

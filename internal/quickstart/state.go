@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// marker is the file that makes a folder a state folder: without it, nothing in the folder is ever touched.
+// marker is the file that marks a state folder. Without it, nothing in the folder is ever touched.
 const marker = "quickstart.json"
 
 // lockFile is locked by the quickstart that uses the folder.
@@ -29,7 +29,7 @@ const pidFolder = "run"
 // logFolder is the name of the folder of logs in the state folder.
 const logFolder = "logs"
 
-// settings are what cannot change between a kept state and its resumption.
+// settings are the settings that must not change when a kept state is resumed.
 type settings struct {
 	Network     string `json:"network"`
 	Bridge      string `json:"bridge"`
@@ -41,11 +41,11 @@ func (c Config) settings() settings {
 	return settings{Network: c.Network, Bridge: c.Bridge, ClusterName: c.ClusterName, Namespace: c.Namespace}
 }
 
-// outcome is how the quickstart's work ended.
+// outcome is the result of the quickstart's work.
 type outcome int
 
 const (
-	// succeeded is also when the user ended it.
+	// succeeded is also the outcome if the user ended it.
 	succeeded outcome = iota
 	failed
 )
@@ -56,8 +56,8 @@ type state struct {
 	lock   *os.File
 }
 
-// openState makes the state folder, or opens the one that was kept. It returns an InvalidError if the folder is used
-// by another quickstart, or does not fit the configuration.
+// openState creates the state folder, or opens a kept one. It returns an InvalidError if another
+// quickstart uses the folder, or if it does not match the configuration.
 func openState(config Config) (*state, error) {
 	if err := checkState(config); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func openState(config Config) (*state, error) {
 			return nil, err
 		}
 	}
-	// Whoever waits for the file is to wait for this run to be up.
+	// Anyone waiting for the file must wait until this run is up.
 	if err := os.RemoveAll(config.environmentFile()); err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func checkState(config Config) error {
 	kept, err := readSettings(config.StateDir)
 	switch {
 	case err != nil:
-		wrong.add("--state-dir %s: the folder is not empty and not a state folder (%v); choose another one", config.StateDir, err)
+		wrong.add("--state-dir %s: the folder is not empty and is not a state folder (%v); choose another one", config.StateDir, err)
 	case !config.Resume:
-		wrong.add("--state-dir %s holds the state of an earlier run; start it again with --resume, or remove it with: %s delete --state-dir %s",
+		wrong.add("--state-dir %s holds the state of an earlier run; continue it with --resume, or remove it with: %s delete --state-dir %s",
 			config.StateDir, config.program("quickstart"), config.StateDir)
 	case kept != config.settings():
-		wrong.add("--resume: the kept state has --network %s --bridge %s --cluster-name %s --namespace %s; give the same",
+		wrong.add("--resume: the kept state has --network %s --bridge %s --cluster-name %s --namespace %s; use the same values",
 			kept.Network, kept.Bridge, kept.ClusterName, kept.Namespace)
 	}
 	return wrong.err()
@@ -126,7 +126,8 @@ func readSettings(dir string) (settings, error) {
 	return kept, json.Unmarshal(content, &kept)
 }
 
-// lockState fails if another process has the state folder. The lock ends with this process, however it ends.
+// lockState fails if another process uses the state folder. The lock ends with this process,
+// however it ends.
 func lockState(dir string) (*os.File, error) {
 	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -141,37 +142,38 @@ func lockState(dir string) (*os.File, error) {
 
 func (s *state) close() { _ = s.lock.Close() }
 
-// remove deletes all that the cloud has made, and then the state folder. No program may run on it any more.
+// remove deletes everything that the cloud created, and then the state folder. No program may still
+// be using it.
 func (s *state) remove(ctx context.Context) error {
 	if err := destroyCloud(ctx, s.config); err != nil {
-		// Without its records nobody could find what the cloud has left.
-		return fmt.Errorf("%w; the state folder %s stays, to try again: %s delete --state-dir %s",
+		// Without the folder's records, nobody could find what the cloud left behind.
+		return fmt.Errorf("%w; the state folder %s is kept; retry with: %s delete --state-dir %s",
 			err, s.config.StateDir, s.config.program("quickstart"), s.config.StateDir)
 	}
 	s.close()
 	return os.RemoveAll(s.config.StateDir)
 }
 
-// leave does with the state folder what the user wants done at the end, when all programs have been stopped.
+// leave keeps or removes the state folder, as the user chose, after all programs have stopped.
 func (s *state) leave(ctx context.Context, say *narrator, outcome outcome) error {
 	quickstart := s.config.program("quickstart")
 	switch {
 	case s.config.Keep:
-		say.note("Kept %s. Go on with: %s --resume --state-dir %s", s.config.StateDir, quickstart, s.config.StateDir)
+		say.note("Kept %s. Continue with: %s --resume --state-dir %s", s.config.StateDir, quickstart, s.config.StateDir)
 		return nil
 	case outcome == failed:
-		say.note("The logs are in %s. All else is deleted.", s.config.logDir())
+		say.note("The logs are in %s. Everything else has been deleted.", s.config.logDir())
 		return s.removeAllButLogs(ctx)
 	}
 	if err := s.remove(ctx); err != nil {
 		return err
 	}
-	say.note("Everything is deleted.")
+	say.note("Everything has been deleted.")
 	return nil
 }
 
-// removeAllButLogs does what remove does, but leaves the logs to look into. The next quickstart takes such a folder for
-// an empty one.
+// removeAllButLogs does the same as remove, but keeps the logs. The next quickstart treats such a
+// folder as empty.
 func (s *state) removeAllButLogs(ctx context.Context) error {
 	s.keepConsoles()
 	if err := destroyCloud(ctx, s.config); err != nil {
@@ -190,13 +192,14 @@ func (s *state) removeAllButLogs(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// Where the cloud keeps what an instance has said.
+// The cloud keeps the output of an instance here.
 const (
 	instanceFolder = "instances"
 	consoleFile    = "console.log"
 )
 
-// keepConsoles moves the consoles of all instances to the logs, as far as that can be done: what failed has been told.
+// keepConsoles moves the consoles of all instances to the logs. It ignores errors, because the
+// failure itself has already been reported.
 func (s *state) keepConsoles() {
 	consoles, err := filepath.Glob(filepath.Join(s.config.cloudDir(), instanceFolder, "*", consoleFile))
 	if err != nil {
@@ -208,10 +211,10 @@ func (s *state) keepConsoles() {
 	}
 }
 
-// leftAfterFailure is what removeAllButLogs leaves.
+// leftAfterFailure lists what removeAllButLogs keeps.
 var leftAfterFailure = []string{marker, lockFile, logFolder, pidFolder}
 
-// free reports whether a folder is empty, or holds nothing but what removeAllButLogs leaves.
+// free reports whether a folder is empty, or holds only what removeAllButLogs keeps.
 func free(entries []os.DirEntry) bool {
 	hasMarker := false
 	for _, entry := range entries {
@@ -231,7 +234,8 @@ func destroyCloud(ctx context.Context, config Config) error {
 	return nil
 }
 
-// Delete removes a state folder that was kept, or that a killed quickstart has left, with all that its cloud has made.
+// Delete removes a state folder that was kept or that a killed quickstart left behind, with
+// everything that its cloud created.
 func Delete(ctx context.Context, config Config) error {
 	if _, err := readSettings(config.StateDir); err != nil {
 		return &InvalidError{Problems: []string{fmt.Sprintf("--state-dir %s is not a state folder: %v", config.StateDir, err)}}

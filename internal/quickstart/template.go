@@ -21,18 +21,20 @@ import (
 	fastflavor "github.com/capfoo/cluster-api-provider-foo/templates/fast"
 )
 
-// templateVersion is the version under which the local repository holds the template.
+// templateVersion is the version of the template in the local repository.
 const templateVersion = "v0.1.0"
 
-// renderTemplate writes a clusterctl repository into the state folder, and lets clusterctl render the flavor fast from it, as
-// `clusterctl generate cluster --flavor fast` does: somebody waits for a quick start, and nobody relies on what it holds.
-// Variables of the template are taken from the environment.
+// renderTemplate writes a clusterctl repository into the state folder and lets clusterctl render
+// the flavor fast from it, like `clusterctl generate cluster --flavor fast`. This flavor suits a
+// quickstart: the user is waiting, and nobody relies on the cluster's data. Variables of the
+// template come from the environment.
 func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstructured, error) {
 	url, err := writeRepository(filepath.Join(config.StateDir, "repository"))
 	if err != nil {
 		return nil, fmt.Errorf("write template repository: %w", err)
 	}
-	// A reader of its own keeps clusterctl from reading, and making, files in the user's home folder.
+	// A separate reader prevents clusterctl from reading and creating files in the user's home
+	// folder.
 	reader := clusterctlconfig.NewMemoryReader()
 	if _, err := reader.AddProvider("foo", clusterctlv1.InfrastructureProviderType, url); err != nil {
 		return nil, err
@@ -73,7 +75,8 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 	return rendered.Objs(), nil
 }
 
-// writeRepository writes a repository that holds the template, and returns what clusterctl is to find it by.
+// writeRepository writes a repository with the template, and returns the configuration by which
+// clusterctl finds it.
 func writeRepository(root string) (string, error) {
 	template, err := fastflavor.Template()
 	if err != nil {
@@ -83,7 +86,7 @@ func writeRepository(root string) (string, error) {
 	files := repository.Files{
 		path.Join(provider.Dir(), "cluster-template-"+fastflavor.Flavor+".yaml"): template,
 		path.Join(provider.Dir(), repository.MetadataFile):                       templates.Metadata,
-		// It must be there, though a template is rendered without it.
+		// It must exist even though rendering does not use it.
 		provider.ComponentsFile(): nil,
 	}
 	return provider.URL(root), files.Write(root)

@@ -1,11 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package repository lays out files as clusterctl finds them in a folder:
+// Package repository lays out files in a folder as clusterctl expects them:
 //
 //	<root>/<type>-<name>/<version>/{<type>-components.yaml,metadata.yaml,...}
 //
-// Limits: it knows nothing of what the files hold, and deletes nothing.
+// Limits: it does not interpret the files, and deletes nothing.
 package repository
 
 import (
@@ -19,11 +19,12 @@ import (
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 )
 
-// Names of files that clusterctl asks for.
+// Names of files that clusterctl reads.
 const (
 	// MetadataFile says which contract each release series of the provider implements.
 	MetadataFile = "metadata.yaml"
-	// TemplateFile is the default cluster template. clusterctl looks for it with infrastructure providers only.
+	// TemplateFile is the default cluster template. clusterctl looks for it in infrastructure
+	// providers only.
 	TemplateFile = "cluster-template.yaml"
 )
 
@@ -33,7 +34,8 @@ type Provider struct {
 	Name string
 	// Type of the provider.
 	Type clusterctlv1.ProviderType
-	// Version is a semantic version with a leading v. clusterctl ignores folders of any other name.
+	// Version is a semantic version with a leading v. clusterctl ignores folders with any other
+	// name.
 	Version string
 }
 
@@ -44,31 +46,34 @@ func (p Provider) Dir() string {
 	return path.Join(clusterctlv1.ManifestLabel(p.Name, p.Type), p.Version)
 }
 
-// ComponentsFile returns the path of the provider's components, relative to the root, with slashes. clusterctl finds the
-// repository by this file, which must be there even when only a template is asked for.
+// ComponentsFile returns the path of the provider's components, relative to the root, with slashes.
+// clusterctl finds the repository by this file, which must exist even if only a template is
+// requested.
 //
 //contract:clusterctl/components-names
 func (p Provider) ComponentsFile() string {
 	return path.Join(p.Dir(), clusterctlv1.ManifestLabel("components", p.Type)+".yaml")
 }
 
-// URL returns what clusterctl's configuration holds for the provider in a repository at root, which must be absolute.
+// URL returns the provider's URL in clusterctl's configuration for a repository at root, which must
+// be absolute.
 func (p Provider) URL(root string) string {
 	return filepath.Join(root, filepath.FromSlash(p.ComponentsFile()))
 }
 
-// Files are the contents of files by their path, which is relative to the root of the repository and has slashes.
+// Files maps paths to contents. Paths are relative to the root of the repository, with slashes.
 type Files map[string][]byte
 
 // Paths returns the paths of the files in order.
 func (f Files) Paths() []string { return slices.Sorted(maps.Keys(f)) }
 
-// Write writes the files below root and makes the folders that they need. Files that are there are replaced.
+// Write writes the files below root and creates the folders that they need. It replaces existing
+// files.
 func (f Files) Write(root string) error {
 	for _, name := range f.Paths() {
 		file := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			return fmt.Errorf("make the folder of %s: %w", name, err)
+			return fmt.Errorf("create the folder of %s: %w", name, err)
 		}
 		if err := os.WriteFile(file, f[name], 0o644); err != nil {
 			return fmt.Errorf("write %s: %w", name, err)

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// child is a process and its present run.
+// child is a process and its current run.
 type child struct {
 	process Process
 	log     string
@@ -23,7 +23,7 @@ type child struct {
 
 	mu  sync.Mutex
 	cmd *exec.Cmd
-	// run ends when the program does; its cause says how.
+	// run ends when the program exits; its cause says how.
 	run context.Context
 }
 
@@ -33,7 +33,7 @@ func (c *child) current() context.Context {
 	return c.run
 }
 
-// launch starts the program and watches for its end.
+// launch starts the program and waits for its exit in the background.
 func (c *child) launch() error {
 	output, err := openLog(c.log)
 	if err != nil {
@@ -66,7 +66,8 @@ func (c *child) launch() error {
 	return nil
 }
 
-// waitReady returns nil once the program is ready, and a NotReadyError if it dies or takes too long.
+// waitReady returns nil once the program is ready, and a NotReadyError if it dies or takes too
+// long.
 func (c *child) waitReady(ctx context.Context) error {
 	if c.process.Ready == nil {
 		return nil
@@ -105,7 +106,7 @@ func (c *child) terminate() error {
 	if timeout == 0 {
 		timeout = defaultStopTimeout
 	}
-	_ = cmd.Process.Signal(syscall.SIGTERM) // no error matters: it has ended, or is killed below
+	_ = cmd.Process.Signal(syscall.SIGTERM) // errors do not matter: it has exited, or is killed below
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
@@ -113,7 +114,8 @@ func (c *child) terminate() error {
 		return nil
 	case <-timer.C:
 	}
-	// The group is the program's own, and its number cannot be anyone else's while the program has not been waited for.
+	// The group belongs to the program, and its ID cannot be reused until the program has been
+	// waited for.
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	<-run.Done()
 	return fmt.Errorf("%s did not stop within %s after SIGTERM and was killed", c.process.Name, timeout)

@@ -1,12 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package supervisor runs programs as children of this process: it starts them in process groups of their own with
-// their output in a log file, waits until they are ready, starts them again when they die, and stops them in the
-// reverse order of their start.
+// Package supervisor runs programs as children of this process. It starts each in its own process
+// group with its output in a log file, waits until it is ready, restarts it when it dies, and stops
+// all in the reverse order of their start.
 //
-// Children get SIGTERM from the kernel when this process dies, however it dies, so none outlives it. They get no
-// environment but PATH and what is asked for, so that a proxy or a kubeconfig of the caller does not leak into them.
+// Children get SIGTERM from the kernel when this process dies, however it dies, so none outlives
+// it. Their environment is PATH and the requested variables only, so that the caller's proxy or
+// kubeconfig does not leak into them.
 //
-// Limits: Linux only, since the death signal is. It knows nothing of what it runs.
+// Limits: Linux only, because of the death signal. It knows nothing about the programs that it
+// runs.
 package supervisor

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// ExitedError says that a process ended though nobody asked it to.
+// ExitedError reports that a process exited although nobody stopped it.
 type ExitedError struct {
 	// Name of the process.
 	Name string
@@ -22,18 +22,18 @@ type ExitedError struct {
 	Err error
 }
 
-func (e *ExitedError) Error() string { return fmt.Sprintf("%s ended: %v", e.Name, e.Err) }
+func (e *ExitedError) Error() string { return fmt.Sprintf("%s exited: %v", e.Name, e.Err) }
 
 // Unwrap returns the exit status or signal.
 func (e *ExitedError) Unwrap() error { return e.Err }
 
-// NotReadyError says that a process did not become ready.
+// NotReadyError reports that a process did not become ready.
 type NotReadyError struct {
 	// Name of the process.
 	Name string
 	// Log is the path of its log.
 	Log string
-	// Err is an ExitedError if the process died, else what it was last waited for.
+	// Err is an ExitedError if the process died, or else the last error of its readiness check.
 	Err error
 }
 
@@ -44,7 +44,7 @@ func (e *NotReadyError) Error() string {
 // Unwrap returns why the process is not ready.
 func (e *NotReadyError) Unwrap() error { return e.Err }
 
-// LogOf returns the path of the log that belongs to err, and whether there is one.
+// LogOf returns the path of the log for err, and whether there is one.
 func LogOf(err error) (string, bool) {
 	var notReady *NotReadyError
 	if errors.As(err, &notReady) {
@@ -57,7 +57,7 @@ func LogOf(err error) (string, bool) {
 	return "", false
 }
 
-// tailBytes is how much of the end of a log is read to find its last lines.
+// tailBytes is how many bytes at the end of a log are read to find its last lines.
 const tailBytes = 16 << 10
 
 // LastLines returns the last count lines of a log, oldest first.
@@ -78,7 +78,7 @@ func LastLines(path string, count int) ([]string, error) {
 	}
 	lines := strings.Split(string(bytes.TrimRight(content, "\n")), "\n")
 	if start > 0 {
-		lines = lines[1:] // the first is cut in the middle
+		lines = lines[1:] // the first is incomplete
 	}
 	if len(lines) > count {
 		lines = lines[len(lines)-count:]

@@ -21,25 +21,29 @@ const (
 	defaultReadyTimeout = time.Minute
 	defaultStopTimeout  = 15 * time.Second
 	readyInterval       = 25 * time.Millisecond
-	// A child that has run this long is taken to be well, and its next death is the first again.
+	// A child that has run this long counts as healthy, and its next death counts as the first
+	// again.
 	healthyAfter = 30 * time.Second
 )
 
-// Process says what to run.
+// Process describes a process to run.
 type Process struct {
 	// Name of the process: unique, and the stem of its log file and of its pid file.
 	Name string
 	// Path of the program.
 	Path string
-	// Args are the arguments without the program's name. They are visible to everyone on the machine: no secrets.
+	// Args are the arguments without the program's name. Everyone on the machine can see them, so
+	// they must not contain secrets.
 	Args []string
 	// Env is added to PATH, in the form NAME=value.
 	Env []string
-	// Ready returns nil once the process does its work. It is called again and again; nil means ready at once.
+	// Ready returns nil once the process works. It is called repeatedly; a nil function means ready
+	// at once.
 	Ready func(ctx context.Context) error
 	// ReadyTimeout is how long the process may take to become ready; one minute if zero.
 	ReadyTimeout time.Duration
-	// StopTimeout is how long the process may take to stop after SIGTERM, before it gets SIGKILL; 15 s if zero.
+	// StopTimeout is how long the process may take to stop after SIGTERM, before it gets SIGKILL;
+	// 15 s if zero.
 	StopTimeout time.Duration
 }
 
@@ -49,7 +53,7 @@ type Options struct {
 	LogDir string
 	// PIDDir holds <name>.pid of each process while it runs; it must exist.
 	PIDDir string
-	// Notify is told about deaths and restarts. It must not block.
+	// Notify is called on deaths and restarts. It must not block.
 	Notify func(Event)
 }
 
@@ -57,13 +61,13 @@ type Options struct {
 type Event struct {
 	// Name of the process.
 	Name string
-	// Err is why it died; nil when it runs again.
+	// Err is why it died; nil if it is running again.
 	Err error
-	// RestartIn is how long it takes until the process is started again.
+	// RestartIn is the time until the process is restarted.
 	RestartIn time.Duration
 }
 
-// Supervisor runs processes. Use New to make one; its methods are safe for concurrent use.
+// Supervisor runs processes. Create one with New; its methods are safe for concurrent use.
 type Supervisor struct {
 	options  Options
 	forks    chan func()
@@ -83,8 +87,8 @@ func New(options Options) *Supervisor {
 	return s
 }
 
-// fork makes all children from one thread that lives as long as this process, because the kernel sends the death
-// signal when the thread that made the child ends, not when the process does.
+// fork starts all children from one thread that lives as long as this process, because the kernel
+// sends the death signal when the thread that started the child ends, not when the process ends.
 func (s *Supervisor) fork() {
 	runtime.LockOSThread()
 	for start := range s.forks {
@@ -92,13 +96,13 @@ func (s *Supervisor) fork() {
 	}
 }
 
-// LogPath returns the path of the log of the process called name.
+// LogPath returns the path of the log of the named process.
 func (s *Supervisor) LogPath(name string) string {
 	return filepath.Join(s.options.LogDir, name+".log")
 }
 
-// Start runs the process and returns once it is ready. A process that dies before that is not started again: Start
-// returns a NotReadyError, and nothing of it is left.
+// Start runs the process and returns once it is ready. A process that dies earlier is not
+// restarted: Start returns a NotReadyError, and nothing is left of the process.
 func (s *Supervisor) Start(ctx context.Context, process Process) error {
 	if err := s.stopping.Err(); err != nil {
 		return fmt.Errorf("start %s: the supervisor has been stopped", process.Name)
@@ -124,7 +128,7 @@ func (s *Supervisor) launch(c *child) error {
 	return <-result
 }
 
-// keep starts a child again whenever it dies, until the supervisor is stopped.
+// keep restarts a child whenever it dies, until the supervisor is stopped.
 func (s *Supervisor) keep(c *child) {
 	backoff := restartBackoff()
 	for {
@@ -166,13 +170,13 @@ func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
 	}
 }
 
-// restartBackoff restarts at once after the first death, and then ever later, up to 30 s.
+// restartBackoff restarts at once after the first death, then after growing delays of up to 30 s.
 func restartBackoff() wait.Backoff {
 	return wait.Backoff{Duration: 100 * time.Millisecond, Factor: 3, Steps: 7, Cap: 30 * time.Second}
 }
 
-// Stop stops all processes, the last one first, and returns what could not be stopped. No process is started again or
-// anew afterwards.
+// Stop stops all processes in reverse order, and returns an error for those that could not be
+// stopped. No process is started or restarted afterwards.
 func (s *Supervisor) Stop() error {
 	s.stop()
 	s.keepers.Wait()
@@ -188,7 +192,7 @@ func (s *Supervisor) Stop() error {
 	return errors.Join(errs...)
 }
 
-// openLog opens the log of a process, which only its owner may read.
+// openLog opens the log of a process. Only its owner may read it.
 func openLog(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }

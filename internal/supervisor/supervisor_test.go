@@ -41,7 +41,7 @@ func shell(name, script string) Process {
 	return Process{Name: name, Path: "/bin/sh", Args: []string{"-c", script}, StopTimeout: time.Minute}
 }
 
-// exists is ready once a file is there.
+// exists is ready once a file exists.
 func exists(path string) func(context.Context) error {
 	return func(context.Context) error { _, err := os.Stat(path); return err }
 }
@@ -63,7 +63,7 @@ func TestStartWaitsUntilReady(t *testing.T) {
 	g.Expect(filepath.Join(dir, "ready")).To(BeAnExistingFile())
 	g.Expect(LastLines(s.LogPath("one"), 5)).To(Equal([]string{"hello"}))
 	running := pid(g, dir, "one")
-	g.Expect(syscall.Getpgid(running)).To(Equal(running), "a process has a group of its own")
+	g.Expect(syscall.Getpgid(running)).To(Equal(running), "a process has its own group")
 	g.Expect(s.Stop()).To(Succeed())
 	g.Expect(filepath.Join(dir, "one.pid")).NotTo(BeAnExistingFile())
 	g.Expect(syscall.Kill(running, 0)).To(MatchError(syscall.ESRCH))
@@ -101,14 +101,14 @@ func TestADeadProcessIsStartedAgain(t *testing.T) {
 	g.Expect(s.Start(t.Context(), shell("one", "exec sleep 60"))).To(Succeed())
 	first := pid(g, dir, "one")
 	g.Expect(syscall.Kill(first, syscall.SIGKILL)).To(Succeed())
-	g.Eventually(events).WithTimeout(time.Minute).Should(HaveLen(2), "it was not started again")
+	g.Eventually(events).WithTimeout(time.Minute).Should(HaveLen(2), "it was not restarted")
 	g.Expect(events()[0].Err).To(MatchError(ContainSubstring("killed")))
 	g.Expect(events()[1].Err).NotTo(HaveOccurred())
 	second := pid(g, dir, "one")
 	g.Expect(second).NotTo(Equal(first))
 	g.Expect(s.Stop()).To(Succeed())
 	g.Expect(syscall.Kill(second, 0)).To(MatchError(syscall.ESRCH))
-	g.Expect(events()).To(HaveLen(2), "a process that was stopped is not started again")
+	g.Expect(events()).To(HaveLen(2), "a stopped process is not restarted")
 }
 
 func TestStopGoesBackwardsAndKillsWhatDoesNotListen(t *testing.T) {

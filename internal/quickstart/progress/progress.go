@@ -1,8 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package progress says how far a workload cluster is: from a snapshot of its objects it derives milestones, and from
-// a series of snapshots when each was reached. It is pure: no client, no clock, no output.
+// Package progress determines the progress of a workload cluster: it derives milestones from a
+// snapshot of the cluster's objects, and the time of each milestone from a series of snapshots. It
+// is pure: no client, no clock, no output.
 package progress
 
 import (
@@ -10,25 +11,25 @@ import (
 	"time"
 )
 
-// Snapshot is what is known of a workload cluster at one time.
+// Snapshot is what is known about a workload cluster at one time.
 type Snapshot struct {
 	// Endpoint of the API server, host:port; empty until there is one.
 	Endpoint string
-	// InfrastructureProvisioned says whether the Cluster's infrastructure is.
+	// InfrastructureProvisioned says whether the Cluster's infrastructure is provisioned.
 	InfrastructureProvisioned bool
-	// Certificates and Kubeconfig say whether their Secrets are there.
+	// Certificates and Kubeconfig say whether their Secrets exist.
 	Certificates, Kubeconfig bool
-	// ControlPlaneReplicas and WorkerReplicas are how many machines are wanted.
+	// ControlPlaneReplicas and WorkerReplicas are the desired numbers of machines.
 	ControlPlaneReplicas, WorkerReplicas int
 	// Machines of the cluster, oldest first.
 	Machines []Machine
-	// Initialized says whether the control plane is: the first API server answers.
+	// Initialized says whether the control plane is initialized: the first API server answers.
 	Initialized bool
 	// Nodes of the workload cluster, oldest first.
 	Nodes []Node
 	// Available says whether the Cluster's condition Available is true.
 	Available bool
-	// Failures are what no waiting will cure.
+	// Failures are problems that waiting will not solve.
 	Failures []string
 }
 
@@ -40,11 +41,11 @@ type Machine struct {
 	ControlPlane bool
 	// Address of the instance; empty until it has one.
 	Address string
-	// BootstrapData says whether its bootstrap data is there.
+	// BootstrapData says whether its bootstrap data exists.
 	BootstrapData bool
 	// Running says whether the instance runs.
 	Running bool
-	// Bootstrapped says whether all commands of its bootstrap data have ended well.
+	// Bootstrapped says whether all commands of its bootstrap data have succeeded.
 	Bootstrapped bool
 }
 
@@ -52,7 +53,7 @@ type Machine struct {
 type Node struct {
 	// Name of the Node.
 	Name string
-	// ControlPlane says whether it carries the role label of the control plane.
+	// ControlPlane says whether it has the role label of the control plane.
 	ControlPlane bool
 	// Ready says whether its condition Ready is true.
 	Ready bool
@@ -60,11 +61,11 @@ type Node struct {
 
 // Milestone is a step on the way to an available cluster.
 type Milestone struct {
-	// ID tells milestones apart.
+	// ID identifies the milestone.
 	ID string
-	// Text says what has been reached.
+	// Text describes the milestone once it has been reached.
 	Text string
-	// Waiting says what is missing until then.
+	// Waiting describes what is missing until then.
 	Waiting string
 	// Reached says whether it has been reached.
 	Reached bool
@@ -103,15 +104,15 @@ func first(s Snapshot) []Milestone {
 		ID: "bootstrap-data", Text: "bootstrap data of the first control plane instance",
 		Waiting: "the bootstrap data of the first control plane instance", Reached: machine.BootstrapData,
 	}, {
-		ID: "instance", Text: fmt.Sprintf("first instance %s runs at %s", machine.Name, machine.Address),
+		ID: "instance", Text: fmt.Sprintf("first instance %s is running at %s", machine.Name, machine.Address),
 		Waiting: "the first control plane instance to run", Reached: machine.Running && machine.Address != "",
 	}, {
-		ID: "bootstrap", Text: "kubeadm init has ended on the first instance",
+		ID: "bootstrap", Text: "kubeadm init has completed on the first instance",
 		Waiting: "kubeadm init on the first instance", Reached: machine.Bootstrapped,
 	}}
 }
 
-// nodes returns one milestone for each Node that is wanted, those that are Ready first.
+// nodes returns one milestone for each desired Node, Ready ones first.
 func nodes(s Snapshot) []Milestone {
 	list := role(s.Nodes, "control plane node", s.ControlPlaneReplicas, func(n Node) bool { return n.ControlPlane })
 	return append(list, role(s.Nodes, "worker node", s.WorkerReplicas, func(n Node) bool { return !n.ControlPlane })...)
@@ -134,20 +135,21 @@ func role(nodes []Node, kind string, wanted int, has func(Node) bool) []Mileston
 	return list
 }
 
-// Reached is a milestone with the time at which it was first seen.
+// Reached is a milestone with the time at which it was first observed.
 type Reached struct {
 	Milestone
-	// After is the time since the beginning.
+	// After is the time since the start.
 	After time.Duration
 }
 
-// Tracker remembers which milestones were reached when.
+// Tracker remembers when each milestone was reached.
 type Tracker struct {
 	reached []Reached
 	known   map[string]bool
 }
 
-// Observe takes a snapshot that was made after a time, and returns the milestones that it is the first to show.
+// Observe takes a snapshot and its time since the start, and returns the milestones that were not
+// reached in earlier snapshots.
 func (t *Tracker) Observe(s Snapshot, after time.Duration) []Reached {
 	if t.known == nil {
 		t.known = map[string]bool{}
@@ -163,10 +165,11 @@ func (t *Tracker) Observe(s Snapshot, after time.Duration) []Reached {
 	return fresh
 }
 
-// Reached returns all milestones that were reached, in the order in which they were.
+// Reached returns all reached milestones in the order in which they were reached.
 func (t *Tracker) Reached() []Reached { return t.reached }
 
-// Next returns the first milestone that a snapshot does not show, and false if it shows all.
+// Next returns the first milestone that a snapshot has not reached, and false if it has reached
+// all.
 func Next(s Snapshot) (Milestone, bool) {
 	for _, milestone := range Milestones(s) {
 		if !milestone.Reached {

@@ -65,14 +65,14 @@ func TestTrackerTellsEachMilestoneOnce(t *testing.T) {
 			g.Expect(reached.After).To(Equal(after))
 			texts = append(texts, reached.Text)
 		}
-		g.Expect(tracker.Observe(snapshot, after+time.Millisecond)).To(BeEmpty(), "nothing has changed")
+		g.Expect(tracker.Observe(snapshot, after+time.Millisecond)).To(BeEmpty(), "nothing changed")
 	}
 	g.Expect(texts).To(Equal([]string{
 		"load balancer 10.77.0.2:6443",
 		"certificates and kubeconfig",
 		"bootstrap data of the first control plane instance",
-		"first instance cp runs at 10.77.0.3",
-		"kubeadm init has ended on the first instance",
+		"first instance cp is running at 10.77.0.3",
+		"kubeadm init has completed on the first instance",
 		"control plane initialized",
 		"control plane node cp Ready",
 		"worker node w1 Ready",

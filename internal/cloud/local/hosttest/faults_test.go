@@ -113,7 +113,7 @@ var _ = Describe("faults on purpose", func() {
 		d.run("faults", "add", "reclaim", "--kind=SpotReclaim", "--notice=10s")
 		at := d.await(ctx, spot.ID, func(i cloud.Instance) bool { return i.ReclaimAt != nil }).ReclaimAt
 		Expect(*at).To(And(BeTemporally(">=", began.Add(10*time.Second)), BeTemporally("<=", time.Now().Add(10*time.Second))))
-		Expect(d.run("instances")).To(ContainSubstring("is taken back at"))
+		Expect(d.run("instances")).To(ContainSubstring("will be reclaimed at"))
 		d.kill(syscall.SIGKILL)
 		d.start()
 		d.nothingLeft(ctx, spot.ID)

@@ -185,7 +185,7 @@ test "$(cat /opt/foo/kubernetes/kubernetes)" != mine; test "$(head -c 4 /opt/foo
 		d := newDaemon()
 		made := d.boot(ctx, "one", "echo kept > /etc/kept; echo kept > /var/lib/etcd/kept; touch /run/gone; (while true; do echo tick; sleep 0.1; done) &")
 		root := func(path string) string { return fmt.Sprintf("/proc/%d/root%s", d.firstProcess(made.ID), path) }
-		Expect(d.run("instance", "stop", "one")).To(ContainSubstring("stop is under way"))
+		Expect(d.run("instance", "stop", "one")).To(ContainSubstring("stop requested"))
 		Expect(d.awaitState(ctx, made.ID, cloud.InstanceStopped).Message).To(Equal("stopped by a user"))
 		d.log(made.ID, "stopped gently")
 		d.run("instance", "start", made.ID)
