@@ -6,12 +6,13 @@ SHELL := /usr/bin/env bash
 .DELETE_ON_ERROR:
 
 KUBERNETES_VERSION ?= v1.36.3
-# Every Kubernetes version that an instance can run has a module file under node/kubernetes.
+# There is a module file under node/kubernetes for every Kubernetes version that an instance can
+# run.
 KUBERNETES_VERSIONS := $(shell sed -nE 's/^(require )?[[:space:]]*k8s.io\/kubernetes (v[0-9.]+)$$/\2/p' node/kubernetes/*.mod | sort -V)
 LABELS ?= !slow
 ARGS ?=
 FUZZTIME ?= 10s
-# How long all stories together may take: those on emulated machines take longer.
+# Time limit for all stories together; raise it on emulated machines, which are slower.
 E2E_TIMEOUT ?= 75m
 HISTORIES ?= 1000000
 FOCUS ?=
@@ -19,27 +20,30 @@ SHARD ?=
 TESTS ?=
 RESUME ?= true
 VERSION ?=
-# A release has images for these, and images of nodes for these Kubernetes versions: $(KUBERNETES_VERSIONS) are all, none is allowed.
+# A release has images for these architectures, and node images for these Kubernetes versions:
+# $(KUBERNETES_VERSIONS) is all of them, and the list may be empty.
 ARCHITECTURES ?= amd64 arm64
 NODE_VERSIONS ?= $(KUBERNETES_VERSION)
 
 BIN := $(CURDIR)/bin
 NATIVE := $(shell go env GOHOSTARCH)
 TOOLS := $(BIN)/tools
-# Programs, tests and the linter have one setting, so that each package is compiled once. No program says which commit it was built from,
-# and git refuses to tell root that of a clone of another user.
+# Programs, tests and the linter share one setting, so that each package is compiled once. Commits
+# are not recorded: no program reports its own, and git refuses to tell root the commit of another
+# user's clone.
 export GOFLAGS := $(strip $(shell go env GOFLAGS) -buildvcs=false -trimpath)
 export CGO_ENABLED := 0
 GO_BUILD := go build -ldflags '-s -w'
-# The linter vets the tests.
+# The linter already vets the tests.
 GO_TEST := go test -vet=off
 export KUBEBUILDER_ASSETS := $(BIN)/kubernetes/$(KUBERNETES_VERSION)
-# Gomega's own second is short where compilers run beside the tests.
+# Gomega's default of one second is too short while compilers run next to the tests.
 export GOMEGA_DEFAULT_EVENTUALLY_TIMEOUT := 60s
-# The linter keeps findings under the paths that it saw: a cache that several checkouts share reports files of another one.
+# The linter stores findings by path, so a cache shared by several checkouts would report files of
+# another one.
 export GOLANGCI_LINT_CACHE := $(BIN)/lint-cache
 
-# Go knows best what is stale: these targets always ask it, and it answers from its cache.
+# Go knows best what is stale: these targets always run it, and it uses its cache.
 .PHONY: FORCE
 FORCE:
 
@@ -50,11 +54,11 @@ help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: quickstart
-quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='--help' lists its flags)
+quickstart: programs ## Bring up a real workload cluster on this machine (ARGS='--help' lists the flags)
 	$(BIN)/quickstart --kubernetes-version=$(KUBERNETES_VERSION) $(ARGS)
 
 .PHONY: node
-node: node-prerequisites $(BIN)/systems/.current ## Build what nodes with KUBERNETES_VERSION are made of
+node: node-prerequisites $(BIN)/systems/.current ## Build the parts of nodes with KUBERNETES_VERSION
 
 ##@ Test
 
@@ -69,21 +73,23 @@ test-unit: prerequisites ## Run the unit tests
 
 FUZZ_PACKAGES = $(shell grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u)
 
-# `make test-unit` runs the fuzz targets on their seeds, 10,000 random objects of each kind through the conversion, and
-# 10,000 random histories each of a control plane and of a pool.
+# `make test-unit` runs the fuzz targets on their seeds, converts 10,000 random objects of each
+# kind, and runs 10,000 random histories each of a control plane and of a pool.
 .PHONY: fuzz
-fuzz: prerequisites ## Let the fuzzing engine look for objects that a conversion changes and requests that a hook can not take, FUZZTIME for each
+fuzz: prerequisites ## Fuzz for objects that a conversion changes and requests that a hook cannot handle, FUZZTIME for each target
 	@for package in $(FUZZ_PACKAGES); do for target in $$(go test $$package -list '^Fuzz' | grep '^Fuzz'); do \
 		go test $$package -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME); done; done
 	HISTORIES=$(HISTORIES) go test ./controllers/controlplane/plan ./controllers/machinepool -run 'TestPlanIsSafeAndConverges|TestHistories' -timeout 2h
 
-# Tests that need a kube-apiserver carry the build tag integration, those that need root and this machine the tag host.
+# Tests that need a kube-apiserver have the build tag integration. Tests that need root and this
+# machine have the tag host.
 TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs -r -n1 dirname | sort -u)
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
 INTEGRATION_PACKAGES = $(filter-out ./node/% $(HOST_PACKAGES),$(call TAGGED,integration))
 
-# The packages with a kube-apiserver of their own wait most of the time. Those with instances have the machine for themselves. Go does
-# not see that programs and images have changed, so no result counts that it remembers.
+# Packages with their own kube-apiserver wait most of the time, so they run in parallel. Packages
+# with instances have the machine to themselves. Go does not notice changed programs and images, so
+# its cached results are ignored.
 .PHONY: test-integration
 test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
@@ -91,11 +97,11 @@ test-integration: programs images ## Run the tests against a real kube-apiserver
 	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
 .PHONY: e2e
-e2e: all-versions programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(if $(findstring conformance,$(LABELS))$(filter slow,$(LABELS)),conformance-parts) ## Run the stories on real machines (LABELS='smoke' chooses)
+e2e: all-versions programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(if $(findstring conformance,$(LABELS))$(filter slow,$(LABELS)),conformance-parts) ## Run the stories on real machines (LABELS='smoke' selects)
 	$(GO_TEST) -tags e2e -timeout $(E2E_TIMEOUT) ./test/e2e -v -ginkgo.v -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.label-filter='$(LABELS)'
 
 .PHONY: conformance
-conformance: programs conformance-parts ## Run those of Kubernetes' own conformance tests that have not passed yet (FOCUS='sig-network' chooses)
+conformance: programs conformance-parts ## Run the Kubernetes conformance tests that have not passed yet (FOCUS='sig-network' selects)
 	go run ./test/conformance run --focus='$(FOCUS)' --tests='$(TESTS)' --shard='$(SHARD)' --resume=$(RESUME) $(ARGS)
 
 .PHONY: conformance-report
@@ -103,7 +109,7 @@ conformance-report: conformance-parts ## Write docs/conformance from the results
 	go run ./test/conformance report
 
 .PHONY: bench
-bench: all-versions programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Measure side by side: Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
+bench: all-versions programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint
@@ -132,12 +138,12 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	go run ./hack/settings
 
 .PHONY: verify
-verify: generate ## Fail if a generated file was not current
+verify: generate ## Fail if a generated file is stale
 	@status=0; git -c safe.directory='$(CURDIR)' diff --exit-code -- api config docs || status=$$?; \
 	case $$status in \
 	0) ;; \
 	1) echo 'generated files are stale: commit what `make generate` writes' >&2 ;; \
-	*) echo 'git can not compare the generated files with those that are committed: it needs a clone of the repository' >&2 ;; \
+	*) echo 'git cannot compare the generated files with the committed ones: run this in a clone of the repository' >&2 ;; \
 	esac; exit $$status
 
 # For nodes of any architecture: their operating systems, and programs for this machine that help to complete them.
@@ -154,7 +160,7 @@ release: node-prerequisites $(NODE_PARTS) ## Write a clusterctl repository of VE
 		--node-versions '$(NODE_VERSIONS)'
 
 .PHONY: clean
-clean: ## Delete what was built; the module and build caches of Go stay
+clean: ## Delete everything that was built; Go's module and build caches are kept
 	rm -rf bin out
 
 ##@ Parts
@@ -163,7 +169,7 @@ clean: ## Delete what was built; the module and build caches of Go stay
 prerequisites:
 	@hack/prerequisites.sh
 
-# What instances are made with.
+# Programs that build instances.
 .PHONY: node-prerequisites
 node-prerequisites:
 	@hack/prerequisites.sh runc mmdebstrap
@@ -171,20 +177,22 @@ node-prerequisites:
 .PHONY: programs
 programs: node $(BIN)/foonode $(BIN)/foocloud $(BIN)/manager $(BIN)/runtime-extension $(BIN)/quickstart capi ## Build all programs
 
-# What is built from modules alone is stale only when its module file is; asking Go would take seconds each time.
+# Programs built from modules alone are stale only if their module file changed; running Go would
+# take seconds each time.
 NODE_SOURCES := $(wildcard node/kubernetes/*.go node/kubernetes/*/*.go node/kubernetes/*.mod) hack/build-node.sh hack/reproducible.sh
 
 $(BIN)/kubernetes/%/kubernetes: $(NODE_SOURCES)
 	@hack/build-node.sh '$*' '$(BIN)/kubernetes/$*'
 
-# The operating system of nodes: a release has the same one.
+# The operating system of nodes, also used by releases.
 $(BIN)/systems/%.tar: hack/build-system.sh hack/node-packages.txt
 	@hack/build-system.sh $* $@
 
 $(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,node/$(folder)/*.mod node/$(folder)/*.go)) hack/build-runtime.sh hack/reproducible.sh
 	@hack/build-runtime.sh $(BIN)/runtime && touch $@
 
-# Instances have the images of all versions that are built. Those that run go on with the system that they were made with.
+# Instances have the images of all built versions. Running instances keep the system that they were
+# created with.
 BUILT_VERSIONS = $(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes)))
 
 $(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes \
@@ -218,7 +226,7 @@ capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manife
 $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
-# What the stories install, and upgrade to: the sources, as the version that comes after the last one that is kept.
+# The stories install, and upgrade to, the sources as the version after the last stored release.
 NEXT_RELEASE := v0.1.1
 
 $(BIN)/release/clusterctl.yaml: FORCE
@@ -226,7 +234,7 @@ $(BIN)/release/clusterctl.yaml: FORCE
 	@cp -R test/e2e/testdata/releases/v*/{control-plane,infrastructure}-foo $(BIN)/release
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(BIN)/release
 
-# Kubernetes' own tests, and the images that their pods have.
+# Kubernetes' own tests and the images of their pods.
 .PHONY: conformance-parts
 conformance-parts: node-prerequisites $(BIN)/conformance/e2e.test $(BIN)/conformance/images.tar
 	@:

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds Kubernetes' end-to-end tests and the programs of the images that they use: hack/build-conformance.sh bin/conformance
+# Builds Kubernetes' end-to-end tests and the programs of the images that they use:
+#   hack/build-conformance.sh bin/conformance
 set -euo pipefail
 
 output=$(realpath -m "$1")
@@ -23,5 +24,5 @@ for name in kitten nautilus; do
   install -D -m 0644 -t "$output/programs/$name" "$images/$name/html"/*
 done
 install -m 0644 -t "$output/programs" "$images"/agnhost/porter/localhost.{crt,key}
-# They are not ours to vet. Last, since others see by it whether all are built.
+# These sources are not ours to vet. This comes last: its existence shows that everything is built.
 go test -c -vet=off "${flags[@]}" -o "$output/e2e.test" .

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the node binaries of one Kubernetes version: hack/build-node.sh v1.36.3 bin/kubernetes/v1.36.3
+# Builds the node binaries of one Kubernetes version:
+#   hack/build-node.sh v1.36.3 bin/kubernetes/v1.36.3
 set -euo pipefail
 
 version=$1
@@ -22,7 +23,7 @@ fi
 mkdir -p "$output"
 new=$(mktemp -d "$(dirname "$output")/.new-XXXXXX")
 trap 'rm -rf "$new"' EXIT
-# Who runs a program goes on with it, and it is never missing.
+# A rename does not disturb a running program, and the file is never missing.
 build() {
   go build -modfile="$modfile" -trimpath -o "$new/$1" -ldflags "-s -w \
     -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean" "$2"
@@ -34,5 +35,5 @@ build etcdctl go.etcd.io/etcd/etcdctl/v3
 for name in kube-apiserver kube-controller-manager kube-proxy kube-scheduler kubelet kubeadm; do
   ln -sfn kubernetes "$output/$name"
 done
-# Last, since others see by it whether all are built.
+# This comes last: its existence shows that everything is built.
 build kubernetes .

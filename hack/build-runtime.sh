@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds containerd, CoreDNS and flannel: hack/build-runtime.sh bin/runtime
+# Builds containerd, CoreDNS and flannel:
+#   hack/build-runtime.sh bin/runtime
 set -euo pipefail
 
 output=$(realpath -m "$1")
@@ -14,10 +15,10 @@ mkdir -p "$output"
 # Nodes show the version as containerd://2.4.2.
 flags="-s -w -X $package/version.Version=${version#v} -X $package/version.Package=$package -X $package/version.Revision="
 go build -trimpath -tags "$tags" -ldflags "$flags" -o "$output/" $package/cmd/containerd $package/cmd/ctr
-# The shim speaks ttrpc, and has an instance in memory for each pod.
+# The shim uses ttrpc only, and one shim stays in memory per pod, so gRPC is left out.
 go build -trimpath -tags "$tags,no_grpc" -ldflags "$flags" -o "$output/" $package/cmd/containerd-shim-runc-v2
 
-# Each version of CoreDNS that kubeadm asks for has a module file.
+# Each version of CoreDNS that kubeadm requires has a module file.
 cd ../coredns
 for modfile in *.mod; do
   version=$(go list -modfile="$modfile" -m -f '{{.Version}}' github.com/coredns/coredns)

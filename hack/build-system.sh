@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Makes the operating system of nodes from Debian packages: hack/build-system.sh amd64 bin/system.tar [mirror...]
-# mmdebstrap fetches the packages, checks who signed them and runs their scripts, which for another architecture needs qemu-user.
-# Without mirrors they come from those of Debian that this machine's apt has. PACKAGES is the file of another list of packages.
+# Builds the operating system of nodes from Debian packages:
+#   hack/build-system.sh amd64 bin/system.tar [mirror...]
+# mmdebstrap fetches the packages, verifies their signatures and runs their scripts, which needs
+# qemu-user for another architecture. The default mirrors are the Debian mirrors of this machine's
+# apt. PACKAGES names a file with another list of packages.
 set -euo pipefail
 
 if [[ $EUID -ne 0 ]]; then
-  echo "the operating system of nodes is made by root, who owns its files: run this with sudo" >&2
+  echo "building the operating system of nodes needs root, who owns its files: run this with sudo" >&2
   exit 1
 fi
 architecture=$1
@@ -22,7 +24,7 @@ if [[ $# -eq 0 ]]; then
   security=$(site '-security$')
   keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   if [[ ! -e $keyring ]]; then
-    echo "$keyring is missing, by which Debian's packages are checked: install the package debian-archive-keyring" >&2
+    echo "$keyring is missing, but is needed to verify Debian's packages: install the package debian-archive-keyring" >&2
     exit 1
   fi
   set -- "deb [signed-by=$keyring] ${main:-http://deb.debian.org/debian} $suite main" \
@@ -30,17 +32,17 @@ if [[ $# -eq 0 ]]; then
     "deb [signed-by=$keyring] ${security:-http://deb.debian.org/debian-security} $suite-security main"
 fi
 
-echo "making the operating system of nodes from packages of Debian ($suite, $architecture): the first time takes about a minute"
+echo "building the operating system of nodes from Debian packages ($suite, $architecture): the first time takes about a minute"
 mkdir -p "$(dirname "$output")"
 log=$output.log
-# Documentation, translations and the package manager's caches are for machines that people sit at. Times are all the same, so that the same
-# packages give the same bytes.
+# Nodes need no documentation, translations or package manager caches. All file times are equal, so
+# that the same packages give the same bytes.
 SOURCE_DATE_EPOCH=0 mmdebstrap --variant=essential --architectures="$architecture" --include="$packages" \
   --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/info/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
   --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
   --dpkgopt='path-exclude=/usr/lib/*/gconv/*' \
   --customize-hook='mkdir -p "$1"/etc/kubernetes "$1"/var/lib/etcd "$1"/var/lib/kubelet; rm -f "$1"/etc/hostname "$1"/etc/resolv.conf' \
   --customize-hook='rm -rf "$1"/var/cache/* "$1"/var/log/* "$1"/var/lib/apt/lists "$1"/etc/apt/sources.list "$1"/etc/apt/sources.list.d/*' \
-  "$suite" "$output.partial.tar" "$@" 2>"$log" || { tail -20 "$log" >&2; echo "the whole log is in $log" >&2; exit 1; }
+  "$suite" "$output.partial.tar" "$@" 2>"$log" || { tail -20 "$log" >&2; echo "the full log is in $log" >&2; exit 1; }
 mv "$output.partial.tar" "$output"
 rm "$log"

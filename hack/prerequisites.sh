@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks for git, Go and the programs that are named as arguments, and installs what Debian has of it when run as root. A program whose
-# package has another name is named program:package.
+# Checks for git, Go and the programs named as arguments. As root it installs missing ones from
+# Debian. A program whose package has a different name is given as program:package.
 set -euo pipefail
 
 if ! command -v go >/dev/null; then
-  echo "Go is not installed: the project needs the version that go.mod names or a newer one" >&2
+  echo "Go is not installed: the project needs the version in go.mod or a newer one" >&2
   exit 1
 fi
 
@@ -15,7 +15,7 @@ done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 
 if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
-  echo "these programs are missing; install the packages that have them: ${missing[*]}" >&2
+  echo "these packages are missing; install them: ${missing[*]}" >&2
   exit 1
 fi
 echo "installing Debian packages: ${missing[*]}"

@@ -1,3 +1,3 @@
-# To be sourced. The same sources and the same Go make the same programs byte for byte, whoever builds them: without what Go notes of the
-# repository that it finds around the sources, and without the user's own settings.
+# To be sourced. The same sources and the same Go version build identical programs for everyone: Go
+# records nothing about the repository, and the user's own settings are ignored.
 export GOFLAGS=-buildvcs=false GOAMD64=v1 GOARM64=v8.0 CGO_ENABLED=0

@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command components writes an archive with the images that Kubernetes versions run on their nodes, under the names that kubeadm has for
-// them. They hold the programs of the folders that it is given.
+// Command components writes an archive with the images that Kubernetes versions run on their nodes,
+// under kubeadm's names for them. The images contain the programs of the given folders.
 package main
 
 import (
@@ -35,9 +35,9 @@ func main() {
 	flag.StringVar(&c.kubernetes, "kubernetes", "bin/kubernetes", "folder with the programs of each version")
 	flag.StringVar(&c.kubeadm, "kubeadm", "bin/kubernetes", "folder with the same of this machine's architecture")
 	flag.StringVar(&c.runtime, "runtime", "bin/runtime", "folder with CoreDNS and flannel in each version")
-	flag.StringVar(&c.system, "system", "", "archive of the operating system, which hack/build-system.sh makes")
+	flag.StringVar(&c.system, "system", "", "archive of the operating system, built by hack/build-system.sh")
 	flag.StringVar(&c.output, "output", "", "archive to write")
-	flag.StringVar(&c.extra, "extra", "", "references of further images to write, separated by commas")
+	flag.StringVar(&c.extra, "extra", "", "references of additional images to write, separated by commas")
 	flag.Parse()
 	if err := c.write(context.Background(), flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "components:", err)
@@ -79,12 +79,12 @@ func (c config) write(ctx context.Context, versions []string) error {
 	return errors.Join(image.Write(output, all...), output.Close())
 }
 
-// ofNodes reports whether a file is large and of no use in a container.
+// ofNodes reports whether a file is large and useless in a container.
 func ofNodes(file image.File) bool {
 	return strings.HasPrefix(file.Path, "usr/lib/cni/")
 }
 
-// add adds the images of a version that no other version has.
+// add adds the images of a version that have not been added for another version.
 func (c config) add(ctx context.Context, images map[string]image.Image, components image.Components, version string) error {
 	programs, err := image.Programs(filepath.Join(c.kubernetes, version))
 	if err != nil {
@@ -110,7 +110,7 @@ func (c config) add(ctx context.Context, images map[string]image.Image, componen
 	return nil
 }
 
-// read reads the program of an image that is not Kubernetes' own.
+// read reads the program of an image that is not part of Kubernetes.
 func (c config) read(components *image.Components, reference string) (err error) {
 	name, tag, _ := strings.Cut(path.Base(reference), ":")
 	switch name {

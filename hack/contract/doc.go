@@ -1,24 +1,28 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command contract writes docs/contract.md: each rule of Cluster API's provider contracts, whether it is mandatory, the
-// code that meets it and the tests that show it, or that one of them is missing.
+// Command contract writes docs/contract.md: each rule of Cluster API's provider contracts, whether
+// it is mandatory, the code that implements it and the tests that verify it, or that one of them is
+// missing.
 //
-// The rules are the table in rules.go, and what is mandatory comes from the contract documents in the Cluster API module
-// of go.mod. A rule that a document has and the table has not, or the other way round, is an error, so the table is
-// complete for the version that the code is compiled with.
+// The rules are the table in rules.go. The contract documents in the Cluster API module of go.mod
+// determine which are mandatory. A rule that is only in a document or only in the table is an
+// error, so the table is complete for the version that the code is compiled with.
 //
-// Code names the rule that it meets in a line of its docstring, or in a comment behind a struct field:
+// Code names the rule that it implements in a line of its doc comment, or in a comment after a
+// struct field:
 //
 //	//contract:control-plane/kubeconfig
 //
-// A ginkgo test names it with a label, in which a dot stands for the slash, since ginkgo allows none:
+// A Ginkgo test names it with a label, with a dot instead of the slash, which Ginkgo does not
+// allow:
 //
 //	Label("contract:control-plane.kubeconfig")
 //
-// A plain test function does so with a line in its docstring, as code does. A name that is no rule is an error.
+// A plain test function names it in a line of its doc comment, like code. A name that is not a rule
+// is an error.
 //
-// With --verify nothing is written, and the command fails if the document is stale.
+// With --verify, the command writes nothing and fails if the document is stale.
 //
-// Limits: that a marker or a label stands in the right place is for the reader to judge.
+// Limits: it cannot judge whether a marker or a label is in the right place.
 package main

@@ -13,11 +13,11 @@ import (
 	"strings"
 )
 
-// document is what a contract's document says of its rules.
+// document is what a contract's document says about its rules.
 type document struct {
 	// rows of the table of rules, in its order.
 	rows []row
-	// anchors of the sections by title in lower case, as Markdown compares them.
+	// anchors of the sections by lower-case title, as Markdown compares them.
 	anchors map[string]string
 }
 
@@ -33,7 +33,7 @@ var (
 	anchorPattern = regexp.MustCompile(`^\[(.+?)\]:\s*#(\S+)\s*$`)
 )
 
-// readDocuments reads the documents of all contracts, by the contract's name.
+// readDocuments reads the documents of all contracts by contract name.
 func readDocuments(folder string) (map[string]document, error) {
 	documents := map[string]document{}
 	for _, c := range contracts {
@@ -70,7 +70,7 @@ func parseDocument(text string) document {
 	return parsed
 }
 
-// plain removes the backquotes of a title.
+// plain removes the backquotes from a title.
 func plain(title string) string { return strings.ReplaceAll(title, "`", "") }
 
 func (d document) row(title string) (row, bool) {
@@ -81,7 +81,7 @@ func (d document) row(title string) (row, bool) {
 	return d.rows[i], true
 }
 
-// checkComplete returns an error for each rule that a document has and the table has not, or the other way round.
+// checkComplete returns an error for each rule that is only in a document or only in the table.
 func checkComplete(documents map[string]document) error {
 	var problems []error
 	for _, c := range contracts {

@@ -14,14 +14,15 @@ import (
 
 const labelPrefix = "contract:"
 
-// nodes are ginkgo's functions whose first argument is a text that is part of a test's name.
+// nodes lists Ginkgo's functions whose first argument is part of a test's name.
 var nodes = []string{
 	"Describe", "Context", "When", "DescribeTable", "DescribeTableSubtree", "Entry", "It", "Specify",
 	"FDescribe", "FContext", "FWhen", "FDescribeTable", "FEntry", "FIt",
 	"PDescribe", "PContext", "PWhen", "PDescribeTable", "PEntry", "PIt",
 }
 
-// labels returns the rules that ginkgo labels name, and an error for each label that can not be read.
+// labels returns the rules that Ginkgo labels name, and an error for each label that cannot be
+// read.
 func (s source) labels() ([]mention, []error) {
 	var mentions []mention
 	var problems []error
@@ -51,22 +52,22 @@ func (s source) labels() ([]mention, []error) {
 	return mentions, problems
 }
 
-// ruleOfLabel returns the rule that a label names, or nothing if it names none.
+// ruleOfLabel returns the rule that a label names, or an empty string if it names none.
 func ruleOfLabel(argument ast.Expr) (string, error) {
 	text, whole := literalText(argument)
 	if !strings.HasPrefix(text, labelPrefix) {
 		return "", nil
 	}
 	if !whole {
-		return "", fmt.Errorf("the label %q… must be written as one literal, so that it can be found", text)
+		return "", fmt.Errorf("the label %q… must be a single literal, so that it can be found", text)
 	}
 	if strings.Contains(text, "/") {
-		return "", fmt.Errorf("the label %q holds a slash, which ginkgo refuses: write a dot", text)
+		return "", fmt.Errorf("the label %q contains a slash, which Ginkgo rejects: write a dot", text)
 	}
 	return strings.Replace(strings.TrimPrefix(text, labelPrefix), ".", "/", 1), nil
 }
 
-// testName joins the texts of the ginkgo nodes that the innermost node of the stack stands in.
+// testName joins the texts of the Ginkgo nodes that enclose the innermost node of the stack.
 func testName(stack []ast.Node) string {
 	var texts []string
 	for _, node := range stack {
@@ -92,7 +93,8 @@ func calledName(call *ast.CallExpr) string {
 	}
 }
 
-// literalText returns the text with which a string expression begins, and whether that is all of it.
+// literalText returns the literal at the start of a string expression, and whether it is the whole
+// expression.
 func literalText(expression ast.Expr) (text string, whole bool) {
 	switch e := expression.(type) {
 	case *ast.BasicLit:

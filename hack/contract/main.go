@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// run generates the document and hands it to act together with the path where it belongs.
+// run generates the document and passes it to act with its path.
 func run(ctx context.Context, act func(path string, content []byte) error) error {
 	modules, err := findModules(ctx)
 	if err != nil {
@@ -86,7 +86,8 @@ func compare(path string, content []byte) error {
 	return nil
 }
 
-// modules are the roots of the two modules that the document is made from, and the version of Cluster API's.
+// modules holds the roots of the two modules that the document is generated from, and the version
+// of Cluster API's module.
 type modules struct {
 	foo, clusterAPI, version string
 }

@@ -13,7 +13,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// TestRulesAreComplete compares the table of rules with the documents of the Cluster API module in go.mod.
+// TestRulesAreComplete compares the table of rules with the documents of the Cluster API module in
+// go.mod.
 func TestRulesAreComplete(t *testing.T) {
 	g := NewWithT(t)
 	found, err := findModules(context.Background())

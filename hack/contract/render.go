@@ -128,5 +128,5 @@ func places(found []place, r rule) string {
 	return strings.Join(texts, "<br>")
 }
 
-// escape keeps what a test is called from ending a cell of the table.
+// escape prevents the name of a test from ending a table cell.
 func escape(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

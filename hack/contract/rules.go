@@ -3,13 +3,14 @@
 
 package main
 
-// contract is one contract of Cluster API: a document with a table of rules, or with a section for each.
+// contract is one contract of Cluster API: a document with a table of rules or with one section per
+// rule.
 type contract struct {
 	// name is the first part of the IDs of the rules.
 	name string
-	// document is the path of the document in the book.
+	// document is the path of the document in Cluster API's book.
 	document string
-	// sections are the rules of a document without a table.
+	// sections is true for a document with sections instead of a table.
 	sections bool
 	// rules in the order of the document.
 	rules []rule
@@ -21,9 +22,9 @@ type rule struct {
 	name string
 	// title is the rule's title in the document's table, without brackets and backquotes.
 	title string
-	// excluded says why Foo has no need of the rule. Empty where Foo has.
+	// excluded says why Foo does not need the rule. It is empty if Foo needs it.
 	excluded string
-	// met says how Foo meets the rule, where "met" says too little.
+	// met says how Foo meets the rule, if "met" alone says too little.
 	met string
 }
 
@@ -33,11 +34,11 @@ const (
 	runtimeFolder   = "tasks/experimental-features/runtime-sdk/"
 )
 
-// explains is why a section of a document about hooks is no rule.
-const explains = "it explains, and rules nothing"
+// explains is why a section of a document about hooks is not a rule.
+const explains = "it explains and sets no rules"
 
-// endpointByInfrastructure is why control plane and infrastructure need not both provide an endpoint.
-const endpointByInfrastructure = "the infrastructure provides the endpoint: FooCluster, or that of another provider"
+// endpointByInfrastructure is why the control plane need not provide an endpoint.
+const endpointByInfrastructure = "the infrastructure provides the endpoint: FooCluster, or another provider's cluster"
 
 // neverTerminal is how the rules about terminal failures are met.
 const neverTerminal = "not set: no failure is terminal, and the fields are deprecated"
@@ -206,8 +207,8 @@ var contracts = []contract{
 	}},
 }
 
-// notPublished is why nothing need be known of where a release is published.
-const notPublished = "it is for whoever publishes a release, which is a folder of files"
+// notPublished is why Foo need not know where a release is published.
+const notPublished = "it is for the publisher of a release, which is a folder of files"
 
 // ruleIDs are the IDs of all rules.
 func ruleIDs() map[string]bool {

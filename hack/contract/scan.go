@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// evidence is where rules are met and tested.
+// evidence holds the places where rules are implemented and tested.
 type evidence struct {
 	// code by rule ID: file and symbol.
 	code map[string][]place
@@ -72,7 +72,7 @@ type source struct {
 	file *ast.File
 }
 
-// parseFile parses the file at path, or the given content, and remembers it by its name in the repository.
+// parseFile parses the file at path, or the given content, and records its name in the repository.
 func parseFile(path, name string, content any) (source, error) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, content, parser.ParseComments|parser.SkipObjectResolution)
@@ -91,7 +91,7 @@ type mention struct {
 	line  int
 }
 
-// add takes over what a file mentions, and returns an error for each name that is no rule.
+// add records what a file mentions, and returns an error for each name that is not a rule.
 func (e evidence) add(s source) error {
 	mentions, problems := s.markers()
 	target := e.code
@@ -104,7 +104,7 @@ func (e evidence) add(s source) error {
 	known := ruleIDs()
 	for _, m := range mentions {
 		if !known[m.id] {
-			problems = append(problems, fmt.Errorf("%s:%d: %q is no rule of a contract; hack/contract/rules.go lists them", s.path, m.line, m.id))
+			problems = append(problems, fmt.Errorf("%s:%d: %q is not a rule of a contract; hack/contract/rules.go lists the rules", s.path, m.line, m.id))
 			continue
 		}
 		if !slices.Contains(target[m.id], m.place) {

@@ -103,19 +103,19 @@ func TestWrongNamesAreErrors(t *testing.T) {
 	for name, c := range map[string]struct{ path, content, message string }{
 		"unknown rule in a marker": {
 			"a.go", "package a\n\n//contract:control-plane/coffee\nfunc a() {}\n",
-			`a.go:3: "control-plane/coffee" is no rule of a contract`,
+			`a.go:3: "control-plane/coffee" is not a rule of a contract`,
 		},
 		"unknown rule in a label": {
 			"a_test.go", "package a\n\nvar _ = It(\"a\", Label(\"contract:control-plane.coffee\"))\n",
-			`a_test.go:3: "control-plane/coffee" is no rule of a contract`,
+			`a_test.go:3: "control-plane/coffee" is not a rule of a contract`,
 		},
 		"label with a slash": {
 			"a_test.go", "package a\n\nvar _ = It(\"a\", Label(\"contract:control-plane/scope\"))\n",
-			"a_test.go:3: the label \"contract:control-plane/scope\" holds a slash, which ginkgo refuses: write a dot",
+			"a_test.go:3: the label \"contract:control-plane/scope\" contains a slash, which Ginkgo rejects: write a dot",
 		},
-		"label that is put together": {
+		"label that is concatenated": {
 			"a_test.go", "package a\n\nvar _ = It(\"a\", Label(\"contract:\"+name))\n",
-			"must be written as one literal",
+			"must be a single literal",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,20 +9,22 @@ import (
 	"strings"
 )
 
-// headingPattern finds the headings that begin a section: deeper ones are part of the section above them.
+// headingPattern finds the headings that begin a section: deeper ones are part of the section above
+// them.
 var headingPattern = regexp.MustCompile(`^(#{2,4}) +(.+)$`)
 
-// asidePattern finds boxes in a document that explain, and rule nothing.
+// asidePattern finds explanatory boxes in a document, which set no rules.
 var asidePattern = regexp.MustCompile(`(?s)<aside.*?</aside>`)
 
-// parseSections reads a document that has no table of rules: each section with a text of its own is one. Its title holds
-// that of the section around it, since "Variables" is there more than once.
+// parseSections reads a document without a table of rules: each section with its own text is a
+// rule. Its title includes the title of the enclosing section, because titles such as "Variables"
+// occur more than once.
 func parseSections(text string) document {
 	parsed := document{anchors: map[string]string{}}
 	anchors := map[string]int{}
 	var parent string
 	var section row
-	// begun is whether the section has a text already, and so is a row.
+	// begun is whether the section already has text, and therefore a row.
 	begun, fenced := true, false
 	for line := range strings.Lines(asidePattern.ReplaceAllString(text, "")) {
 		line = strings.TrimSpace(line)
@@ -52,14 +54,14 @@ func parseSections(text string) document {
 	return parsed
 }
 
-// require makes the last row mandatory if a line of it says what must be.
+// require makes the last row mandatory if the line says MUST.
 func (d document) require(line string) {
 	if strings.Contains(line, "MUST") && len(d.rows) > 0 {
 		d.rows[len(d.rows)-1].mandatory = "Yes"
 	}
 }
 
-// numbered tells apart the anchors of sections that have the same heading, as the book does.
+// numbered makes the anchors of sections with the same heading unique, as the book does.
 func numbered(anchor string, before int) string {
 	if before == 0 {
 		return anchor
@@ -67,7 +69,7 @@ func numbered(anchor string, before int) string {
 	return anchor + "-" + strconv.Itoa(before)
 }
 
-// anchorOf returns what the book makes of a heading.
+// anchorOf returns the book's anchor for a heading.
 func anchorOf(heading string) string {
 	var anchor strings.Builder
 	for _, letter := range strings.ToLower(heading) {

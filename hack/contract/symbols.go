@@ -5,7 +5,8 @@ package main
 
 import "go/ast"
 
-// symbolOf returns the name of the declaration or struct field that a comment documents or stands in.
+// symbolOf returns the name of the declaration or struct field that a comment documents or is
+// inside of.
 func symbolOf(file *ast.File, comment *ast.Comment) (string, bool) {
 	if covers(file.Doc, comment) {
 		return "package " + file.Name.Name, true
@@ -25,7 +26,8 @@ func symbolOf(file *ast.File, comment *ast.Comment) (string, bool) {
 	return "", false
 }
 
-// covers reports whether the comment lies within the node. A doc comment lies outside of what it documents.
+// covers reports whether the comment is inside the node. A doc comment is outside the node that it
+// documents.
 func covers(node ast.Node, comment *ast.Comment) bool {
 	if group, ok := node.(*ast.CommentGroup); ok && group == nil {
 		return false
@@ -33,7 +35,7 @@ func covers(node ast.Node, comment *ast.Comment) bool {
 	return node.Pos() <= comment.Pos() && comment.End() <= node.End()
 }
 
-// trails reports whether the comment stands behind one of the declared names.
+// trails reports whether the comment follows one of the declared names.
 func trails(declaration *ast.GenDecl, comment *ast.Comment) bool {
 	for _, spec := range declaration.Specs {
 		switch s := spec.(type) {
@@ -67,8 +69,8 @@ func funcName(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
-// specName returns the name of the type, constant, variable or struct field of the declaration that the comment is
-// about; that of its first name where the comment is about all of it.
+// specName returns the name of the type, constant, variable or struct field in the declaration that
+// the comment is about, or the first name if the comment is about the whole declaration.
 func specName(declaration *ast.GenDecl, comment *ast.Comment) string {
 	first := ""
 	for _, spec := range declaration.Specs {

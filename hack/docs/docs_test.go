@@ -19,13 +19,13 @@ const sources = "../.."
 var (
 	// fenced is a block of code.
 	fenced = regexp.MustCompile("(?ms)^```.*?^```")
-	// called is a call of make in code with the targets that follow, up to the first word that is none.
+	// called is a call of make in code with its targets, up to the first word that is not a target.
 	called = regexp.MustCompile("(?m)(?:^|&& )make((?: [a-z][a-z0-9-]*)+)")
-	// target is a line of the Makefile that has a target.
+	// target is a line of the Makefile that defines a target.
 	target = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
-	// link leads to another file, perhaps to a heading of it.
+	// link is a link to another file, optionally to one of its headings.
 	link = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
-	// quoted is what stands as code in a sentence.
+	// quoted is inline code in a sentence.
 	quoted = regexp.MustCompile("`([^`\n]+)`")
 	// path is a file or folder in one of the repository's folders.
 	path = regexp.MustCompile(`^(?:api|cmd|config|controllers|docs|extensions|hack|internal|node|templates|test|webhooks)(?:/[A-Za-z0-9_.-]+)+/?$`)

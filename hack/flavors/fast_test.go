@@ -19,20 +19,20 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 )
 
-// hasty are words of settings that give safety for time.
+// hasty lists words in settings that trade safety for speed.
 var hasty = []string{"unsafe-no-fsync", "skipPhases", "startupProbe", "/etc/kubernetes/patches"}
 
-// fastFlavor is the flavor that has them.
+// fastFlavor is the only flavor with such settings.
 const fastFlavor = "fast"
 
-// What is unsafe or hasty is only where a user has asked for it by its name.
+// Unsafe settings exist only where a user requested them by name.
 func TestOnlyWhatIsCalledFastIsHasty(t *testing.T) {
 	for _, one := range build(t).Files() {
 		t.Run(one.File, func(t *testing.T) {
 			g := NewWithT(t)
 			text := string(one.Content)
 			if one.File == "clusterclass-foo.yaml" {
-				// Its patches have them, and make nothing of them unless the variable says so.
+				// Its patches contain them, but apply them only if the variable is set.
 				text = jsonOf(g, objectsBesidesClass(t, g, one)) + jsonOf(g, withVariables(g, one, map[string]any{
 					"certificateSANs": []string{"api.example.com"}, "etcdExtraArgs": []map[string]string{{"name": "snapshot-count", "value": "1000"}},
 				}))
@@ -60,7 +60,8 @@ func TestTheFastClassIsTheFastFlavor(t *testing.T) {
 	g.Expect(withVariables(g, all.Classes[0], map[string]any{"fast": true})).To(Equal(configOf(g, named(g, all, fastFlavor))))
 }
 
-// The variables of one part of etcd or of the API server leave the others alone, and what a user says of etcd counts.
+// The variables of one part of etcd or of the API server do not affect the others, and a user's
+// settings for etcd take precedence.
 func TestAFastClassTakesItsOtherVariables(t *testing.T) {
 	g := NewWithT(t)
 	class := build(t).Classes[0]
@@ -84,7 +85,7 @@ func configOf(g *WithT, one flavors.Template) map[string]any {
 	return config
 }
 
-// objectsBesidesClass returns what a class is published with.
+// objectsBesidesClass returns the other objects that a class is published with.
 func objectsBesidesClass(t *testing.T, g *WithT, one flavors.Template) []unstructured.Unstructured {
 	t.Helper()
 	objects, err := one.Render(t.Context(), "default", nil)
@@ -99,8 +100,8 @@ func objectsBesidesClass(t *testing.T, g *WithT, one flavors.Template) []unstruc
 	return found
 }
 
-// withVariables returns the kubeadm configuration that the patches of a class make for a control plane when a Cluster has these
-// variables, and all others have their defaults.
+// withVariables returns the kubeadm configuration that the patches of a class produce for a control
+// plane if a Cluster sets these variables and all others have their defaults.
 func withVariables(g *WithT, one flavors.Template, variables map[string]any) map[string]any {
 	var class clusterv1.ClusterClass
 	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(only(g, one, "ClusterClass").Object, &class)).To(Succeed())
@@ -157,7 +158,7 @@ func apply(g *WithT, object []byte, patches []clusterv1.JSONPatch, values map[st
 	return changed
 }
 
-// fill fills in a template of a patch.
+// fill renders a template of a patch.
 func fill(g *WithT, text string, values map[string]any) string {
 	parsed, err := template.New("").Funcs(template.FuncMap{"toJson": func(value any) string { return jsonOf(g, value) }}).Parse(text)
 	g.Expect(err).NotTo(HaveOccurred())

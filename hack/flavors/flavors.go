@@ -1,10 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package flavors builds the cluster templates and ClusterClasses that a release publishes from their kustomizations in the
-// folder templates. The same sources give the same bytes.
+// Package flavors builds the cluster templates and ClusterClasses that a release publishes from
+// their kustomizations in the folder templates. The same sources give the same bytes.
 //
-// Limits: it asks no API server whether what it builds is valid.
+// Limits: it does not validate the result with an API server.
 package flavors
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
 )
 
-// Default is the name of the flavor that clusterctl takes when it is asked for none.
+// Default is the name of the flavor that clusterctl uses if none is requested.
 const Default = ""
 
 // Folders below templates.
@@ -26,24 +26,25 @@ const (
 	classesDir = "clusterclasses"
 )
 
-// baseFile is the only file of the default flavor. It explains itself, and is published as it is.
+// baseFile is the only file of the default flavor. It has its own comments and is published
+// unchanged.
 const baseFile = "cluster-template.yaml"
 
 // Template is a file that clusterctl looks for.
 type Template struct {
 	// Name of the flavor, or of the ClusterClass.
 	Name string
-	// File is the name under which clusterctl looks for it.
+	// File is the file name that clusterctl looks for.
 	File string
 	// Content is YAML with variables.
 	Content []byte
 }
 
-// All are the cluster templates and ClusterClasses of a version.
+// All holds the cluster templates and ClusterClasses of a version.
 type All struct {
-	// Flavors in the order of their names. The default is the first.
+	// Flavors in name order. The default comes first.
 	Flavors []Template
-	// Classes are the ClusterClasses with their templates, in the order of their names.
+	// Classes are the ClusterClasses with their templates, in name order.
 	Classes []Template
 }
 
@@ -68,7 +69,7 @@ func Build(templates string) (All, error) {
 	return all, nil
 }
 
-// buildAll builds the kustomization in each folder of a folder.
+// buildAll builds the kustomization in each subfolder of a folder.
 func buildAll(dir, prefix string) ([]Template, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -90,8 +91,8 @@ func buildAll(dir, prefix string) ([]Template, error) {
 	return built, nil
 }
 
-// leadingComment returns the comment at the top of a file, which kustomize drops: it explains the flavor to those who read
-// what was made of it, too.
+// leadingComment returns the comment at the top of a file. kustomize drops it, but it should
+// explain the flavor in the built template too.
 func leadingComment(file string) ([]byte, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -105,7 +106,7 @@ func leadingComment(file string) ([]byte, error) {
 		comment = append(comment, line...)
 	}
 	if len(comment) == 0 {
-		return nil, fmt.Errorf("%s: want a comment at the top that says what it is for", file)
+		return nil, fmt.Errorf("%s: want a comment at the top that explains its purpose", file)
 	}
 	return comment, nil
 }

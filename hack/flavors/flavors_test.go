@@ -28,13 +28,13 @@ import (
 // sources is the root folder, as seen from here.
 const sources = "../.."
 
-// mandatory are the variables that clusterctl sets itself; a flavor may ask for more.
+// mandatory lists the variables that clusterctl sets itself; a flavor may require more.
 var mandatory = map[string]string{
 	"CLUSTER_NAME": "demo", "NAMESPACE": "default", "KUBERNETES_VERSION": "v1.36.3",
 	"CONTROL_PLANE_MACHINE_COUNT": "1", "WORKER_MACHINE_COUNT": "3",
 }
 
-// own are the mandatory variables of single flavors.
+// own lists the additional mandatory variables of individual flavors.
 var own = map[string]map[string]string{"external-etcd": {"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379]"}}
 
 func build(t *testing.T) flavors.All {
@@ -59,7 +59,7 @@ func TestAllThatIsPromisedIsThere(t *testing.T) {
 	var files []string
 	for _, template := range build(t).Files() {
 		files = append(files, template.File)
-		g.Expect(string(template.Content)).To(HavePrefix("# "), "it explains itself")
+		g.Expect(string(template.Content)).To(HavePrefix("# "), "it has a comment")
 	}
 	g.Expect(files).To(Equal([]string{
 		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-fast.yaml", "cluster-template-ha.yaml",
@@ -82,7 +82,7 @@ func TestMandatoryVariablesAreEnough(t *testing.T) {
 			for _, object := range objects {
 				g.Expect(object.GetNamespace()).To(Equal("default"))
 				identity := object.GetKind() + "/" + object.GetName()
-				g.Expect(seen.Has(identity)).To(BeFalse(), "%s is there twice", identity)
+				g.Expect(seen.Has(identity)).To(BeFalse(), "%s occurs twice", identity)
 				seen.Insert(identity)
 				g.Expect(strings.Contains(identity, "$")).To(BeFalse(), identity)
 			}
@@ -109,7 +109,7 @@ func TestAMissingVariableIsNamed(t *testing.T) {
 	}
 }
 
-// The versions of the class are those that instances can run, so a new one cannot be forgotten.
+// The versions of the class equal those that instances can run, so a new one cannot be forgotten.
 func TestTheClassHasTheVersionsOfTheNodes(t *testing.T) {
 	g := NewWithT(t)
 	files, err := filepath.Glob(filepath.Join(sources, "node/kubernetes/*.mod"))
@@ -135,7 +135,7 @@ func TestTheClassHasTheVersionsOfTheNodes(t *testing.T) {
 	g.Expect(listed).To(Equal(versions))
 }
 
-// A class of another name has templates of other names, so that both may be in one namespace.
+// A class with another name has templates with other names, so that both can be in one namespace.
 func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 	taken := sets.New[string]()
 	for _, template := range build(t).Classes {
@@ -146,7 +146,7 @@ func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 			there, referred := sets.New[string](), sets.New[string]()
 			for _, object := range objects {
 				identity := object.GetKind() + "/" + object.GetName()
-				g.Expect(taken.Has(identity)).To(BeFalse(), "%s is of another class", identity)
+				g.Expect(taken.Has(identity)).To(BeFalse(), "%s belongs to another class", identity)
 				taken.Insert(identity)
 				switch object.GetKind() {
 				case "ClusterClass":
@@ -161,7 +161,8 @@ func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 	}
 }
 
-// A cluster has the same network, whether a flavor or the add-on of the extension's class brought it.
+// A cluster has the same network whether it comes from a flavor or from the add-on of the
+// extension's class.
 func TestTheAddonIsTheNetworkOfTheFlavors(t *testing.T) {
 	g := NewWithT(t)
 	all := build(t)
@@ -177,7 +178,7 @@ func TestTheAddonIsTheNetworkOfTheFlavors(t *testing.T) {
 	g.Expect(network(all.Classes[1])).To(And(HaveLen(2), Equal(network(all.Flavors[0]))))
 }
 
-// references returns the kind and the name of each reference to a template below a value.
+// references returns the kind and name of each template reference below a value.
 func references(value any) sets.Set[string] {
 	found := sets.New[string]()
 	switch value := value.(type) {
@@ -196,7 +197,7 @@ func references(value any) sets.Set[string] {
 	return found
 }
 
-// Whoever moves a cluster from one flavor to another finds the same machines.
+// A cluster that moves from one flavor to another has the same machines.
 func TestAllFlavorsHaveTheSameConfiguration(t *testing.T) {
 	g := NewWithT(t)
 	all := build(t)
@@ -225,7 +226,7 @@ func named(g *WithT, all flavors.All, name string) flavors.Template {
 	return all.Flavors[index]
 }
 
-// only returns the only object of a kind of a template whose variables are not replaced.
+// only returns the only object of a kind in a template whose variables are not replaced.
 func only(g *WithT, template flavors.Template, kind string) *unstructured.Unstructured {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(template.Content), 4096)
 	var found []*unstructured.Unstructured

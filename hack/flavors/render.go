@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 )
 
-// Render does what clusterctl does with a template, by clusterctl's own library: it replaces the variables, and puts the objects
-// into the namespace. It returns clusterctl's error, which names what is missing.
+// Render processes a template with clusterctl's own library: it replaces the variables and puts the
+// objects into the namespace. It returns clusterctl's error, which names what is missing.
 func (t Template) Render(ctx context.Context, namespace string, variables map[string]string) ([]unstructured.Unstructured, error) {
 	reader := config.NewMemoryReader()
 	settings, err := config.New(ctx, "", config.InjectReader(reader))

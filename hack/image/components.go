@@ -11,32 +11,34 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
-// Components are what the images of a Kubernetes version are made of, for one architecture.
+// Components are the contents of the images of a Kubernetes version, for one architecture.
 type Components struct {
-	// Architecture, as Go names it.
+	// Architecture in Go's notation.
 	Architecture string
-	// Kubernetes is the layer that has the programs of all control plane components, and of kube-proxy.
+	// Kubernetes is the layer with the programs of all control plane components and of kube-proxy.
 	Kubernetes *Layer
-	// System is the layer of the nodes' operating system, which has what kube-proxy calls.
+	// System is the layer of the nodes' operating system, with the programs that kube-proxy calls.
 	System *Layer
-	// DNS is the program CoreDNS, Pause the one that holds the namespaces of a pod, and Flannel the one that connects pods of all nodes.
+	// DNS is the program CoreDNS, Pause the program that holds the namespaces of a pod, and Flannel
+	// the program that connects the pods of all nodes.
 	DNS, Pause, Flannel []byte
 }
 
 const (
 	localFolder = "usr/local/bin"
-	// flannelPath is where flannel's own image has its program.
+	// flannelPath is the path of the program in flannel's own image.
 	flannelPath = "opt/bin/flanneld"
-	// pauseUser is the user of the pause image, as Kubernetes has it.
+	// pauseUser is the user of Kubernetes' pause image.
 	pauseUser = "65535:65535"
 )
 
-// KubernetesLayer returns the layer of the programs of a version, as Programs returns them.
+// KubernetesLayer returns the layer for the programs of a version that Programs returned.
 func KubernetesLayer(version string, programs []File) *Layer {
 	return &Layer{Content: "Kubernetes " + version, Files: append(foundation(), in(localFolder, programs)...)}
 }
 
-// Image returns the image of a component by the reference that manifests have for it, such as registry.k8s.io/etcd:3.6.8-0.
+// Image returns the image of a component by its reference in manifests, such as
+// registry.k8s.io/etcd:3.6.8-0.
 func (c Components) Image(reference string) (Image, error) {
 	name, tag, found := strings.Cut(path.Base(reference), ":")
 	if !found {
@@ -48,7 +50,7 @@ func (c Components) Image(reference string) (Image, error) {
 	case "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler":
 		image.Entrypoint, layers = []string{"/" + path.Join(localFolder, name)}, []*Layer{c.Kubernetes}
 	case "kube-proxy":
-		// The large layer is the lowest in all images, so that a machine has it once.
+		// The large layer is the lowest in all images, so that a machine stores it once.
 		image.Entrypoint, layers = []string{"/" + path.Join(localFolder, name)}, []*Layer{c.Kubernetes, c.System}
 	case "flannel":
 		image.Entrypoint = []string{"/" + flannelPath}

@@ -25,10 +25,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// archives are what make images writes.
+// archives are the images that make images writes.
 const archives = "../../bin/images/images/"
 
-// unpackRoot writes what is in an image to a folder, which is removed with the test.
+// unpackRoot unpacks an image to a folder that is removed after the test.
 func unpackRoot(t *testing.T, image v1.Image) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -55,7 +55,8 @@ func unpackRoot(t *testing.T, image v1.Image) string {
 	}
 }
 
-// TestProgramsRun runs each program as its Pod does: from the image alone, as the image's user, on a root that is read-only.
+// TestProgramsRun runs each program as its Pod does: from the image alone, as the image's user, on
+// a root that is read-only.
 func TestProgramsRun(t *testing.T) {
 	for name, arguments := range map[string][]string{"manager": {"--providers=control-plane"}, "runtime-extension": nil} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +67,7 @@ func TestProgramsRun(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred(), output)
 			g.Expect(output).To(ContainSubstring("--diagnostics-address"))
 
-			// It comes as far as a Pod without a service account does.
+			// It gets as far as in a Pod without a service account.
 			output, err = inside(t, root, config, arguments...)
 			var exit *exec.ExitError
 			g.Expect(errors.As(err, &exit)).To(BeTrue(), "%v", err)
@@ -75,11 +76,11 @@ func TestProgramsRun(t *testing.T) {
 	}
 }
 
-// readOnlyRoot mounts what is in the image of a program, until the test ends.
+// readOnlyRoot mounts the content of a program's image until the test ends.
 func readOnlyRoot(t *testing.T, name string) (string, *v1.ConfigFile) {
 	t.Helper()
 	g := NewWithT(t)
-	g.Expect(os.Getuid()).To(BeZero(), "to change the root, this test needs root")
+	g.Expect(os.Getuid()).To(BeZero(), "this test needs root to change the root folder")
 	archive, err := os.ReadFile(archives + name + "-v0.1.0.tar")
 	g.Expect(err).NotTo(HaveOccurred(), "make images writes it")
 	image := imagesOf(t, archive)[runtime.GOARCH]
@@ -92,7 +93,8 @@ func readOnlyRoot(t *testing.T, name string) (string, *v1.ConfigFile) {
 	return root, config
 }
 
-// inside runs the image's entry point in a root, as the image's user and with nothing of this program's environment.
+// inside runs the image's entry point in a root, as the image's user and without this program's
+// environment.
 func inside(t *testing.T, root string, config *v1.ConfigFile, arguments ...string) (string, error) {
 	t.Helper()
 	g := NewWithT(t)

@@ -1,11 +1,12 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package image makes container images without a container runtime: those of one static program each with
-// certificate authorities (see Program), and those of nodes, which are machines (see Node). The same content gives the same
-// bytes on every machine: the certificate authorities are those of a Go module, and no file has a time.
+// Package image builds container images without a container runtime: images of one static program
+// with certificate authorities (see Program), and images of nodes, which are machines (see Node).
+// The same content gives the same bytes on every machine: the certificate authorities come from a
+// Go module, and no file has a time.
 //
-// Limits: Linux only. Nothing is run to make an image, so no package's maintainer scripts are.
+// Limits: Linux only. Building an image runs nothing, so no maintainer scripts of packages run.
 package image
 
 import (
@@ -17,27 +18,30 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Image says what to make.
+// Image describes an image to build.
 type Image struct {
 	// Title names the image for people, in its labels and in errors.
 	Title string
-	// Description says what it is, in its labels; optional.
+	// Description describes the image, in its labels; optional.
 	Description string
-	// Reference is the full name of the image with its tag, which a container runtime that imports it gives it.
+	// Reference is the full name of the image with its tag. A container runtime that imports the
+	// image gives it this name.
 	Reference string
-	// Version of what is in it, for the image's labels.
+	// Version of the content, for the image's labels.
 	Version string
 	// Source is the address of the sources, for the image's labels.
 	Source string
-	// User and group that it runs as, two numbers, so that a kubelet can see whether that is root.
+	// User and group that it runs as, as two numbers, so that a kubelet can tell whether that is
+	// root.
 	User string
 	// Entrypoint is the program and its arguments.
 	Entrypoint []string
-	// Command is what the entry point has as further arguments, unless who runs the image gives others; optional.
+	// Command holds additional default arguments of the entry point; optional.
 	Command []string
 	// Environment of the program, each as name=value.
 	Environment []string
-	// Layers by architecture, as Go names it; the lowest first. Images with the same layer share it.
+	// Layers by architecture in Go's notation; the lowest first. Images with the same layer share
+	// it.
 	Layers map[string][]*Layer
 }
 

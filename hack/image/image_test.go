@@ -45,7 +45,7 @@ func node(kubernetesVersion string) Image {
 	return Nodes(published, kubernetesVersion, nodes)
 }
 
-// files returns what is in a tar file, with the headers by name.
+// files returns the contents and headers of a tar file by name.
 func files(g *WithT, content io.Reader) (map[string]*tar.Header, map[string][]byte) {
 	headers, contents := map[string]*tar.Header{}, map[string][]byte{}
 	reader := tar.NewReader(content)
@@ -61,7 +61,7 @@ func files(g *WithT, content io.Reader) (map[string]*tar.Header, map[string][]by
 	}
 }
 
-// unpacked returns the images that an image's archive holds, by architecture.
+// unpacked returns the images in an image's archive, by architecture.
 func unpacked(t *testing.T, image Image) map[string]v1.Image {
 	g := NewWithT(t)
 	archive, err := image.Archive()
@@ -70,7 +70,7 @@ func unpacked(t *testing.T, image Image) map[string]v1.Image {
 	return imagesOf(t, archive)
 }
 
-// indexOf returns the only entry of an archive, and the index that has it.
+// indexOf returns the only entry of an archive, and the index that contains it.
 func indexOf(t *testing.T, archive []byte) (v1.ImageIndex, v1.Descriptor) {
 	t.Helper()
 	g := NewWithT(t)
@@ -89,14 +89,15 @@ func indexOf(t *testing.T, archive []byte) (v1.ImageIndex, v1.Descriptor) {
 	return index, outer.Manifests[0]
 }
 
-// nameOf returns the name that a container runtime gives what it imports.
+// nameOf returns the name that a container runtime gives the imported image.
 func nameOf(t *testing.T, archive []byte) string {
 	t.Helper()
 	_, entry := indexOf(t, archive)
 	return entry.Annotations[nameAnnotation]
 }
 
-// imagesOf returns the images of an archive by architecture, as a container runtime reads them.
+// imagesOf returns the images of an archive by architecture, as a container runtime would read
+// them.
 func imagesOf(t *testing.T, archive []byte) map[string]v1.Image {
 	t.Helper()
 	g := NewWithT(t)
@@ -121,7 +122,7 @@ func TestManager(t *testing.T) {
 		config, err := image.ConfigFile()
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(config.OS + "/" + config.Architecture).To(Equal("linux/" + architecture))
-		g.Expect(config.Config.User).To(Equal("65532:65532"), "a kubelet with runAsNonRoot wants a number")
+		g.Expect(config.Config.User).To(Equal("65532:65532"), "runAsNonRoot requires a numeric user")
 		g.Expect(config.Config.Entrypoint).To(Equal([]string{"/manager"}))
 		g.Expect(config.Config.Labels).To(HaveKeyWithValue("org.opencontainers.image.version", "v1.2.3"))
 		layers, err := image.Layers()
@@ -179,7 +180,7 @@ func TestNode(t *testing.T) {
 		g.Expect(headers).To(HaveKeyWithValue(link, HaveField("Linkname", target)), link)
 	}
 	for _, folder := range []string{"usr/bin/", "opt/foo/bin/"} {
-		g.Expect(headers).To(HaveKey(folder), "a folder that nothing names is made all the same")
+		g.Expect(headers).To(HaveKey(folder), "missing parent folders are created")
 	}
 }
 
@@ -260,10 +261,10 @@ func TestSourcesStayHardLinks(t *testing.T) {
 
 func TestWrongLayersAreRefused(t *testing.T) {
 	for want, files := range map[string][]File{
-		`"/etc" is not one below the root`: {Folder("/etc", 0o755)},
-		`"" is not one below the root`:     {Folder("", 0o755)},
-		`"a/../b" is not one below`:        {Regular("a/../b", 0o644, nil)},
-		"etc/passwd is there twice":        {Regular("etc/passwd", 0o644, nil), Regular("etc/passwd", 0o644, nil)},
+		`"/etc" is not below the root`: {Folder("/etc", 0o755)},
+		`"" is not below the root`:     {Folder("", 0o755)},
+		`"a/../b" is not below`:        {Regular("a/../b", 0o644, nil)},
+		"etc/passwd occurs twice":      {Regular("etc/passwd", 0o644, nil), Regular("etc/passwd", 0o644, nil)},
 	} {
 		image := manager()
 		image.Layers["amd64"] = []*Layer{{Content: "wrong", Files: files}}

@@ -3,12 +3,12 @@
 
 package image
 
-// programUser is the one that distributions of Kubernetes programs use: not root.
+// programUser is the non-root user that images of Kubernetes programs commonly use.
 const programUser = "65532:65532"
 
-// Release says which release of which sources an image is of.
+// Release identifies the release and the sources of an image.
 type Release struct {
-	// Repository is where images are published, without name and tag and with a slash at the end.
+	// Repository is where images are published, without name and tag and with a trailing slash.
 	Repository string
 	// Version of the release.
 	Version string
@@ -16,8 +16,9 @@ type Release struct {
 	Source string
 }
 
-// Program returns the image of one static program, given for each architecture, with certificate authorities and nothing else. It
-// runs as a user that is not root, on a root that can be read-only. It has no shell, no libraries and no time zones.
+// Program returns the image of one static program, given for each architecture, with certificate
+// authorities and nothing else. It runs as a non-root user, and its root can be read-only. It has
+// no shell, no libraries and no time zones.
 func Program(release Release, name string, programs map[string][]byte) Image {
 	image := Image{
 		Title:     name,
@@ -33,7 +34,7 @@ func Program(release Release, name string, programs map[string][]byte) Image {
 	return image
 }
 
-// foundation is what programs expect of an image that has no operating system.
+// foundation returns the files that programs expect in an image without an operating system.
 func foundation() []File {
 	return []File{
 		Regular("etc/group", fileMode, []byte("root:x:0:\nnonroot:x:65532:\n")),

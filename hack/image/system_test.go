@@ -26,7 +26,7 @@ Version: 1:4.17.4-2
 Architecture: all
 `
 
-// archived returns a tar file, as mmdebstrap writes one.
+// archived returns a tar file like one that mmdebstrap writes.
 func archived(g *WithT, headers ...tar.Header) *bytes.Buffer {
 	content := &bytes.Buffer{}
 	writer := tar.NewWriter(content)
@@ -73,7 +73,7 @@ func TestReadSystem(t *testing.T) {
 		header tar.Header
 		want   string
 	}{
-		"a device":    {tar.Header{Name: "./etc/null", Typeflag: tar.TypeChar}, "read ./etc/null of the operating system: a device node outside of /dev"},
+		"a device":    {tar.Header{Name: "./etc/null", Typeflag: tar.TypeChar}, "read ./etc/null of the operating system: a device node outside /dev"},
 		"a pipe":      {tar.Header{Name: "./pipe", Typeflag: tar.TypeFifo}, "want a file, folder or link"},
 		"no packages": {tar.Header{Name: "./etc/", Typeflag: tar.TypeDir}, "has no packages in var/lib/dpkg/status"},
 	} {

@@ -1,8 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kustomize builds kustomizations for the programs that make what Foo publishes and installs. The same input
-// gives the same bytes. Limits: no plugins, and no file from outside of a kustomization's own folder.
+// Package kustomize builds kustomizations for the programs that build what Foo publishes and
+// installs. The same input gives the same bytes. Limits: no plugins, and no files from outside a
+// kustomization's own folder.
 package kustomize
 
 import (
@@ -12,7 +13,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Build returns the objects of the kustomization in a folder as YAML documents, in the order in which it names them.
+// Build returns the objects of the kustomization in a folder as YAML documents, in the order in
+// which the kustomization lists them.
 func Build(dir string) ([]byte, error) {
 	objects, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), dir)
 	if err != nil {

@@ -1,13 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manifests writes the components that the quickstart installs. For each provider of Cluster API that is the
-// YAML that its own release holds, built by kustomize from the provider's module: so it always has the version of the
-// module that the programs are built from, and nothing is downloaded. For Foo it is what config/default holds.
+// Command manifests writes the components that the quickstart installs. For each provider of
+// Cluster API, this is the YAML of its release, built by kustomize from the provider's module. So
+// it always has the version of the module that the programs are built from, and nothing is
+// downloaded. For Foo, it is the content of config/default.
 //
-// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml, with Cluster API's own metadata
-// beside them. The CRDs of cert-manager come from its module, for a clusterctl that asks whether it is installed. Run it in
-// the root folder.
+// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml, with
+// Cluster API's own metadata next to them. The CRDs of cert-manager come from its module, because
+// clusterctl checks whether they are installed. Run it in the root folder.
 package main
 
 import (
@@ -27,7 +28,7 @@ import (
 
 const module = "sigs.k8s.io/cluster-api"
 
-// fooComponents maps each file to write onto the kustomization of this module that it is built from.
+// fooComponents maps each file to write to the kustomization of this module that it is built from.
 var fooComponents = map[string]string{
 	// All of Foo, for one manager that runs both providers.
 	"foo/foo-components.yaml":                                 "config/default",
@@ -36,7 +37,7 @@ var fooComponents = map[string]string{
 	"runtime-extension-foo/runtime-extension-components.yaml": "config/runtime-extension",
 }
 
-// components maps each file to write onto the kustomization that it is built from, inside the module.
+// components maps each file to write to the kustomization inside the module that it is built from.
 var components = map[string]string{
 	"cluster-api/core-components.yaml":                    "core/config/default",
 	"bootstrap-kubeadm/bootstrap-components.yaml":         "bootstrap/kubeadm/config/default",
@@ -50,7 +51,7 @@ const (
 	certManagerFile   = "cert-manager/cert-manager.crds.yaml"
 )
 
-// certManagerCRDs are the kinds that components of a provider hold.
+// certManagerCRDs lists the kinds that the components of providers use.
 var certManagerCRDs = []string{"cert-manager.io_certificates.yaml", "cert-manager.io_issuers.yaml"}
 
 func main() {
@@ -121,7 +122,7 @@ func certManager() ([]byte, error) {
 	return all, nil
 }
 
-// moduleDir returns the folder that holds the source of a module that this one requires.
+// moduleDir returns the source folder of a module that this one requires.
 func moduleDir(path string) (string, error) {
 	command := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", path)
 	command.Stderr = os.Stderr
@@ -132,7 +133,7 @@ func moduleDir(path string) (string, error) {
 	return strings.TrimSpace(string(dir)), nil
 }
 
-// downloadModule returns the folder with the source of a module that only a file in hack/tools requires.
+// downloadModule returns the source folder of a module that only a file in hack/tools requires.
 func downloadModule(path, pin string) (string, error) {
 	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-modfile="+pin, "-json", path)
 	command.Dir = "hack/tools"

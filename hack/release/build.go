@@ -26,24 +26,25 @@ const (
 	sumsFile          = "SHA256SUMS"
 )
 
-// provider is one of the providers that a release holds.
+// provider is one of the providers in a release.
 type provider struct {
 	kind clusterctlv1.ProviderType
 	// title names the provider in a sentence.
 	title string
-	// image says which image its components run, and the variable by which a mirror of it can be named.
+	// image is the image that its components run, and the variable that can name a mirror.
 	image imageOf
-	// kustomization is the folder, among the sources, that its components are built from.
+	// kustomization is the source folder that its components are built from.
 	kustomization string
-	// templates says whether it publishes the cluster templates and ClusterClasses.
+	// templates is true if it publishes the cluster templates and ClusterClasses.
 	templates bool
-	// extensionConfig says whether it publishes the ExtensionConfig, which its components do not hold: clusterctl would leave
-	// it behind when it deletes them, and no cluster could be changed or deleted any more.
+	// extensionConfig is true if it publishes the ExtensionConfig. The components do not contain
+	// it, because clusterctl would leave it behind when it deletes them, and clusters could no
+	// longer be changed or deleted.
 	extensionConfig bool
 }
 
 const (
-	// extensionConfigSource is where the ExtensionConfig is among the sources.
+	// extensionConfigSource is the path of the ExtensionConfig in the sources.
 	extensionConfigSource = "config/extensionconfig/extensionconfig.yaml"
 	// extensionConfigFile is its name in the repository.
 	extensionConfigFile = "extensionconfig.yaml"
@@ -60,7 +61,8 @@ var (
 // unreleased is the image's name in config/.
 func (i imageOf) unreleased() string { return "foo-" + i.program + ":unreleased" }
 
-// released is what a release has instead: a variable, so that a mirror can be named, with the published image.
+// released replaces it in a release: a variable that can name a mirror, with the published image as
+// default.
 func (i imageOf) released(version string) string {
 	return fmt.Sprintf("${%s:=%s%s:%s}", i.variable, imageRepository, i.program, version)
 }
@@ -80,12 +82,12 @@ func (p provider) at(version string) repository.Provider {
 	return repository.Provider{Name: "foo", Type: p.kind, Version: version}
 }
 
-// header stands at the top of the components, where whoever is about to install them reads it.
+// header is the comment at the top of the components, for readers who are about to install them.
 const header = `# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.
 `
 
-// build returns what a release publishes, from the sources in a folder: for each provider its components, its metadata
-// and its templates.
+// build returns the files of a release, built from the sources in a folder: the components,
+// metadata and templates of each provider.
 //
 //contract:clusterctl/repository
 //contract:clusterctl/metadata
@@ -115,7 +117,7 @@ func build(sources, version string) (repository.Files, error) {
 	return files, nil
 }
 
-// components returns all that clusterctl installs of a provider.
+// components returns everything that clusterctl installs for a provider.
 //
 //contract:clusterctl/components
 //contract:clusterctl/components-namespace
@@ -131,13 +133,13 @@ func components(sources string, provider provider, version string) ([]byte, erro
 	}
 	image := []byte(provider.image.unreleased())
 	if found := bytes.Count(objects, image); found != 1 {
-		return nil, fmt.Errorf("%s: the image %s is there %d times, want once", provider.title, image, found)
+		return nil, fmt.Errorf("%s: the image %s occurs %d times, want once", provider.title, image, found)
 	}
 	objects = bytes.ReplaceAll(objects, image, []byte(provider.image.released(version)))
 	return append(fmt.Appendf(nil, header, version, provider.title), objects...), nil
 }
 
-// addTemplates adds the cluster templates and ClusterClasses if it is the provider that has them.
+// addTemplates adds the cluster templates and ClusterClasses if the provider publishes them.
 //
 //contract:clusterctl/templates-names
 func addTemplates(files repository.Files, sources string, provider provider, dir string) error {
@@ -168,10 +170,10 @@ func sums(files repository.Files) []byte {
 
 // configuration is the part of clusterctl's configuration that is written.
 type configuration struct {
-	// DisableVersionCheck is a string, as clusterctl's variables are. The check would ask the network for newer versions
-	// of clusterctl.
+	// DisableVersionCheck is a string like all of clusterctl's variables. The check would look for
+	// newer versions of clusterctl on the network.
 	DisableVersionCheck string `json:"CLUSTERCTL_DISABLE_VERSIONCHECK"`
-	// OverridesFolder is not there, so that no file of the user's own takes the place of one in the repository.
+	// OverridesFolder does not exist, so that no file of the user overrides one in the repository.
 	OverridesFolder string             `json:"overridesFolder"`
 	Providers       []providerLocation `json:"providers"`
 }
@@ -182,7 +184,8 @@ type providerLocation struct {
 	URL  string                    `json:"url"`
 }
 
-// clusterctlConfiguration returns what makes clusterctl use the repository at root, an absolute path.
+// clusterctlConfiguration returns the configuration that makes clusterctl use the repository at
+// root, an absolute path.
 func clusterctlConfiguration(root, version string) ([]byte, error) {
 	content := configuration{DisableVersionCheck: "true", OverridesFolder: filepath.Join(root, "no-overrides")}
 	for _, provider := range providers {

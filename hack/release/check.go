@@ -20,17 +20,17 @@ import (
 
 const (
 	classPrefix = "clusterclass-"
-	// variablePrefix is that of all variables but those that every provider shares.
+	// variablePrefix is the prefix of all variables except those that every provider shares.
 	variablePrefix = "FOO_"
 )
 
-// commonVariables are those that clusterctl sets from the command line.
+// commonVariables are the variables that clusterctl sets from the command line.
 var commonVariables = []string{
 	"NAMESPACE", "CLUSTER_NAME", "KUBERNETES_VERSION", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT",
 }
 
-// check returns what clusterctl, or a user of it, could not live with in a template or a ClusterClass. Neither would
-// notice before a cluster is made of it.
+// check returns what would make a template or a ClusterClass unusable with clusterctl. Otherwise
+// nobody would notice before creating a cluster from it.
 func check(file string, content []byte) error {
 	objects, err := documents(content)
 	if err != nil {
@@ -48,7 +48,8 @@ func check(file string, content []byte) error {
 	return nil
 }
 
-// checkClass wants a ClusterClass of the file's name, and nothing that depends on where it is installed.
+// checkClass requires a ClusterClass named after the file, and nothing that depends on where it is
+// installed.
 //
 //contract:clusterctl/classes
 //contract:clusterctl/classes-names
@@ -56,7 +57,7 @@ func check(file string, content []byte) error {
 //contract:clusterctl/classes-variables
 func checkClass(name string, content []byte, objects []unstructured.Unstructured) error {
 	if bytes.Contains(content, []byte("${")) {
-		return errors.New("has a variable ${...}: a ClusterClass has variables of its own, and is installed as it is")
+		return errors.New("has a variable ${...}: a ClusterClass has its own variables, and is installed unchanged")
 	}
 	named := false
 	for _, object := range objects {
@@ -66,13 +67,13 @@ func checkClass(name string, content []byte, objects []unstructured.Unstructured
 		named = named || object.GetKind() == "ClusterClass" && object.GetName() == name
 	}
 	if !named {
-		return fmt.Errorf("has no ClusterClass %s: clusterctl looks for a class in the file of its name", name)
+		return fmt.Errorf("has no ClusterClass %s: clusterctl looks for a class in the file named after it", name)
 	}
 	return nil
 }
 
-// checkTemplate wants a Cluster, all objects in the namespace that the user chooses, and no variable that another provider
-// could have as well.
+// checkTemplate requires one Cluster, all objects in the namespace that the user chooses, and no
+// variable that another provider could also use.
 //
 //contract:clusterctl/templates
 //contract:clusterctl/templates-namespace
@@ -85,7 +86,7 @@ func checkTemplate(content []byte, objects []unstructured.Unstructured) error {
 	}
 	for _, variable := range variables {
 		if !slices.Contains(commonVariables, variable) && !strings.HasPrefix(variable, variablePrefix) {
-			return fmt.Errorf("has the variable %s, want those of clusterctl, which are %s, and others with the prefix %s",
+			return fmt.Errorf("has the variable %s, want clusterctl's variables %s, or others with the prefix %s",
 				variable, strings.Join(commonVariables, ", "), variablePrefix)
 		}
 	}

@@ -31,12 +31,12 @@ func TestCheck(t *testing.T) {
 	for name, test := range map[string]struct{ file, content, want string }{
 		"template":                         {"cluster-template.yaml", goodTemplate, ""},
 		"template without a Cluster":       {"cluster-template-x.yaml", "kind: FooCluster\n", "has 0 Clusters"},
-		"template with two":                {"cluster-template-x.yaml", goodTemplate + "---\n" + goodTemplate, "has 2 Clusters"},
+		"template with two Clusters":       {"cluster-template-x.yaml", goodTemplate + "---\n" + goodTemplate, "has 2 Clusters"},
 		"template in a namespace":          {"cluster-template-x.yaml", goodTemplate + "---\nkind: FooCluster\nmetadata: {name: a, namespace: b}\n", "want ${NAMESPACE}"},
 		"template with a foreign variable": {"cluster-template-x.yaml", goodTemplate + "---\nkind: Secret\nspec: \"${AWS_REGION}\"\n", "AWS_REGION"},
-		"template that is no YAML":         {"cluster-template-x.yaml", "a: b: c", "cluster-template-x.yaml"},
+		"template that is not YAML":        {"cluster-template-x.yaml", "a: b: c", "cluster-template-x.yaml"},
 		"class":                            {"clusterclass-quick.yaml", goodClass, ""},
-		"class of another name":            {"clusterclass-slow.yaml", goodClass, "has no ClusterClass slow"},
+		"class with another name":          {"clusterclass-slow.yaml", goodClass, "has no ClusterClass slow"},
 		"class with a variable":            {"clusterclass-quick.yaml", goodClass + "spec: \"${FOO_SIZE}\"\n", "has a variable"},
 		"class in a namespace":             {"clusterclass-quick.yaml", goodClass + "---\nkind: FooClusterTemplate\nmetadata: {name: a, namespace: b}\n", "want none"},
 	} {
@@ -65,10 +65,10 @@ func TestTemplatesAndClassesAreTaken(t *testing.T) {
 	for _, other := range []provider{providers[0], providers[2]} {
 		g.Expect(addTemplates(files, sources, other, "here")).To(Succeed())
 	}
-	g.Expect(files).To(BeEmpty(), "one provider has them all")
+	g.Expect(files).To(BeEmpty(), "one provider has all of them")
 }
 
-// What the metadata says before the installation must be what the CRDs say afterwards.
+// The metadata before the installation must match the CRDs after it.
 //
 //contract:clusterctl/metadata
 func TestMetadataAgreesWithCRDs(t *testing.T) {

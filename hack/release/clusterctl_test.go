@@ -23,10 +23,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// patience is how long an API server may take to start, to stop and to serve a new kind on a busy machine.
+// patience is how long an API server may take to start, to stop, or to serve a new kind on a busy
+// machine.
 const patience = 2 * time.Minute
 
-// clusterctl runs the real program with the configuration of a release, in a home of its own and without a network.
+// clusterctl runs the real program with the configuration of a release, in a separate home folder
+// and without a network.
 func clusterctl(t *testing.T, output string, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	program, err := filepath.Abs(filepath.Join(sources, "bin/tools/clusterctl"))
@@ -35,7 +37,7 @@ func clusterctl(t *testing.T, output string, args ...string) (stdout, stderr str
 	var out, problems bytes.Buffer
 	command := exec.CommandContext(t.Context(), program, append(args, "--config", filepath.Join(output, configurationFile))...)
 	command.Dir = home
-	// Whatever asks the network fails, instead of working on some machines.
+	// Anything that uses the network fails, instead of working on some machines only.
 	command.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "HTTPS_PROXY=http://127.0.0.1:1", "HTTP_PROXY=http://127.0.0.1:1",
 		"FOO_CLOUD_ENDPOINT=https://cloud.example:7443", "FOO_CLOUD_TOKEN_B64=dG9rZW4=", "FOO_CLOUD_CA_B64=Y2E="}
 	command.Stdout, command.Stderr = &out, &problems
@@ -79,7 +81,8 @@ func TestClusterctlRefusesAnotherVersion(t *testing.T) {
 	g.Expect(problems).To(And(ContainSubstring("failed to read"), ContainSubstring("infrastructure-foo/v0.1.9")))
 }
 
-// Both providers go into one API server as clusterctl changes them: it moves namespaces, and replaces variables.
+// Both providers are installed in one API server, with clusterctl's changes: it moves namespaces
+// and replaces variables.
 func TestComponentsInstall(t *testing.T) {
 	g := NewWithT(t)
 	output := t.TempDir()
@@ -99,7 +102,7 @@ func TestComponentsInstall(t *testing.T) {
 		g.Expect(err).NotTo(HaveOccurred(), problems)
 		for _, object := range decode(g, []byte(components)) {
 			if object.GroupVersionKind().Group == "cert-manager.io" {
-				continue // nobody serves it here
+				continue // nothing serves it here
 			}
 			g.Expect(client.IgnoreAlreadyExists(kube.Create(t.Context(), &object))).To(Succeed(), object.GetName())
 		}
@@ -133,6 +136,6 @@ func TestComponentsInstall(t *testing.T) {
 			}}
 			g.Expect(kube.Create(t.Context(), review)).To(Succeed())
 			g.Expect(review.Status.Allowed).To(Equal(test.allowed))
-		}, patience).Should(Succeed(), "%+v: the API server learns of roles by a watch", test)
+		}, patience).Should(Succeed(), "%+v: the API server learns about roles by a watch", test)
 	}
 }

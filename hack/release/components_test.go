@@ -29,7 +29,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
 )
 
-// values are those of the variables that have no default.
+// values are the values of variables without a default.
 var values = map[string]string{
 	"FOO_CLOUD_ENDPOINT": "https://cloud.example:7443", "FOO_CLOUD_TOKEN_B64": "dG9rZW4=", "FOO_CLOUD_CA_B64": "Y2E=",
 }
@@ -83,7 +83,8 @@ func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 	}
 }
 
-// cert-manager and the API server find each other by names, which nothing checks before a user installs it.
+// cert-manager and the API server find each other by name, and nothing else checks the names before
+// a user installs them.
 func TestWebhooksAreReached(t *testing.T) {
 	for _, provider := range providers {
 		t.Run(provider.title, func(t *testing.T) {
@@ -122,10 +123,11 @@ func TestWebhooksAreReached(t *testing.T) {
 	}
 }
 
-// A NetworkPolicy and a Service go by the name of the port, and would lead to where nobody listens.
+// A NetworkPolicy and a Service refer to the port by name, and could point to a port that nobody
+// listens on.
 func TestMetricsAreServedAtTheirPort(t *testing.T) {
 	const flag = "--diagnostics-address="
-	values["FOO_DIAGNOSTICS_ADDRESS"] = ":9000" // as an earlier release could be told
+	values["FOO_DIAGNOSTICS_ADDRESS"] = ":9000" // as in the configuration of an earlier release
 	defer delete(values, "FOO_DIAGNOSTICS_ADDRESS")
 	for _, provider := range providers {
 		g := NewWithT(t)
@@ -140,8 +142,8 @@ func TestMetricsAreServedAtTheirPort(t *testing.T) {
 	}
 }
 
-// Only the control plane provider has rights on all kinds of one group, since no release can name those of every
-// infrastructure provider.
+// Only the control plane provider has permissions for all kinds of a group, because no release can
+// name the kinds of every infrastructure provider.
 func TestNoRoleGrantsEverything(t *testing.T) {
 	for _, provider := range providers {
 		g := NewWithT(t)
@@ -170,7 +172,8 @@ func TestNoRoleGrantsEverything(t *testing.T) {
 	}
 }
 
-// An administrator's own kustomization takes from the control plane provider the rights on kinds that it does not name.
+// An administrator's own kustomization removes the control plane provider's permissions for kinds
+// that it does not name.
 func TestRightsOnInfrastructureCanBeNarrowed(t *testing.T) {
 	g := NewWithT(t)
 	content, err := kustomize.Build("testdata/narrow-rights")
@@ -217,12 +220,12 @@ func TestVariables(t *testing.T) {
 			if provider.extensionConfig {
 				required = false // it works without a cloud
 			}
-			g.Expect(fallback == nil).To(Equal(required), "%s has a default, or the user must be told that it is required", name)
+			g.Expect(fallback == nil).To(Equal(required), "%s has a default, or is documented as required", name)
 		}
 	}
 }
 
-// A kustomization of a user's own adds them to what a release has installed.
+// A user's own kustomization adds them to an installed release.
 func TestMonitoringIsOptional(t *testing.T) {
 	g := NewWithT(t)
 	content, err := kustomize.Build("testdata/monitoring")
@@ -247,7 +250,7 @@ func TestMonitoringIsOptional(t *testing.T) {
 
 	for _, provider := range providers {
 		kinds := installed(g, provider)
-		g.Expect(kinds).NotTo(HaveKey("ServiceMonitor"), "it needs a CRD that not everybody has")
+		g.Expect(kinds).NotTo(HaveKey("ServiceMonitor"), "it needs a CRD that may not be installed")
 		metrics := service(g, kinds, "-foo-metrics")
 		g.Expect(spec.NamespaceSelector.MatchNames).To(ContainElement(metrics.Namespace))
 		g.Expect(selector.Matches(labels.Set(metrics.Labels))).To(BeTrue(), provider.title)
@@ -259,7 +262,7 @@ func TestMonitoringIsOptional(t *testing.T) {
 	}
 }
 
-// service returns the only Service whose name ends so.
+// service returns the only Service whose name has the suffix.
 func service(g *WithT, kinds map[string][]unstructured.Unstructured, suffix string) *corev1.Service {
 	named := slices.DeleteFunc(slices.Clone(kinds["Service"]), func(object unstructured.Unstructured) bool {
 		return !strings.HasSuffix(object.GetName(), suffix)

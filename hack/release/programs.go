@@ -20,7 +20,7 @@ const (
 	imageRepository = "ghcr.io/capfoo/cluster-api-provider-foo/"
 )
 
-// Programs that are released as an image each.
+// Programs that are each released as an image.
 const (
 	managerProgram   = "manager"
 	extensionProgram = "runtime-extension"
@@ -28,15 +28,14 @@ const (
 
 var imaged = []string{managerProgram, extensionProgram}
 
-// images says which images to make, and of what.
+// images describes which images to build, and from what.
 type images struct {
-	// programs is the folder with the programs, which hack/build-programs.sh fills: <architecture>/<name> and
-	// <architecture>/kubernetes/<version>. For images of nodes, hack/build-store.sh adds <architecture>/system. No images are made
-	// if it is empty.
+	// programs is the folder that hack/build-programs.sh fills with <architecture>/<name> and
+	// <architecture>/kubernetes/<version>. If it is empty, no images are built.
 	programs string
-	// architectures that images are made for, as Go and Debian name them.
+	// architectures to build images for, in the notation of Go and Debian.
 	architectures []string
-	// nodes are the Kubernetes versions that nodes have an image with.
+	// nodes are the Kubernetes versions to build node images for.
 	nodes []string
 }
 
@@ -49,10 +48,10 @@ func (i images) program(architecture string, name ...string) ([]byte, error) {
 	return content, nil
 }
 
-// add adds all images, and what each is made of.
+// add adds all images, each with its bill of materials.
 func (i images) add(files repository.Files, version string) error {
 	if len(i.architectures) == 0 {
-		return errors.New("images are for no architecture: name some")
+		return errors.New("no architecture for the images: name at least one")
 	}
 	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
 	for _, name := range imaged {

@@ -38,7 +38,7 @@ func TestReleaseIsReproducible(t *testing.T) {
 	g.Expect(run(release{sources: sources, version: version, output: second})).To(Succeed())
 	one, other := contents(g, first), contents(g, second)
 	g.Expect(len(one)).To(BeNumerically(">=", 7))
-	g.Expect(string(one[configurationFile])).To(ContainSubstring(first), "clusterctl asks for absolute paths")
+	g.Expect(string(one[configurationFile])).To(ContainSubstring(first), "clusterctl requires absolute paths")
 	delete(one, configurationFile)
 	delete(other, configurationFile)
 	g.Expect(one).To(Equal(other))
@@ -133,7 +133,7 @@ func TestComponents(t *testing.T) {
 		for _, object := range decode(g, content) {
 			identity := object.GetKind() + " " + object.GetName()
 			g.Expect(object.GetLabels()).To(HaveKeyWithValue(clusterv1.ProviderNameLabel, label), identity)
-			g.Expect(owners).NotTo(HaveKey(identity), "deleting one provider would take it from the other")
+			g.Expect(owners).NotTo(HaveKey(identity), "deleting one provider would remove it from the other")
 			owners[identity] = label
 			kinds[object.GetKind()]++
 			if object.GetKind() == "CustomResourceDefinition" {
@@ -150,7 +150,7 @@ func TestComponents(t *testing.T) {
 	g.Expect(crds).To(Equal(generatedCRDs(g)), "make generate writes the CRDs, config/crd/kustomization.yaml lists them")
 }
 
-// The roles of the providers are generated apart from that of the one manager with both.
+// The roles of the providers are generated separately from the role of the manager that runs both.
 func TestProvidersHaveTheRightsOfTheManager(t *testing.T) {
 	g := NewWithT(t)
 	both := rights(g, "config/control-plane/role.yaml").Union(rights(g, "config/infrastructure/role.yaml"))
@@ -159,7 +159,7 @@ func TestProvidersHaveTheRightsOfTheManager(t *testing.T) {
 	g.Expect(sets.List(both.Difference(manager))).To(BeEmpty(), "roles of the providers are stale: make generate")
 }
 
-// rights returns each single right that a role in a file grants.
+// rights returns each individual permission that a role in a file grants.
 func rights(g *WithT, file string) sets.Set[string] {
 	content, err := os.ReadFile(filepath.Join(sources, file))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -179,7 +179,7 @@ func rights(g *WithT, file string) sets.Set[string] {
 	return granted
 }
 
-// ofNames returns a right for each of the names that it is restricted to.
+// ofNames returns one permission for each name that it is restricted to.
 func ofNames(right string, names []string) []string {
 	if len(names) == 0 {
 		return []string{right}

@@ -15,7 +15,7 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// small are sources with the folders of Foo's, which the scripts build in seconds.
+// small holds sources with the same folders as Foo's, which the scripts build in seconds.
 var small = map[string]string{
 	"go.mod":                        "module example.com/small\n\ngo 1.26.0\n",
 	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
@@ -54,7 +54,8 @@ func required(module, version string) string {
 	return fmt.Sprintf("module example.com/small\n\ngo 1.26.0\n\nrequire %[1]s %[2]s\n\nreplace %[1]s => ./fake\n", module, version)
 }
 
-// Whoever checks a release builds it from an archive, and has other settings than who has published it from a clone with a tag.
+// A user who verifies a release builds it from an archive and with different settings than the
+// publisher, who built it from a tagged clone.
 func TestProgramsAreReproducible(t *testing.T) {
 	g := NewWithT(t)
 	archive, clone := smallSources(t), smallSources(t)
@@ -74,7 +75,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	}
 }
 
-// smallSources writes them, with the scripts that build a release.
+// smallSources writes these sources together with the scripts that build a release.
 func smallSources(t *testing.T) string {
 	t.Helper()
 	g := NewWithT(t)
@@ -92,7 +93,7 @@ func smallSources(t *testing.T) string {
 	return folder
 }
 
-// buildSmall builds a release's programs with settings of a user, and returns the sum of each.
+// buildSmall builds a release's programs with a user's settings, and returns the sum of each.
 func buildSmall(t *testing.T, folder string, settings ...string) map[string][sha256.Size]byte {
 	t.Helper()
 	output := t.TempDir()

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// checkVersion returns an error unless clusterctl will take the version: a semantic one with a leading v, of a release
-// series that the metadata knows. clusterctl itself would only complain when a user installs it.
+// checkVersion returns an error unless clusterctl accepts the version: a semantic version with a
+// leading v, in a release series of the metadata. clusterctl itself would only fail when a user
+// installs it.
 //
 //contract:clusterctl/metadata-validation
 func checkVersion(version string, metadata []byte) error {
@@ -33,6 +34,6 @@ func checkVersion(version string, metadata []byte) error {
 		}
 		allowed = append(allowed, fmt.Sprintf("v%d.%d.x", series.Major, series.Minor))
 	}
-	return fmt.Errorf("version %q is of no release series in templates/metadata.yaml, which has %s: add the series, with its contract, first",
+	return fmt.Errorf("version %q belongs to no release series in templates/metadata.yaml, which has %s: first add the series with its contract",
 		version, strings.Join(allowed, ", "))
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command settings writes the settings of the runtime extension into docs/runtime-extension.md, so that the page says what
-// the code does. Run it in the root folder.
+// Command settings writes the settings of the runtime extension into docs/runtime-extension.md, so
+// that the page matches the code. Run it in the root folder.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const page = "docs/runtime-extension.md"
 
-// What stands between these lines is written.
+// The command writes the text between these lines.
 const (
 	begin = "<!-- settings: written by make generate -->\n"
 	end   = "<!-- end of settings -->\n"
@@ -41,7 +41,7 @@ func run() error {
 	return repository.Files{page: []byte(filled)}.Write(".")
 }
 
-// fill returns the page with the settings of all groups between the lines.
+// fill returns the page with the settings of all groups inserted between the lines.
 func fill(content string, groups []extensions.Group) (string, error) {
 	before, rest, found := strings.Cut(content, begin)
 	_, after, closed := strings.Cut(rest, end)
@@ -70,5 +70,5 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// cell keeps a text in its cell.
+// cell escapes a text for a table cell.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }

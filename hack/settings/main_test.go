@@ -29,7 +29,7 @@ func TestFill(t *testing.T) {
 	g.Expect(err).To(MatchError(ContainSubstring("lacks the lines")))
 }
 
-// A setting that two groups have would be told of twice, perhaps in two ways.
+// A setting in two groups would be documented twice, possibly in different ways.
 func TestSettingsAreThereOnce(t *testing.T) {
 	g := NewWithT(t)
 	seen := map[string]bool{}

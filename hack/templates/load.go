@@ -23,10 +23,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 )
 
-// variablesFile says what the variables of the flavors mean.
+// variablesFile documents the variables of the flavors.
 const variablesFile = "variables.yaml"
 
-// document is what the document says.
+// document is the content of the document.
 type document struct {
 	flavors []flavor
 	classes []class
@@ -41,10 +41,10 @@ type flavor struct {
 // variable of a flavor.
 type variable struct {
 	Name string `json:"name"`
-	// Meaning and Allowed are words.
+	// Meaning and Allowed are prose.
 	Meaning string `json:"meaning"`
 	Allowed string `json:"allowed"`
-	// fallback is the default; nil if the variable must be given.
+	// fallback is the default; nil if the variable is required.
 	fallback *string
 }
 
@@ -54,7 +54,7 @@ type class struct {
 	object        clusterv1.ClusterClass
 }
 
-// load reads all that the document is made of, and checks that it is complete.
+// load reads the sources of the document, and checks that they are complete.
 func load(templates string) (document, error) {
 	all, err := flavors.Build(templates)
 	if err != nil {
@@ -77,7 +77,7 @@ func load(templates string) (document, error) {
 		doc.flavors = append(doc.flavors, one)
 	}
 	if unused := sets.KeySet(meanings).Difference(used); unused.Len() > 0 {
-		return document{}, fmt.Errorf("%s describes %v, which no flavor has: delete them", variablesFile, sets.List(unused))
+		return document{}, fmt.Errorf("%s describes %v, which no flavor uses: delete them", variablesFile, sets.List(unused))
 	}
 	for _, template := range all.Classes {
 		object, err := readClass(template)
@@ -89,7 +89,7 @@ func load(templates string) (document, error) {
 	return doc, nil
 }
 
-// readMeanings reads the meanings of the variables by their names.
+// readMeanings reads the meanings of the variables by name.
 func readMeanings(file string) (map[string]variable, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
@@ -102,17 +102,17 @@ func readMeanings(file string) (map[string]variable, error) {
 	meanings := map[string]variable{}
 	for _, one := range list {
 		if one.Name == "" || one.Meaning == "" || one.Allowed == "" {
-			return nil, fmt.Errorf("%s: variable %q: want a name, a meaning and what is allowed", file, one.Name)
+			return nil, fmt.Errorf("%s: variable %q: want a name, a meaning and the allowed values", file, one.Name)
 		}
 		if _, twice := meanings[one.Name]; twice {
-			return nil, fmt.Errorf("%s: variable %q is there twice", file, one.Name)
+			return nil, fmt.Errorf("%s: variable %q occurs twice", file, one.Name)
 		}
 		meanings[one.Name] = one
 	}
 	return meanings, nil
 }
 
-// describe returns a flavor with its variables: first those that must be given.
+// describe returns a flavor with its variables, required ones first.
 func describe(template flavors.Template, meanings map[string]variable) (flavor, error) {
 	defaults, err := yamlprocessor.NewSimpleProcessor().GetVariableMap(template.Content)
 	if err != nil {
@@ -122,7 +122,7 @@ func describe(template flavors.Template, meanings map[string]variable) (flavor, 
 	for _, name := range slices.Sorted(maps.Keys(defaults)) {
 		one, found := meanings[name]
 		if !found {
-			return flavor{}, fmt.Errorf("%s: the variable %s is not in %s: say there what it means", template.File, name, variablesFile)
+			return flavor{}, fmt.Errorf("%s: the variable %s is not in %s: document it there", template.File, name, variablesFile)
 		}
 		one.fallback = defaults[name]
 		described.variables = append(described.variables, one)
@@ -159,7 +159,7 @@ func readClass(template flavors.Template) (clusterv1.ClusterClass, error) {
 		var object clusterv1.ClusterClass
 		err := decoder.Decode(&object)
 		if errors.Is(err, io.EOF) {
-			return object, fmt.Errorf("%s: there is no ClusterClass in it", template.File)
+			return object, fmt.Errorf("%s: contains no ClusterClass", template.File)
 		}
 		if err != nil {
 			return object, fmt.Errorf("%s: %w", template.File, err)

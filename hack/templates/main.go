@@ -1,10 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command templates writes docs/templates.md: the flavors and ClusterClasses that a release publishes, with their variables.
-// What a flavor is for is the comment at the top of its kustomization; defaults are what the templates hold; meanings are in
-// templates/variables.yaml; the variables of a ClusterClass are described by its schemas. It fails when one of them is missing,
-// or says something of a variable that there is not. Run it in the root folder.
+// Command templates writes docs/templates.md: the flavors and ClusterClasses that a release
+// publishes, with their variables. The purpose of a flavor is the comment at the top of its
+// kustomization. Defaults come from the templates and meanings from templates/variables.yaml. The
+// schemas of a ClusterClass describe its variables. The command fails if something is missing, or
+// if a variable is described that does not exist. Run it in the root folder.
 package main
 
 import (

@@ -29,13 +29,13 @@ func TestTheDocumentIsCurrent(t *testing.T) {
 func TestIncompleteDescriptionsAreRefused(t *testing.T) {
 	for name, test := range map[string]struct{ from, to, want string }{
 		"a variable without a meaning": {"- name: FOO_POD_CIDR\n", "- name: FOO_PODS_CIDR\n",
-			"cluster-template.yaml: the variable FOO_POD_CIDR is not in variables.yaml: say there what it means"},
+			"cluster-template.yaml: the variable FOO_POD_CIDR is not in variables.yaml: document it there"},
 		"a variable that no flavor has": {"- name: FOO_POD_CIDR\n", "- {name: FOO_GONE, meaning: x, allowed: y}\n- name: FOO_POD_CIDR\n",
-			"variables.yaml describes [FOO_GONE], which no flavor has: delete them"},
-		"a variable without what is allowed": {"- name: FOO_POD_CIDR\n", "- {name: FOO_GONE, meaning: x}\n- name: FOO_POD_CIDR\n",
-			`variable "FOO_GONE": want a name, a meaning and what is allowed`},
+			"variables.yaml describes [FOO_GONE], which no flavor uses: delete them"},
+		"a variable without allowed values": {"- name: FOO_POD_CIDR\n", "- {name: FOO_GONE, meaning: x}\n- name: FOO_POD_CIDR\n",
+			`variable "FOO_GONE": want a name, a meaning and the allowed values`},
 		"a variable twice": {"- name: FOO_POD_CIDR\n", "- {name: FOO_POD_CIDR, meaning: x, allowed: y}\n- name: FOO_POD_CIDR\n",
-			`variable "FOO_POD_CIDR" is there twice`},
+			`variable "FOO_POD_CIDR" occurs twice`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

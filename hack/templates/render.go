@@ -54,21 +54,22 @@ func render(doc document) []byte {
 	return out.Bytes()
 }
 
-// writeClass leaves out what the runtime extension says of a class, and names who says it.
+// writeClass omits what the runtime extension defines for a class, and names the handler that
+// defines it.
 func writeClass(out *bytes.Buffer, one class) {
 	fmt.Fprintf(out, "\n## ClusterClass %s\n\n%s\n", one.name, prose(one.purpose))
 	spec := one.object.Spec
 	if len(spec.KubernetesVersions) > 0 {
-		fmt.Fprintf(out, "\nKubernetes versions, which an upgrade takes in this order: %s.\n", strings.Join(spec.KubernetesVersions, ", "))
+		fmt.Fprintf(out, "\nKubernetes versions, in the order of an upgrade: %s.\n", strings.Join(spec.KubernetesVersions, ", "))
 	}
 	if handler := spec.Upgrade.External.GenerateUpgradePlanExtension; handler != "" {
-		fmt.Fprintf(out, "\nUpgrades are planned by the handler %s of the runtime extension.\n", code(handler))
+		fmt.Fprintf(out, "\nThe handler %s of the runtime extension plans upgrades.\n", code(handler))
 	}
 	for _, patch := range spec.Patches {
 		if patch.External == nil {
 			continue
 		}
-		fmt.Fprintf(out, "\nThe variables are those that the handler %s of the runtime extension lists. %s sets them in the templates, and %s checks the "+
+		fmt.Fprintf(out, "\nThe handler %s of the runtime extension lists the variables, %s sets them in the templates, and %s checks the "+
 			"outcome.\n", code(patch.External.DiscoverVariablesExtension), code(patch.External.GeneratePatchesExtension),
 			code(patch.External.ValidateTopologyExtension))
 	}
@@ -90,7 +91,8 @@ func flavorRows(one flavor) [][]string {
 	return rows
 }
 
-// classRows returns a row for each variable of a class, and one for each field of a variable that is an object.
+// classRows returns a row for each variable of a class, and one for each field of a variable that
+// is an object.
 func classRows(class clusterv1.ClusterClass) [][]string {
 	rows := make([][]string, 0, len(class.Spec.Variables))
 	for _, variable := range class.Spec.Variables {
@@ -125,7 +127,7 @@ func sortedNames(properties map[string]clusterv1.JSONSchemaProps) []string {
 	return names
 }
 
-// allowed says in words what a schema allows.
+// allowed describes in words what a schema allows.
 func allowed(schema clusterv1.JSONSchemaProps) string {
 	if len(schema.Enum) > 0 {
 		values := make([]string, 0, len(schema.Enum))
@@ -147,7 +149,7 @@ func allowed(schema clusterv1.JSONSchemaProps) string {
 	return said + lengths(schema)
 }
 
-// lengths says how long a string or a list may be.
+// lengths describes how long a string or a list may be.
 func lengths(schema clusterv1.JSONSchemaProps) string {
 	var said string
 	if schema.MinLength != nil {
@@ -171,7 +173,7 @@ func plain(value []byte) string {
 	return string(value)
 }
 
-// prose keeps Markdown from taking placeholders for HTML.
+// prose prevents Markdown from reading placeholders as HTML.
 func prose(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
 
 func code(text string) string { return "`" + text + "`" }
