@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// What the console says around kubeadm init, followed by nanoseconds.
+// Console lines before and after kubeadm init, each followed by nanoseconds.
 const (
 	kubeadmBegan = "bench-kubeadm-began"
 	kubeadmEnded = "bench-kubeadm-ended"
@@ -51,12 +51,12 @@ func bareRun(ctx context.Context, options options, env *environment, turn int, r
 		return err
 	}
 	results.Bare = append(results.Bare, run)
-	progress("bare kubeadm init, run %d: %s from the order, kubeadm itself %s (load %.1f)",
+	progress("bare kubeadm init, run %d: %s from creation, kubeadm itself %s (load %.1f)",
 		turn, seconds(run.Order), seconds(run.Kubeadm), run.Load)
 	return nil
 }
 
-// bootstrapped waits until an instance is done with its user data.
+// bootstrapped waits until an instance has processed its user data.
 func (c *cloudClient) bootstrapped(ctx context.Context, id string) error {
 	return c.until(ctx, func() (bool, error) {
 		var now instance
@@ -70,7 +70,8 @@ func (c *cloudClient) bootstrapped(ctx context.Context, id string) error {
 	})
 }
 
-// remove deletes an instance and waits until it is gone, also when the user has ended the measurement.
+// remove deletes an instance and waits until it is gone, even if the user has interrupted the
+// measurement.
 func (c *cloudClient) remove(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()

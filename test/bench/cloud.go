@@ -15,13 +15,13 @@ import (
 	"strings"
 )
 
-// cloudClient calls the HTTP API of the Foo cloud, as its OpenAPI document describes it.
+// cloudClient calls the HTTP API of the Foo cloud, as described in its OpenAPI document.
 type cloudClient struct {
 	http  *http.Client
 	token string
 }
 
-// instanceOrder asks for an instance.
+// instanceOrder is a request for an instance.
 type instanceOrder struct {
 	Name              string `json:"name"`
 	Hostname          string `json:"hostname"`
@@ -30,7 +30,7 @@ type instanceOrder struct {
 	UserData          []byte `json:"userData"`
 }
 
-// instance is what the cloud says of one, as far as it matters here.
+// instance holds the fields of an instance that matter here.
 type instance struct {
 	ID        string `json:"id"`
 	State     string `json:"state"`
@@ -41,7 +41,7 @@ type instance struct {
 	} `json:"bootstrap"`
 }
 
-// newCloudClient takes an endpoint unix://<path of a socket>.
+// newCloudClient returns a client for an endpoint unix://<path of a socket>.
 func newCloudClient(endpoint, tokenFile string) (*cloudClient, error) {
 	socket, ok := strings.CutPrefix(endpoint, "unix://")
 	if !ok {
@@ -60,7 +60,7 @@ func newCloudClient(endpoint, tokenFile string) (*cloudClient, error) {
 	}, nil
 }
 
-// statusError is an answer of the cloud that is no success.
+// statusError is an unsuccessful response of the cloud.
 type statusError struct {
 	call, text string
 	code       int
@@ -68,7 +68,7 @@ type statusError struct {
 
 func (e *statusError) Error() string { return fmt.Sprintf("%s: %d %s", e.call, e.code, e.text) }
 
-// do makes a call and returns the body of the answer, which the caller closes.
+// do makes a call and returns the body of the response, which the caller must close.
 func (c *cloudClient) do(ctx context.Context, method, path string, body io.Reader) (io.ReadCloser, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://foocloud"+path, body)
 	if err != nil {
@@ -93,7 +93,7 @@ func (c *cloudClient) do(ctx context.Context, method, path string, body io.Reade
 	return nil, &statusError{call: method + " " + path, text: strings.TrimSpace(string(text)), code: response.StatusCode}
 }
 
-// read makes a call and decodes the answer.
+// read makes a call and decodes the response.
 func (c *cloudClient) read(ctx context.Context, path string, into any) error {
 	body, err := c.do(ctx, http.MethodGet, path, nil)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *cloudClient) read(ctx context.Context, path string, into any) error {
 	return json.NewDecoder(body).Decode(into)
 }
 
-// order makes an instance.
+// order creates an instance.
 func (c *cloudClient) order(ctx context.Context, order instanceOrder) (*instance, error) {
 	content, err := json.Marshal(order)
 	if err != nil {
@@ -118,7 +118,7 @@ func (c *cloudClient) order(ctx context.Context, order instanceOrder) (*instance
 	return made, json.NewDecoder(body).Decode(made)
 }
 
-// console returns what the first process of an instance and its bootstrap commands have said.
+// console returns the output of an instance's first process and of its bootstrap commands.
 func (c *cloudClient) console(ctx context.Context, id string) (string, error) {
 	body, err := c.do(ctx, http.MethodGet, "/v1/instances/"+id+"/console", nil)
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *cloudClient) console(ctx context.Context, id string) (string, error) {
 	return string(text), err
 }
 
-// until looks now and after each event of the cloud, until done says that it is, or fails.
+// until checks now and after each event of the cloud, until done returns true or an error.
 func (c *cloudClient) until(ctx context.Context, done func() (bool, error)) error {
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -142,7 +142,7 @@ func (c *cloudClient) until(ctx context.Context, done func() (bool, error)) erro
 		var event struct {
 			Kind string `json:"kind"`
 		}
-		if err := events.Decode(&event); err != nil { // the first is Synced: what comes after it is not missed
+		if err := events.Decode(&event); err != nil { // the first is Synced: later events are not missed
 			return fmt.Errorf("watch the cloud: %w", err)
 		}
 		if ok, err := done(); ok || err != nil {

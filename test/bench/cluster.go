@@ -27,7 +27,7 @@ import (
 
 const fieldOwner = client.FieldOwner("foo-bench")
 
-// cluster is a workload cluster that is watched on its way.
+// cluster is a workload cluster that is watched while it comes up.
 type cluster struct {
 	key     client.ObjectKey
 	began   time.Time
@@ -36,7 +36,7 @@ type cluster struct {
 	nodes corev1listers.NodeLister
 }
 
-// apply makes a cluster, whose time starts now.
+// apply creates a cluster, whose time starts now.
 func (e *environment) apply(ctx context.Context, name string, objects []*unstructured.Unstructured) (*cluster, error) {
 	made := &cluster{key: client.ObjectKey{Namespace: benchNamespace, Name: name}, began: time.Now(), reached: times{}}
 	for _, object := range objects {
@@ -70,7 +70,7 @@ func (e *environment) follow(ctx context.Context, clusters []*cluster, wanted ..
 	}
 }
 
-// look notes what a cluster has reached by now.
+// look records which phases a cluster has reached.
 func (e *environment) look(ctx context.Context, c *cluster) error {
 	since := time.Since(c.began)
 	now, err := e.snapshot(ctx, c)
@@ -90,7 +90,7 @@ func (e *environment) look(ctx context.Context, c *cluster) error {
 	return err
 }
 
-// snapshot reads a cluster from what has been observed.
+// snapshot reads a cluster from the observed objects.
 func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, error) {
 	var object clusterv1.Cluster
 	if err := client.IgnoreNotFound(e.observer.Get(ctx, c.key, &object)); err != nil {
@@ -117,7 +117,7 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapshot) error {
 	var machines clusterv1.MachineList
 	var fooMachines infrav1.FooMachineList
-	// Nothing read here is changed, and copies would cost the clusters CPU time.
+	// Nothing modifies these objects, and copies would cost the clusters CPU time.
 	options := []client.ListOption{
 		client.InNamespace(c.key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: c.key.Name}, client.UnsafeDisableDeepCopy,
 	}
@@ -144,9 +144,10 @@ func (e *environment) readMachines(ctx context.Context, c *cluster, into *snapsh
 	return nil
 }
 
-// removeAll deletes all clusters and waits until they and their instances are gone, also when a measurement took too long.
-// Its context is that of the whole program, not the one that bounds a measurement and has ended with it. When the user has
-// ended the program there is nothing to wait for: the end of the environment deletes everything.
+// removeAll deletes all clusters and waits until they and their instances are gone, even if a
+// measurement took too long. Its context is that of the whole program, because the context of a
+// measurement ends with it. If the user has interrupted the program, there is no need to wait:
+// stopping the environment deletes everything.
 func (e *environment) removeAll(ctx context.Context) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil
@@ -171,7 +172,8 @@ func (e *environment) removeAll(ctx context.Context) error {
 	}
 }
 
-// left counts what there is of clusters. What a Cluster has goes before it, and what has instances even earlier.
+// left counts the remaining objects of clusters. A Cluster's objects are deleted before the
+// Cluster, and objects with instances before the others.
 func (e *environment) left(ctx context.Context) (int, error) {
 	var clusters clusterv1.ClusterList
 	err := e.client.List(ctx, &clusters)

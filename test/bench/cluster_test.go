@@ -72,7 +72,8 @@ func TestBareUserData(t *testing.T) {
 	}
 }
 
-// kubeadm fails without the folder of patches that its configuration names, and knows of kube-proxy only what a command appends.
+// kubeadm fails without the patches folder that its configuration names, and its only kube-proxy
+// configuration is what a command appends.
 func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 	data, err := bareUserData("bare-1", "v1.36.3")
 	if err != nil {
@@ -108,7 +109,7 @@ func TestBareUserDataHasTheFilesThatKubeadmReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		if found && !folders.Has(patches) {
-			t.Errorf("%s has patches in %s, and nothing writes there: only in %q", document.GetKind(), patches, sets.List(folders))
+			t.Errorf("%s has patches in %s, where nothing is written: only in %q", document.GetKind(), patches, sets.List(folders))
 		}
 	}
 	var kinds []string
@@ -137,7 +138,7 @@ func TestTemplates(t *testing.T) {
 		}
 	}
 	if _, err := render([]byte("name: ${MISSING}"), nil); err == nil {
-		t.Error("a variable without a value is no error")
+		t.Error("a variable without a value is not an error")
 	}
 }
 
@@ -148,7 +149,7 @@ func TestKubeadmTime(t *testing.T) {
 		t.Errorf("got %s, %v, want 2.5s", got, err)
 	}
 	if _, err := kubeadmTime(kubeadmBegan + " 1\n"); err == nil {
-		t.Error("a console without the end is no error")
+		t.Error("a console without the end is not an error")
 	}
 }
 

@@ -19,13 +19,13 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// Kinds of control planes that are compared. Both take the same spec.
+// The compared kinds of control planes. Both accept the same spec.
 const (
 	kindFooControlPlane     = "FooControlPlane"
 	kindKubeadmControlPlane = "KubeadmControlPlane"
 )
 
-// controlPlaneArguments lets each kind of control plane have a controller process of its own, and nothing else in it.
+// controlPlaneArguments runs the controller of each kind of control plane alone in its own process.
 func controlPlaneArguments(options) []string {
 	return []string{"--kubeadm-control-plane", "--manager-per-provider"}
 }
@@ -33,7 +33,7 @@ func controlPlaneArguments(options) []string {
 // controlPlaneContender is a kind of control plane with its controller.
 type controlPlaneContender struct {
 	kind string
-	// controls reports whether a process is its controller.
+	// controls reports whether a process is the controller of this kind.
 	controls func(process) bool
 	results  func(*results) *[]controlPlaneCosts
 }
@@ -56,7 +56,7 @@ type comparison struct {
 	metrics *metricsReader
 }
 
-// compareControlPlanes takes turns between the kinds, and each time another one comes first.
+// compareControlPlanes alternates between the kinds, and changes which one comes first.
 func compareControlPlanes(ctx context.Context, options options, env *environment, results *results) error {
 	reader, err := newMetricsReader(ctx, env.client)
 	if err != nil {
@@ -72,7 +72,7 @@ func compareControlPlanes(ctx context.Context, options options, env *environment
 			}
 			list := contender.results(results)
 			*list = append(*list, *costs)
-			progress("%s, run %d: machines made %s, rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
+			progress("%s, run %d: machines created %s, rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
 				seconds(costs.Created), seconds(costs.Rolled), costs.Requests, costs.CPU, mebibytes(costs.PSS), costs.Load)
 		}
 		slices.Reverse(contenders)
@@ -80,7 +80,8 @@ func compareControlPlanes(ctx context.Context, options options, env *environment
 	return nil
 }
 
-// run measures a control plane of one kind from applying its objects until all its Machines were replaced.
+// run measures a control plane of one kind from applying its objects until all its Machines have
+// been replaced.
 func (c comparison) run(ctx context.Context, contender controlPlaneContender, turn int) (costs *controlPlaneCosts, err error) {
 	costs = &controlPlaneCosts{Load: loadAverage()}
 	before, err := c.sample(ctx, contender)
@@ -126,7 +127,8 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *c
 	return nil
 }
 
-// controlPlaneCluster returns the objects of a cluster with a control plane of a kind, and no workers.
+// controlPlaneCluster returns the objects of a cluster with a control plane of the given kind and
+// no workers.
 func controlPlaneCluster(name, kind, version string, machines int) ([]*unstructured.Unstructured, error) {
 	objects, err := fooClusterOf(name, version, machines, 0)
 	if err != nil {
@@ -159,8 +161,8 @@ func (c comparison) roll(ctx context.Context, objects []*unstructured.Unstructur
 	return nil
 }
 
-// machinesAvailable waits until the Machines of a cluster are those that are wanted, of this version, and available, and adds
-// up how long it took in each phase.
+// machinesAvailable waits until a cluster has exactly the desired number of Machines, all with this
+// version and available. It adds up the time spent in each phase.
 func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey, version string, spent rollTimes) error {
 	for {
 		var machines clusterv1.MachineList
@@ -186,13 +188,13 @@ func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey,
 	}
 }
 
-// sample is what a controller has used up to a moment.
+// sample is the total resource usage of a controller at one time.
 type sample struct {
 	process  process
 	requests float64
 }
 
-// sample reads what the controller of a kind has used.
+// sample reads the resource usage of the controller of a kind.
 func (c comparison) sample(ctx context.Context, contender controlPlaneContender) (sample, error) {
 	processes, err := processesOf(c.program.cmd.Process.Pid)
 	if err != nil {
@@ -200,7 +202,7 @@ func (c comparison) sample(ctx context.Context, contender controlPlaneContender)
 	}
 	index := slices.IndexFunc(processes, contender.controls)
 	if index < 0 {
-		return sample{}, fmt.Errorf("the controller of %s does not run", contender.kind)
+		return sample{}, fmt.Errorf("the controller of %s is not running", contender.kind)
 	}
 	one := processes[index : index+1]
 	if err := readMemory(one); err != nil {
@@ -210,10 +212,10 @@ func (c comparison) sample(ctx context.Context, contender controlPlaneContender)
 	return sample{process: one[0], requests: requests}, err
 }
 
-// add adds what was used between two samples.
+// add adds the usage between two samples.
 func (c *controlPlaneCosts) add(before, after sample) error {
 	if before.process.pid != after.process.pid {
-		return fmt.Errorf("the controller was started again meanwhile: process %d is %d now", before.process.pid, after.process.pid)
+		return fmt.Errorf("the controller was restarted meanwhile: process %d is now %d", before.process.pid, after.process.pid)
 	}
 	c.Requests, c.CPU = after.requests-before.requests, after.process.cpu-before.process.cpu
 	c.PSS, c.RSS = after.process.pss, after.process.rss

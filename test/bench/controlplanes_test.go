@@ -43,11 +43,11 @@ func TestControlPlaneClusterOfEitherKind(t *testing.T) {
 		}
 	}
 	if settings[0] != settings[1] || !strings.Contains(settings[0], "unsafe-no-fsync") {
-		t.Errorf("both kinds want the settings of the flavor fast, and have\n%s\nand\n%s", settings[0], settings[1])
+		t.Errorf("both kinds must have the settings of the flavor fast, but have\n%s\nand\n%s", settings[0], settings[1])
 	}
 }
 
-// field returns a field of an object in words.
+// field returns a field of an object as text.
 func field(object *unstructured.Unstructured, path ...string) string {
 	value, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
 	return fmt.Sprint(value)
@@ -85,7 +85,7 @@ func TestCostsBetweenSamples(t *testing.T) {
 	}
 	after.process.pid = 8
 	if err := costs.add(before, after); err == nil {
-		t.Error("a controller that was started again is no error")
+		t.Error("a restarted controller is not an error")
 	}
 }
 
@@ -119,7 +119,7 @@ func TestControlPlaneText(t *testing.T) {
 	}
 	r.KubeadmControlPlane = nil
 	if text := r.text(); strings.Contains(text, "ratio") {
-		t.Errorf("one kind alone is compared:\n%s", text)
+		t.Errorf("a single kind is compared:\n%s", text)
 	}
 }
 
@@ -135,7 +135,7 @@ rest_client_requests_total{code="200",host="10.0.0.1:6443",method="GET"} 2
 		t.Errorf("got %v, %v, want 12", got, err)
 	}
 	if _, err := sumOf(strings.NewReader(text), "missing"); err == nil {
-		t.Error("a metric that is not there is no error")
+		t.Error("a missing metric is not an error")
 	}
 }
 

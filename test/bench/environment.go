@@ -24,19 +24,21 @@ import (
 // benchNamespace holds all clusters.
 const benchNamespace = "bench"
 
-// environment is a management cluster with the Foo cloud and all controllers, started by quickstart.
+// environment is a management cluster with the Foo cloud and all controllers, started by
+// quickstart.
 type environment struct {
 	options
 	client   client.Client
 	observer *observer
 	cloud    *cloudClient
 	program  *program
-	// inMemory is the in-memory provider while it runs.
+	// inMemory is the in-memory provider while it is running.
 	inMemory *program
 	stopAll  context.CancelFunc
 }
 
-// startEnvironment starts quickstart, with some more arguments, and returns once all is up. Whoever gets one has to stop it.
+// startEnvironment starts quickstart with additional arguments and returns once everything is up.
+// The caller must stop the environment.
 func startEnvironment(ctx context.Context, options options, arguments ...string) (*environment, error) {
 	began := time.Now()
 	progress("starting a management cluster on %s", options.stateDir)
@@ -50,14 +52,14 @@ func startEnvironment(ctx context.Context, options options, arguments ...string)
 	watching, stopAll := context.WithCancel(ctx)
 	env := &environment{options: options, program: program, stopAll: stopAll}
 	if err := env.connect(ctx, watching); err != nil {
-		_ = env.stop() // that it did not come up says more
+		_ = env.stop() // the startup error is more useful
 		return nil, err
 	}
 	progress("management cluster up after %s", seconds(time.Since(began)))
 	return env, nil
 }
 
-// connect waits until everything is up; what it makes lives as long as the context watching.
+// connect waits until everything is up; its clients live as long as the context watching.
 func (e *environment) connect(ctx, watching context.Context) error {
 	variables, err := e.program.environment(ctx, filepath.Join(e.stateDir, "env"))
 	if err != nil {
@@ -85,10 +87,10 @@ func (e *environment) connect(ctx, watching context.Context) error {
 	return err
 }
 
-// kubeconfig is the path of that of the management cluster.
+// kubeconfig is the path of the management cluster's kubeconfig.
 func (e *environment) kubeconfig() string { return filepath.Join(e.stateDir, "management.kubeconfig") }
 
-// stop ends everything; quickstart deletes what it and the cloud have made.
+// stop stops everything; quickstart deletes everything that it and the cloud created.
 func (e *environment) stop() error {
 	e.stopAll()
 	progress("deleting everything")
@@ -102,44 +104,45 @@ type program struct {
 	done chan struct{}
 }
 
-// startProgram starts a program, with some variables more in its environment than this one has. It ends when this one
-// does, even if that is killed.
+// startProgram starts a program with additional environment variables. The program ends when this
+// one does, even if this one is killed.
 func startProgram(ctx context.Context, variables []string, path string, args ...string) (*program, error) {
-	// It does not end with ctx: its own way to end, on an interrupt, is what cleans up.
+	// It does not end with ctx, because it cleans up only when it is interrupted.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
 	p := &program{cmd: cmd, said: &tail{}, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = p.said, p.said
 	cmd.Env = append(os.Environ(), variables...)
-	// In a group of its own, Ctrl-C reaches it through stop alone.
+	// In its own process group, it gets Ctrl-C only through stop.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the signal when the thread that started the program ends: keep it until then.
+		// The kernel sends the signal when the thread that started the program ends, so keep the
+		// thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(p.done)
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended is in ProcessState
+			_ = cmd.Wait() // ProcessState has the result
 		}
 	}()
 	return p, <-started
 }
 
-// environment waits for quickstart to write its file of variables, and returns them.
+// environment waits for quickstart to write its file of variables, and returns the variables.
 func (p *program) environment(ctx context.Context, path string) (map[string]string, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = watcher.Close() }()
-	// The folder of the file is made by quickstart, so look into the folder above first.
+	// quickstart creates the folder of the file, so watch its parent folder first.
 	if err := watcher.Add(filepath.Dir(filepath.Dir(path))); err != nil {
 		return nil, err
 	}
 	for {
-		_ = watcher.Add(filepath.Dir(path)) // until quickstart has made it
+		_ = watcher.Add(filepath.Dir(path)) // fails until quickstart has created it
 		content, err := os.ReadFile(path)
 		if err == nil {
 			return parseVariables(string(content)), nil
@@ -164,7 +167,7 @@ func parseVariables(content string) map[string]string {
 	return variables
 }
 
-// ended reports whether the program has.
+// ended reports whether the program has ended.
 func (p *program) ended() bool {
 	select {
 	case <-p.done:
@@ -174,7 +177,7 @@ func (p *program) ended() bool {
 	}
 }
 
-// interrupt ends the program as Ctrl-C does.
+// interrupt stops the program like Ctrl-C.
 func (p *program) interrupt() error {
 	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -186,7 +189,7 @@ func (p *program) interrupt() error {
 	return nil
 }
 
-// progress says what is going on, apart from the results.
+// progress prints progress messages, separately from the results.
 func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }

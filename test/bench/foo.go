@@ -9,7 +9,7 @@ import (
 	"fmt"
 )
 
-// errSlow ends what does not come to an end.
+// errSlow is the cause when something takes too long.
 var errSlow = errors.New("it takes too long")
 
 // fooRun measures one cluster of Foo from applying its objects until it is available.

@@ -25,12 +25,13 @@ const toolsFolder = "hack/tools"
 //go:embed inmemory.yaml
 var inMemoryTemplate []byte
 
-// inMemoryPhases are the phases that are observed of clusters of any provider.
+// inMemoryPhases are the phases that can be observed with any provider.
 var inMemoryPhases = []phase{phaseInfrastructure, phaseInitialized, phaseFirstNode, phaseRegistered, phaseNodes, phaseMachines, phaseAvailable}
 
-// inMemoryRun measures one cluster of Cluster API's in-memory provider, in which everything is fake and nothing waits. On
-// a busy machine Cluster API may fail to reach its API server within 5 s time and again, each time after 30 s more. One
-// that does not come up says nothing of speed, so it is measured once more, and the results say so.
+// inMemoryRun measures one cluster of Cluster API's in-memory provider, in which everything is fake
+// and nothing waits. On a busy machine, Cluster API may repeatedly fail to reach its API server
+// within 5 s, and retries only after 30 s. A cluster that does not come up says nothing about
+// speed, so it is measured again, and the results report that.
 func inMemoryRun(ctx context.Context, options options, env *environment, turn int, results *results) error {
 	name := fmt.Sprintf("in-memory-%d", turn)
 	run, err := inMemoryAttempt(ctx, options, env, name)
@@ -93,7 +94,8 @@ func startInMemory(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// healthy waits until a program says so. There is nothing to watch that would tell.
+// healthy waits until a program reports that it is healthy. It polls, because there is nothing to
+// watch.
 func (p *program) healthy(ctx context.Context, url string) error {
 	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		if p.ended() {
@@ -107,7 +109,7 @@ func (p *program) healthy(ctx context.Context, url string) error {
 	})
 }
 
-// answersOK is false also while nobody listens.
+// answersOK also returns false while nothing is listening.
 func answersOK(request *http.Request) bool {
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK

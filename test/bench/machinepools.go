@@ -12,17 +12,19 @@ import (
 	"time"
 )
 
-// machinePoolCosts is what a pool took from no machine to all of them, and back to none.
+// machinePoolCosts is the cost of scaling a pool from no machines to all of them, and back to none.
 type machinePoolCosts struct {
 	Machines int32
 	Load     float64
-	// Up is from asking for the machines until all of them are available, Down from asking for none until all are gone.
+	// Up is the time from requesting the machines until all of them are available, Down the time
+	// from requesting none until all are gone.
 	Up, Down time.Duration
-	// CPU seconds of Foo's controllers, and of what stands in for the cloud and for Cluster API.
+	// CPU seconds of Foo's controllers and of the fakes for the cloud and for Cluster API.
 	CPU float64
-	// Requests that Foo's controllers made to the management cluster, and those of them that write.
+	// Requests of Foo's controllers to the management cluster, and how many of them are writes.
 	Requests, Writes int64
-	// SettledWrites are those while the controllers looked again at the pool with all its machines, though nothing had changed.
+	// SettledWrites are the writes while the controllers reconciled the unchanged pool with all its
+	// machines again.
 	SettledWrites int64
 }
 
@@ -32,10 +34,10 @@ func (c machinePoolCosts) milliseconds() float64 {
 	return c.each(float64((c.Up + c.Down).Milliseconds()))
 }
 
-// errMachinePools says that pools cost more than they may.
-var errMachinePools = errors.New("a pool costs more than it may")
+// errMachinePools reports that pools cost more than allowed.
+var errMachinePools = errors.New("a pool costs more than allowed")
 
-// measureMachinePools takes turns between the sizes. It needs no real machines, and makes none.
+// measureMachinePools alternates between the sizes. It needs no real machines and creates none.
 func measureMachinePools(ctx context.Context, options options, _ *environment, results *results) (err error) {
 	progress("starting a kube-apiserver, a fake cloud and Foo's controllers of pools and machines")
 	env, err := startPoolEnvironment(ctx)
@@ -68,7 +70,7 @@ func (r *results) machinePoolsOf(size int32) []machinePoolCosts {
 	return slices.DeleteFunc(slices.Clone(r.MachinePools), func(c machinePoolCosts) bool { return c.Machines != size })
 }
 
-// machinePoolMeasures are what is compared, for each machine.
+// machinePoolMeasures are the compared costs per machine.
 var machinePoolMeasures = []struct {
 	name string
 	of   func(machinePoolCosts) float64
@@ -78,13 +80,14 @@ var machinePoolMeasures = []struct {
 	{"API requests", func(c machinePoolCosts) float64 { return c.each(float64(c.Requests)) }},
 }
 
-// machinePoolRatio returns what a machine of the largest pool costs, times one of the smallest, by the medians.
+// machinePoolRatio returns the ratio of the cost per machine in the largest pool to that in the
+// smallest, by the medians.
 func (r *results) machinePoolRatio(of func(machinePoolCosts) float64) float64 {
 	small, large := r.machinePoolSizes()
 	return median(numbers(r.machinePoolsOf(large), of)) / median(numbers(r.machinePoolsOf(small), of))
 }
 
-// checkMachinePools returns an error that names what was missed.
+// checkMachinePools returns an error that names the missed targets.
 func (r *results) checkMachinePools() error {
 	var errs []error
 	for _, measure := range machinePoolMeasures {

@@ -34,21 +34,22 @@ import (
 )
 
 const (
-	// machineWorkers is how many FooMachines are reconciled at once, as in the manager.
+	// machineWorkers is how many FooMachines are reconciled in parallel, as in the manager.
 	machineWorkers = 10
-	// looks is how often a settled pool is looked at again.
+	// looks is how often a settled pool is reconciled again.
 	looks = 3
-	// quiet is how long nothing may be written before a pool counts as settled.
+	// quiet is how long there must be no writes before a pool counts as settled.
 	quiet = 2 * time.Second
 )
 
-// poolEnvironment is a kube-apiserver, a fake cloud, Foo's controllers, and what stands in for Cluster API.
+// poolEnvironment is a kube-apiserver, a fake cloud, Foo's controllers and a stand-in for Cluster
+// API.
 type poolEnvironment struct {
 	*envtestenv.Environment
 
 	cloud    *fake.Cloud
 	requests requestCounter
-	// seen are the pools as the stand-in last saw them.
+	// seen holds the pools as the stand-in last saw them.
 	seen    client.Reader
 	changes chan struct{}
 	end     context.CancelFunc
@@ -139,7 +140,7 @@ func (e *poolEnvironment) stop() error {
 	return errors.Join(<-e.ended, <-e.ended, e.Stop())
 }
 
-// measure brings one pool up to its size and down again.
+// measure scales one pool up to its size and down again.
 func (e *poolEnvironment) measure(ctx context.Context, options options, size int32) (*machinePoolCosts, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*options.timeout, errSlow)
 	defer cancel()
@@ -163,7 +164,7 @@ func (e *poolEnvironment) measure(ctx context.Context, options options, size int
 	return costs, e.removePool(ctx, machinePool)
 }
 
-// removePool leaves the cloud to the next pool, so that what is counted is of that alone.
+// removePool clears the cloud for the next pool, so that only that pool is measured.
 func (e *poolEnvironment) removePool(ctx context.Context, machinePool *clusterv1.MachinePool) error {
 	if err := e.Client.Delete(ctx, infratest.NewFooMachinePool(machinePool)); err != nil {
 		return err
@@ -174,7 +175,7 @@ func (e *poolEnvironment) removePool(ctx context.Context, machinePool *clusterv1
 	})
 }
 
-// counted adds what was used while something was done.
+// counted adds the usage during an operation.
 func (e *poolEnvironment) counted(costs *machinePoolCosts, do func() (time.Duration, error)) (time.Duration, error) {
 	requests, writes, cpu := e.requests.all.Load(), e.requests.writes.Load(), ownCPU()
 	took, err := do()
@@ -184,7 +185,7 @@ func (e *poolEnvironment) counted(costs *machinePoolCosts, do func() (time.Durat
 	return took, err
 }
 
-// createPool makes a pool of no machine in a namespace of its own.
+// createPool creates a pool without machines in its own namespace.
 func (e *poolEnvironment) createPool(ctx context.Context) (*clusterv1.MachinePool, error) {
 	namespace, err := e.CreateNamespace(ctx, benchNamespace)
 	if err != nil {
@@ -208,7 +209,7 @@ func (e *poolEnvironment) createPool(ctx context.Context) (*clusterv1.MachinePoo
 	return machinePool, e.Client.Create(ctx, infratest.NewFooMachinePool(machinePool))
 }
 
-// scale sets the replicas, and returns how long it took until the pool has come to them.
+// scale sets the replicas and returns how long the pool took to reach them.
 func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.MachinePool, replicas int32) (time.Duration, error) {
 	began := time.Now()
 	before := machinePool.DeepCopy()
@@ -235,7 +236,8 @@ func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.Mach
 	}
 }
 
-// settled makes the controllers look at the pool again once nothing is written any more, and returns how much they write then.
+// settled makes the controllers reconcile the pool again after writes have stopped, and returns how
+// much they then write.
 func (e *poolEnvironment) settled(ctx context.Context) (int64, error) {
 	if err := e.quiet(ctx); err != nil {
 		return 0, err
@@ -245,10 +247,10 @@ func (e *poolEnvironment) settled(ctx context.Context) (int64, error) {
 		look := e.cloud.Calls(fake.CallListInstances)
 		e.cloud.GrowPools() // an event about the pool
 		if err := every(ctx, quiet/20, func() bool { return e.cloud.Calls(fake.CallListInstances) > look }); err != nil {
-			return 0, fmt.Errorf("waiting for the controller to look at the pool: %w", err)
+			return 0, fmt.Errorf("waiting for the controller to reconcile the pool: %w", err)
 		}
 	}
-	err := e.quiet(ctx) // longer than the controller rests between two looks
+	err := e.quiet(ctx) // longer than the controller pauses between two reconciles
 	return e.requests.writes.Load() - before, err
 }
 
@@ -262,7 +264,7 @@ func (e *poolEnvironment) quiet(ctx context.Context) error {
 	})
 }
 
-// every asks again and again, until the answer is yes.
+// every polls until the condition is true.
 func every(ctx context.Context, interval time.Duration, done func() bool) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -280,7 +282,7 @@ func every(ctx context.Context, interval time.Duration, done func() bool) error 
 func ownCPU() float64 {
 	used := syscall.Rusage{}
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		return 0 // it fails for wrong arguments only
+		return 0 // it fails only for invalid arguments
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
 }

@@ -25,13 +25,13 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
-// standIn does what Cluster API does for the Machines of pools, one machine at a time, and what their Nodes do.
+// standIn does what Cluster API and the Nodes do for the Machines of pools, one machine at a time.
 type standIn struct {
 	client client.Client
 	cloud  *fake.Cloud
 }
 
-// addStandIn adds it to a manager, which also tells of changes of pools.
+// addStandIn adds the stand-in to a manager, together with a watch of pools.
 func addStandIn(ctx context.Context, mgr ctrl.Manager, env *poolEnvironment) error {
 	informer, err := mgr.GetCache().GetInformer(ctx, &infrav1.FooMachinePool{})
 	if err != nil {
@@ -47,7 +47,8 @@ func addStandIn(ctx context.Context, mgr ctrl.Manager, env *poolEnvironment) err
 		Complete(&standIn{client: mgr.GetClient(), cloud: env.cloud})
 }
 
-// Reconcile makes the Machine of a FooMachine, lets its Node join, and ends both when the Machine is deleted.
+// Reconcile creates the Machine of a FooMachine, lets its Node join, and removes both when the
+// Machine is deleted.
 func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	fooMachine, machine := &infrav1.FooMachine{}, &clusterv1.Machine{}
 	hasFooMachine, fooErr := s.found(ctx, req.NamespacedName, fooMachine)
@@ -69,7 +70,7 @@ func (s *standIn) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result,
 	}
 }
 
-// found reads an object, and reports whether it is there.
+// found reads an object and reports whether it exists.
 func (s *standIn) found(ctx context.Context, key client.ObjectKey, object client.Object) (bool, error) {
 	err := s.client.Get(ctx, key, object)
 	return err == nil, client.IgnoreNotFound(err)
@@ -104,7 +105,7 @@ func (s *standIn) join(ctx context.Context, machine *clusterv1.Machine) error {
 	return client.IgnoreNotFound(s.client.Status().Patch(ctx, machine, client.MergeFrom(before)))
 }
 
-// end deletes the FooMachine, as after the Node was drained, and lets the Machine go once that is gone.
+// end deletes the FooMachine, as if the Node had been drained, and then releases the Machine.
 func (s *standIn) end(ctx context.Context, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) error {
 	if fooMachine.Name != "" {
 		if !fooMachine.DeletionTimestamp.IsZero() {

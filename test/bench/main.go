@@ -18,15 +18,15 @@ import (
 
 // Exit codes besides 0.
 const (
-	exitFailed  = 1 // something could not be measured; what could be is printed
-	exitInvalid = 2 // the flags are wrong, nothing was started
+	exitFailed  = 1 // something could not be measured; the other results are printed
+	exitInvalid = 2 // the flags are invalid, nothing was started
 )
 
 func main() { os.Exit(run()) }
 
 // run returns the exit code.
 func run() int {
-	// What the libraries say would disturb the tables, and errors are returned as well.
+	// The libraries' log messages would garble the tables, and their errors are returned anyway.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 
@@ -43,10 +43,11 @@ func run() int {
 	return exitFailed
 }
 
-// stage is parts that share a management cluster.
+// stage is a set of parts that share a management cluster.
 type stage struct {
 	parts []string
-	// arguments of quickstart, beside those that all stages have; nil for a stage that needs no management cluster.
+	// arguments of quickstart in addition to those of all stages; nil for a stage that needs no
+	// management cluster.
 	arguments func(options) []string
 	measure   func(context.Context, options, *environment, *results) error
 }
@@ -59,7 +60,7 @@ var stages = []stage{{
 	parts: []string{partMachinePools}, measure: measureMachinePools,
 }}
 
-// bench measures all parts, and prints what it has measured even if it fails.
+// bench measures all parts, and prints its results so far even if it fails.
 func bench(ctx context.Context, options options) error {
 	results := newResults(options)
 	var errs []error
@@ -82,7 +83,7 @@ func (s stage) run(ctx context.Context, options options, results *results) error
 	return errors.Join(s.measure(ctx, options, env, results), env.stop())
 }
 
-// clusterArguments lets the control plane provider run that the in-memory provider is used with.
+// clusterArguments runs the control plane provider that the in-memory provider is used with.
 func clusterArguments(options options) []string {
 	if options.parts.Has(partInMemory) {
 		return []string{"--kubeadm-control-plane"}
@@ -107,7 +108,7 @@ func measureClusters(ctx context.Context, options options, env *environment, res
 	return nil
 }
 
-// contender is what is measured by turns with others.
+// contender is something that is measured alternately with others.
 type contender struct {
 	part string
 	run  func(ctx context.Context, options options, env *environment, turn int, results *results) error
@@ -115,7 +116,8 @@ type contender struct {
 
 var contenders = []contender{{partBare, bareRun}, {partFoo, fooRun}, {partInMemory, inMemoryRun}}
 
-// sideBySide takes turns between what is compared, so that what else the machine does meets all of it.
+// sideBySide alternates between the contenders, so that other load on the machine affects all of
+// them.
 func sideBySide(ctx context.Context, options options, env *environment, results *results) (err error) {
 	if options.parts.Has(partInMemory) {
 		if err := startInMemory(ctx, env); err != nil {

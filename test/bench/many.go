@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// manyClusters measures numbers of clusters at once.
+// manyClusters measures several clusters at once, for each given number.
 func manyClusters(ctx context.Context, options options, env *environment, results *results) error {
 	for _, number := range options.clusters {
 		if err := manyRun(ctx, options, env, number, results); err != nil {
@@ -61,7 +61,7 @@ func manyRun(ctx context.Context, options options, env *environment, number int,
 	return nil
 }
 
-// usage returns what the processes of the environment have used, without memory.
+// usage returns the resource usage of the environment's processes, without memory.
 func (e *environment) usage() (usage, error) {
 	processes, err := processesOf(e.program.cmd.Process.Pid)
 	return byKind(processes), err

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// memoryOfOne measures the memory of one cluster, and the CPU time that it takes when nobody uses it.
+// memoryOfOne measures the memory of one cluster, and its CPU time while idle.
 func memoryOfOne(ctx context.Context, options options, env *environment, results *results) (err error) {
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
 	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)

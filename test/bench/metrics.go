@@ -24,15 +24,16 @@ import (
 // requestsMetric counts the requests that a controller makes to API servers.
 const requestsMetric = "rest_client_requests_total"
 
-// diagnosticsFlag is where a controller is told to serve its metrics.
+// diagnosticsFlag is the flag with the address of a controller's metrics.
 const diagnosticsFlag = "--diagnostics-address="
 
-// metricsReader reads the metrics of controllers, as a monitoring system does: with a service account that may.
+// metricsReader reads the metrics of controllers like a monitoring system, with an authorized
+// service account.
 type metricsReader struct {
 	token string
 }
 
-// newMetricsReader makes the service account.
+// newMetricsReader creates the service account.
 func newMetricsReader(ctx context.Context, kube client.Client) (*metricsReader, error) {
 	const name = "metrics-reader"
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: benchNamespace, Name: name}}
@@ -75,7 +76,7 @@ func (r *metricsReader) requests(ctx context.Context, controller process) (float
 
 // sum adds up a metric over all its labels.
 func (r *metricsReader) sum(ctx context.Context, url, metric string) (float64, error) {
-	// A controller signs the certificate of its metrics itself; it is on this machine.
+	// The certificate of a controller's metrics is self-signed; the controller is on this machine.
 	clients, err := rest.HTTPClientFor(&rest.Config{BearerToken: r.token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	if err != nil {
 		return 0, err
@@ -95,7 +96,7 @@ func (r *metricsReader) sum(ctx context.Context, url, metric string) (float64, e
 	return sumOf(response.Body, metric)
 }
 
-// sumOf adds up a counter, over all its labels, from what Prometheus reads.
+// sumOf adds up a counter over all its labels from metrics in Prometheus' format.
 func sumOf(text io.Reader, metric string) (float64, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(text)

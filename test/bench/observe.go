@@ -25,7 +25,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// newScheme knows all kinds that are read.
+// newScheme returns a scheme with all kinds that are read.
 func newScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
@@ -44,17 +44,17 @@ func restConfig(kubeconfig string) (*rest.Config, error) {
 	return direct(config), nil
 }
 
-// direct lets nothing slow down or divert requests.
+// direct disables rate limits and proxies for requests.
 func direct(config *rest.Config) *rest.Config {
 	config.QPS = -1
 	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	return config
 }
 
-// observer keeps a copy of the objects in the management cluster, and says when one has changed.
+// observer keeps a copy of the objects in the management cluster, and signals when one has changed.
 type observer struct {
 	client.Reader
-	// changes has an element when something has changed since it was last taken.
+	// changes receives a value when something has changed since the last receive.
 	changes chan struct{}
 }
 
@@ -68,8 +68,8 @@ func observe(ctx context.Context, config *rest.Config, scheme *runtime.Scheme) (
 		return nil, err
 	}
 	o := &observer{Reader: watched, changes: make(chan struct{}, 1)}
-	go func() { _ = watched.Start(ctx) }() // its only error is that ctx has ended
-	if !watched.WaitForCacheSync(ctx) {    // until it has started: there is nothing to sync yet
+	go func() { _ = watched.Start(ctx) }() // its only error is the end of ctx
+	if !watched.WaitForCacheSync(ctx) {    // before it has started there is nothing to sync
 		return nil, context.Cause(ctx)
 	}
 	for _, object := range []client.Object{&clusterv1.Cluster{}, &clusterv1.Machine{}, &infrav1.FooMachine{}} {
@@ -95,7 +95,7 @@ func (o *observer) handler() toolscache.ResourceEventHandler {
 func (o *observer) signal() {
 	select {
 	case o.changes <- struct{}{}:
-	default: // there is one that nobody has taken yet
+	default: // a signal is already pending
 	}
 }
 

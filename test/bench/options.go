@@ -33,33 +33,34 @@ const (
 // allParts in the order in which they are measured.
 var allParts = []string{partBare, partFoo, partInMemory, partMany, partMemory, partControlPlanes, partMachinePools}
 
-// options are what a user chooses.
+// options are the user's choices.
 type options struct {
 	parts sets.Set[string]
 	// runs of each of bare, foo and inmemory, of each kind of control plane, and of each size of pool.
 	runs int
 	// clusters at once, one measurement for each.
 	clusters []int
-	// machines of each control plane that is compared.
+	// machines of each compared control plane.
 	machines int
-	// pools are the sizes of the pools that are compared.
+	// pools are the sizes of the compared pools.
 	pools []int
-	// idle is how long a cluster is left alone before its memory is read; what it uses meanwhile is what it costs to have it.
+	// idle is how long a cluster is left idle before its memory is read; its usage in that time is
+	// the cost of an idle cluster.
 	idle time.Duration
-	// json is the path of a file to write the results to; none if empty.
+	// json is the path of a file for the results; none if empty.
 	json string
 	// binDir holds the programs as the Makefile builds them.
 	binDir            string
 	kubernetesVersion string
-	// previousVersion is what control planes are rolled from.
+	// previousVersion is the version that control planes are rolled from.
 	previousVersion           string
 	stateDir, bridge, network string
-	// timeout for each cluster, or number of clusters, to come up, and to go.
+	// timeout for each cluster, or number of clusters, to come up, and to be deleted.
 	timeout time.Duration
 }
 
-// errUsage is wrapped by all that is wrong with the flags.
-var errUsage = errors.New("wrong usage; see --help")
+// errUsage is wrapped by all errors about the flags.
+var errUsage = errors.New("invalid usage; see --help")
 
 // newCommand returns the command that runs with the options of its flags.
 func newCommand(run func(context.Context, options) error) *cobra.Command {
@@ -67,7 +68,7 @@ func newCommand(run func(context.Context, options) error) *cobra.Command {
 	var parts []string
 	command := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure Foo on this machine, next to what it can be compared with",
+		Short: "Measure Foo on this machine and compare it with alternatives",
 		Long: `Measures how long a bare kubeadm init takes in an instance (bare), how long a cluster takes and where the time goes
 (foo), the same of Cluster API's in-memory provider (inmemory), what clusters at once cost (many), how much memory a
 cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to make machines and to replace them
@@ -92,18 +93,18 @@ large pool costs too much, and with 2 if nothing was started because a flag is w
 	flags := command.Flags()
 	flags.StringSliceVar(&parts, "parts", allParts, "What to measure.")
 	flags.IntVar(&chosen.runs, "runs", 3, "How often to measure bare, foo, inmemory, control-planes and machine-pools; the median counts.")
-	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of clusters at once that many measures.")
+	flags.IntSliceVar(&chosen.clusters, "clusters", []int{1, 2, 5, 10}, "Numbers of simultaneous clusters that many measures.")
 	flags.IntVar(&chosen.machines, "machines", 3, "Number of machines of the control planes that control-planes compares.")
 	flags.IntSliceVar(&chosen.pools, "pools", []int{500, 2000}, "Sizes of the pools that machine-pools compares.")
-	flags.DurationVar(&chosen.idle, "idle", 30*time.Second, "How long memory leaves a cluster alone.")
-	flags.StringVar(&chosen.json, "json", "", "File to write the results to as well.")
+	flags.DurationVar(&chosen.idle, "idle", 30*time.Second, "How long memory leaves a cluster idle.")
+	flags.StringVar(&chosen.json, "json", "", "File to also write the results to.")
 	flags.StringVar(&chosen.binDir, "bin-dir", "bin", "Folder of the built programs.")
 	flags.StringVar(&chosen.kubernetesVersion, "kubernetes-version", "v1.36.3", "Kubernetes version of all clusters.")
 	flags.StringVar(&chosen.previousVersion, "previous-version", "v1.35.4", "Kubernetes version that control-planes rolls from.")
-	flags.StringVar(&chosen.stateDir, "state-dir", "/var/lib/foo-bench", "Folder for all files, made and removed.")
+	flags.StringVar(&chosen.stateDir, "state-dir", "/var/lib/foo-bench", "Folder for all files; it is created and removed.")
 	flags.StringVar(&chosen.bridge, "bridge", "foobench", "Name of the network bridge of the instances.")
 	flags.StringVar(&chosen.network, "network", "10.93.0.0/16", "Network of the instances; nothing else may use it.")
-	flags.DurationVar(&chosen.timeout, "timeout", 5*time.Minute, "How long clusters may take to come up, and to go.")
+	flags.DurationVar(&chosen.timeout, "timeout", 5*time.Minute, "How long clusters may take to come up, and to be deleted.")
 	return command
 }
 
@@ -114,7 +115,7 @@ func usageError(err error) error {
 	return fmt.Errorf("%w: %w", errUsage, err)
 }
 
-// complete checks the options, and makes paths independent of the working folder.
+// complete validates the options and makes paths absolute.
 func (o *options) complete(parts []string) error {
 	o.parts = sets.New(parts...)
 	if unknown := o.parts.Difference(sets.New(allParts...)); unknown.Len() > 0 {

@@ -5,7 +5,7 @@ package main
 
 import "time"
 
-// phase is a step on a cluster's way.
+// phase is a step of a cluster that comes up.
 type phase string
 
 const (
@@ -29,7 +29,7 @@ var phases = []phase{
 	phaseWorkersRunning, phaseWorkersDone, phaseRegistered, phaseNodes, phaseMachines, phaseAvailable,
 }
 
-// snapshot is a cluster at one moment, as far as phases depend on it.
+// snapshot is the state of a cluster at one moment that determines its phases.
 type snapshot struct {
 	infrastructure, initialized, available bool
 	machines                               []machineState
@@ -73,7 +73,7 @@ func countOf[T any](list []T, counts func(T) bool) int {
 // times are when a cluster reached each phase, since its objects were applied.
 type times map[phase]time.Duration
 
-// note records the phases that the cluster has newly reached.
+// note records the newly reached phases of the cluster.
 func (t times) note(s *snapshot, since time.Duration) {
 	for phase, reached := range s.reached() {
 		if _, before := t[phase]; reached && !before {
@@ -82,7 +82,7 @@ func (t times) note(s *snapshot, since time.Duration) {
 	}
 }
 
-// missing returns those of the phases that have not been reached.
+// missing returns the phases that have not been reached.
 func (t times) missing(wanted ...phase) []phase {
 	var left []phase
 	for _, phase := range wanted {

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// What Foo is to reach.
+// Foo's targets.
 const (
 	targetInitialized = 1.5       // times a bare kubeadm init
 	targetNodes       = 3.0       // times a bare kubeadm init
-	targetMany        = 1.2       // CPU per cluster of most clusters at once, times that of one
+	targetMany        = 1.2       // CPU per cluster at the largest number, times that of one cluster
 	targetMemory      = 700 << 20 // bytes
 )
 
-// text returns the tables of what there is.
+// text returns the tables of the available results.
 func (r *results) text() string {
 	out := &strings.Builder{}
 	fmt.Fprintf(out, "Kubernetes %s, %d CPUs, %s\n", r.KubernetesVersion, r.CPUs, r.Began.UTC().Format(time.RFC3339))
@@ -30,7 +30,7 @@ func (r *results) text() string {
 	return out.String()
 }
 
-// printRuns prints each run and the median: one line for each time, one column for each run.
+// printRuns prints each run and the median: one line per time, one column per run.
 func (r *results) printRuns(out *strings.Builder) {
 	turns := max(len(r.Bare), len(r.Foo), len(r.InMemory))
 	if turns == 0 {
@@ -66,7 +66,7 @@ func addPhases(t *table, name string, runs []clusterTimes) {
 	t.add(loads(name, runs, func(c clusterTimes) float64 { return c.Load })...)
 }
 
-// at returns a function that says when a cluster reached a phase.
+// at returns a function that returns when a cluster reached a phase.
 func at(phase phase) func(clusterTimes) time.Duration {
 	return func(c clusterTimes) time.Duration { return c.Reached[phase] }
 }
@@ -96,7 +96,7 @@ func row(who, what string, list []time.Duration) []string {
 	return append(cells, fmt.Sprintf("%.2f", median(list).Seconds()))
 }
 
-// printTargets compares the clusters of Foo with the others of the same turns.
+// printTargets compares the clusters of Foo with the others in the same turns.
 func (r *results) printTargets(out *strings.Builder) {
 	if len(r.Foo) == 0 {
 		return

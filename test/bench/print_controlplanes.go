@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// controlPlaneMeasures are what is compared, and what a FooControlPlane may take at most, times a KubeadmControlPlane.
+// controlPlaneMeasures are the compared costs, with the maximum ratio of a FooControlPlane to a
+// KubeadmControlPlane.
 var controlPlaneMeasures = []struct {
 	name   string
 	target float64
@@ -28,7 +29,7 @@ func (r *results) printControlPlanes(out *strings.Builder) {
 	if len(foo) == 0 && len(kubeadm) == 0 {
 		return
 	}
-	t := &table{title: fmt.Sprintf("A control plane of %d machines, made and then rolled from one Kubernetes version to the next", r.Machines), header: []string{"", ""}}
+	t := &table{title: fmt.Sprintf("A control plane of %d machines, created and then rolled from one Kubernetes version to the next", r.Machines), header: []string{"", ""}}
 	for turn := range max(len(foo), len(kubeadm)) {
 		t.header = append(t.header, fmt.Sprintf("run %d", turn+1))
 	}

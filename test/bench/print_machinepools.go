@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// targetMachinePools is what a machine of the largest pool may cost, times one of the smallest.
+// targetMachinePools is the maximum ratio of the cost per machine in the largest pool to that in
+// the smallest.
 const targetMachinePools = 1.3
 
 func (r *results) printMachinePools(out *strings.Builder) {

@@ -37,7 +37,7 @@ func (r *results) printMany(out *strings.Builder) {
 	r.printManyKinds(out)
 }
 
-// printManyKinds says which processes the CPU time went to.
+// printManyKinds prints which processes used the CPU time.
 func (r *results) printManyKinds(out *strings.Builder) {
 	t := &table{
 		title:  "CPU seconds per cluster by kind of process, with the commands that it has run: foonode kubeadm, a shim crun",

@@ -13,13 +13,14 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// group is what a process belongs to.
+// group is the group that a process belongs to.
 type group string
 
 const (
-	// groupClusters are the instances of the clusters, with all that runs in them, and their load balancers.
+	// groupClusters are the instances of the clusters with all their processes, and the load
+	// balancers.
 	groupClusters group = "clusters"
-	// groupManagement is all else: the management API server, the controllers and the cloud.
+	// groupManagement is everything else: the management API server, the controllers and the cloud.
 	groupManagement group = "management"
 )
 
@@ -27,11 +28,12 @@ const (
 type process struct {
 	pid, parent int
 	args        []string
-	// cpu in seconds, with that of its children that have ended.
+	// cpu in seconds, including ended children.
 	cpu float64
-	// pss in bytes: the memory that it has for itself, and its share of what it shares; 0 if it has not been read.
+	// pss in bytes: its private memory and its proportional share of shared memory; 0 if it has not
+	// been read.
 	pss uint64
-	// rss in bytes: as pss, but with all of what it shares.
+	// rss in bytes: like pss, but with all shared memory.
 	rss   uint64
 	group group
 	kind  string
@@ -73,15 +75,15 @@ func readProcess(proc procfs.Proc) (process, error) {
 	return process{pid: proc.PID, parent: stat.PPID, args: args, cpu: cpuSeconds(stat)}, nil
 }
 
-// ticks of the kernel's clock in a second, as it tells programs: the same on every machine that Go runs on.
+// ticks of the kernel's clock per second in user space: the same on every machine that Go runs on.
 const ticks = 100
 
 func cpuSeconds(stat procfs.ProcStat) float64 {
 	return (float64(stat.UTime) + float64(stat.STime) + float64(stat.CUTime) + float64(stat.CSTime)) / ticks
 }
 
-// classify returns the processes that descend from root, with what they belong to. Instances and load balancers are
-// what the cloud has started.
+// classify returns the processes that descend from root, with their groups. Instances and load
+// balancers descend from the cloud.
 func classify(all []process, root int) []process {
 	children := map[int][]process{}
 	for _, one := range all {
@@ -104,7 +106,7 @@ func classify(all []process, root int) []process {
 	return found
 }
 
-// Kinds of processes that are not called what their program is.
+// Kinds of processes that are not named after their program.
 const (
 	kindCloud        = "foocloud"
 	kindLoadBalancer = "load balancer"
@@ -121,7 +123,7 @@ func kindOf(args []string) string {
 	return kind
 }
 
-// readMemory adds the memory of each process, which costs the kernel more than the rest.
+// readMemory adds the memory of each process, which is more expensive to read than the rest.
 func readMemory(processes []process) error {
 	for index := range processes {
 		one := &processes[index]
@@ -138,7 +140,7 @@ func readMemory(processes []process) error {
 	return nil
 }
 
-// loadAverage of the last minute; 0 if the machine does not say.
+// loadAverage of the last minute; 0 if the machine does not report it.
 func loadAverage() float64 {
 	machine, err := procfs.NewDefaultFS()
 	if err != nil {

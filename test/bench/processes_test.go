@@ -12,7 +12,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// environmentProcesses are what quickstart, with process ID 10, has started, and one process of somebody else.
+// environmentProcesses are the processes that quickstart, with process ID 10, started, and one
+// unrelated process.
 var environmentProcesses = []process{
 	{pid: 1, args: []string{"init"}, cpu: 100},
 	{pid: 10, parent: 1, args: []string{"bin/quickstart", "--management-only"}, cpu: 50},
@@ -90,7 +91,7 @@ func TestProcessesOf(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(found) != 1 || found[0].pid != child.Process.Pid || found[0].group != groupManagement {
-		t.Fatalf("got %+v, want the child with process ID %d alone", found, child.Process.Pid)
+		t.Fatalf("got %+v, want only the child with process ID %d", found, child.Process.Pid)
 	}
 	if found[0].pss == 0 {
 		t.Error("the child has no memory")

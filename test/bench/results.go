@@ -13,38 +13,39 @@ import (
 	"time"
 )
 
-// results are all that has been measured. Durations are in nanoseconds in JSON, memory is in bytes.
+// results are all results. In JSON, durations are in nanoseconds and memory is in bytes.
 type results struct {
 	KubernetesVersion string
 	CPUs              int
-	// Machines of each control plane that is compared.
+	// Machines of each compared control plane.
 	Machines int
 	Began    time.Time
 	Bare     []bareTimes    `json:",omitempty"`
 	Foo      []clusterTimes `json:",omitempty"`
 	InMemory []clusterTimes `json:",omitempty"`
-	// InMemoryRepeated is how many of its clusters did not come up in time and were measured once more.
+	// InMemoryRepeated is how many in-memory clusters did not come up in time and were measured
+	// again.
 	InMemoryRepeated int          `json:",omitempty"`
 	Many             []manyUsage  `json:",omitempty"`
 	Memory           *memoryUsage `json:",omitempty"`
-	// Control planes of both kinds, by turns on the same machines.
+	// Control planes of both kinds, measured alternately on the same machines.
 	FooControlPlane     []controlPlaneCosts `json:",omitempty"`
 	KubeadmControlPlane []controlPlaneCosts `json:",omitempty"`
-	// Pools of each size, by turns.
+	// Pools of each size, measured alternately.
 	MachinePools []machinePoolCosts `json:",omitempty"`
 }
 
 // bareTimes is a bare kubeadm init in an instance.
 type bareTimes struct {
-	// Load of the machine when it began, the average of a minute.
+	// Load of the machine at the start, as a one-minute average.
 	Load float64
-	// Order is from ordering the instance until its user data is done.
+	// Order is the time from creating the instance until its user data is done.
 	Order time.Duration
-	// Kubeadm is from the start of kubeadm init to its end.
+	// Kubeadm is the time from the start to the end of kubeadm init.
 	Kubeadm time.Duration
 }
 
-// clusterTimes is a cluster from applying its objects.
+// clusterTimes holds the times of a cluster since its objects were applied.
 type clusterTimes struct {
 	Load    float64
 	Reached times
@@ -59,13 +60,14 @@ func (c clusterTimes) end() time.Duration {
 	return last
 }
 
-// manyUsage is what clusters at once have taken.
+// manyUsage is the cost of several clusters at once.
 type manyUsage struct {
 	Clusters int
 	Load     float64
-	// Nodes is from applying the first object until the Nodes of all clusters are Ready.
+	// Nodes is the time from applying the first object until the Nodes of all clusters are Ready.
 	Nodes time.Duration
-	// Available is from the same moment until all clusters are available with all their Machines ready.
+	// Available is the time from the same moment until all clusters are available with all their
+	// Machines ready.
 	Available time.Duration
 	// Usage until the Nodes of all clusters are Ready, without memory.
 	Usage usage
@@ -75,34 +77,38 @@ type manyUsage struct {
 	Reached []times
 }
 
-// cpuPerCluster returns the CPU seconds of one cluster, with its share of the management's.
+// cpuPerCluster returns the CPU seconds of one cluster, including its share of the management
+// cluster.
 func (m manyUsage) cpuPerCluster() float64 {
 	return (m.Usage.total(groupClusters).CPU + m.Usage.total(groupManagement).CPU) / float64(m.Clusters)
 }
 
-// memoryUsage is what a cluster needs that nobody uses.
+// memoryUsage is the cost of an idle cluster.
 type memoryUsage struct {
-	// Left alone for this long.
+	// Idle for this long.
 	Idle time.Duration
-	// Usage at the end of that time; CPU is what was used during it.
+	// Usage at the end of that time; CPU is the CPU time during it.
 	Usage usage
 }
 
-// controlPlaneCosts are what a control plane has taken, from nothing until all of them were replaced.
+// controlPlaneCosts is the cost of a control plane from its creation until all its Machines have
+// been replaced.
 type controlPlaneCosts struct {
 	Load float64
-	// Created is from applying the objects until its Machines are available.
+	// Created is the time from applying the objects until its Machines are available.
 	Created time.Duration
-	// Rolled is from changing the version until as many Machines of it are available, and nothing else is left.
+	// Rolled is the time from changing the version until the same number of Machines with it are
+	// available and no others are left.
 	Rolled time.Duration
-	// Phases of the rollout, which show how much of it is spent waiting for Cluster API.
+	// Phases of the rollout show how much of it is spent waiting for Cluster API.
 	Phases rollTimes
-	// Requests that the controller made, to the management cluster and to the control plane itself, until then.
+	// Requests of the controller to the management cluster and to the control plane itself until
+	// then.
 	Requests float64
 	// CPU seconds of the controller until then.
 	CPU float64
-	// PSS and RSS of the controller then, in bytes. Foo's program file is also that of another manager, so its PSS counts
-	// half of what is loaded of it; RSS counts all.
+	// PSS and RSS of the controller then, in bytes. Another manager runs the same program file as
+	// Foo's controller, so its PSS counts half of the loaded file; RSS counts all of it.
 	PSS, RSS uint64
 }
 
@@ -110,7 +116,8 @@ func newResults(options options) *results {
 	return &results{KubernetesVersion: options.kubernetesVersion, CPUs: runtime.NumCPU(), Machines: options.machines, Began: time.Now()}
 }
 
-// write prints the tables of what there is, and writes all to a file if its path is not empty.
+// write prints the tables of the available results, and writes all results to a file if its path is
+// not empty.
 func (r *results) write(out io.Writer, path string) error {
 	if _, err := io.WriteString(out, r.text()); err != nil {
 		return err

@@ -110,10 +110,10 @@ func TestMachinePoolsThatCostTooMuch(t *testing.T) {
 		change func(large *machinePoolCosts)
 		want   string
 	}{
-		"as they should be":  {func(large *machinePoolCosts) { large.CPU = 26 }, ""},
-		"too much CPU":       {func(*machinePoolCosts) {}, "CPU milliseconds of each machine of the largest are 1.50 times"},
-		"too many requests":  {func(large *machinePoolCosts) { large.CPU, large.Requests = 20, 8000 }, "API requests of each machine"},
-		"written for no why": {func(large *machinePoolCosts) { large.CPU, large.SettledWrites = 20, 2 }, "2 writes to a pool of 2000 that is settled"},
+		"within the limits": {func(large *machinePoolCosts) { large.CPU = 26 }, ""},
+		"too much CPU":      {func(*machinePoolCosts) {}, "CPU milliseconds of each machine of the largest are 1.50 times"},
+		"too many requests": {func(large *machinePoolCosts) { large.CPU, large.Requests = 20, 8000 }, "API requests of each machine"},
+		"needless writes":   {func(large *machinePoolCosts) { large.CPU, large.SettledWrites = 20, 2 }, "2 writes to a pool of 2000 that is settled"},
 	} {
 		got := exampleResults()
 		test.change(&got.MachinePools[1])
@@ -127,7 +127,7 @@ func TestMachinePoolsThatCostTooMuch(t *testing.T) {
 	}
 }
 
-// hasLine reports whether a text has a line of these words.
+// hasLine reports whether a text has a line with these words.
 func hasLine(text, words string) bool {
 	for line := range strings.Lines(text) {
 		if strings.Join(strings.Fields(line), " ") == words {

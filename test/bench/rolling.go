@@ -29,7 +29,8 @@ var rollPhases = []rollPhase{rollJoins, rollDecides, rollDrains, rollHooked, rol
 // rollTimes are how long a rollout was in each phase.
 type rollTimes map[rollPhase]time.Duration
 
-// rollPhaseOf returns what a rollout with these Machines is doing. A Machine that is deleted comes before one that joins.
+// rollPhaseOf returns the phase of a rollout with these Machines. A deleted Machine takes
+// precedence over a joining one.
 func rollPhaseOf(machines []clusterv1.Machine) rollPhase {
 	deleting := slices.IndexFunc(machines, func(machine clusterv1.Machine) bool { return !machine.DeletionTimestamp.IsZero() })
 	if deleting >= 0 {

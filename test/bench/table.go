@@ -24,12 +24,13 @@ func (t *table) write(out *strings.Builder) {
 	fmt.Fprintf(out, "\n%s\n", t.title)
 	writer := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, cells := range append([][]string{t.header}, t.rows...) {
-		_, _ = fmt.Fprintln(writer, strings.Join(cells, "\t")) // a builder takes everything
+		_, _ = fmt.Fprintln(writer, strings.Join(cells, "\t")) // writing to a builder cannot fail
 	}
 	_ = writer.Flush()
 }
 
-// median returns the middle of the values, the mean of the two middle ones if their number is even, and 0 for none.
+// median returns the middle of the values, the mean of the two middle ones if their number is even,
+// and 0 for none.
 func median[T time.Duration | float64](values []T) T {
 	if len(values) == 0 {
 		return 0

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// tailBytes is how much of what a program has said is kept.
+// tailBytes is how much of a program's output is kept.
 const tailBytes = 64 << 10
 
-// tail keeps the end of what is written to it. It can be read while somebody writes.
+// tail keeps the end of what is written to it. It is safe for concurrent use.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte
@@ -27,7 +27,7 @@ func (t *tail) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// String returns all that is kept.
+// String returns everything that is kept.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -28,7 +28,7 @@ const workers = 3
 
 var errUnset = errors.New("the variable is not set")
 
-// render returns the objects of a cluster, as clusterctl renders them.
+// render returns the objects of a cluster as clusterctl would render them.
 func render(template []byte, variables map[string]string) ([]*unstructured.Unstructured, error) {
 	text, err := yamlprocessor.NewSimpleProcessor().Process(template, func(name string) (string, error) {
 		if value, ok := variables[name]; ok {
@@ -66,8 +66,9 @@ func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, e
 	return fooClusterOf(name, kubernetesVersion, 1, workers)
 }
 
-// fooClusterOf returns the objects of a cluster of Foo with numbers of control planes and workers. They are of the flavor fast,
-// and so is all that is made of them: what Foo is compared with has the same settings.
+// fooClusterOf returns the objects of a cluster of Foo with the given numbers of control planes and
+// workers. It uses the flavor fast, and the alternatives are derived from its objects, so that they
+// have the same settings.
 func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
 	template, err := fast.Template()
 	if err != nil {
@@ -79,9 +80,9 @@ func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([
 	})
 }
 
-// bareUserData returns the user data that the kubeadm bootstrap provider makes for the first control plane of a cluster of Foo,
-// apart from the certificates, and from the endpoint, for which a bare kubeadm has no load balancer. The console says when
-// kubeadm began and ended.
+// bareUserData returns the user data that the kubeadm bootstrap provider generates for the first
+// control plane of a cluster of Foo, except for the certificates and for the endpoint, because a
+// bare kubeadm has no load balancer. The console shows when kubeadm started and ended.
 func bareUserData(name, kubernetesVersion string) ([]byte, error) {
 	objects, err := fooCluster(name, kubernetesVersion)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// kindUsage is what all processes of one kind have used.
+// kindUsage is the usage of all processes of one kind.
 type kindUsage struct {
 	Group     group
 	Kind      string
 	Processes int
-	// CPU seconds, with those of child processes that have ended.
+	// CPU seconds, including ended child processes.
 	CPU float64
 	// Memory in bytes; 0 if it has not been read.
 	Memory uint64
 }
 
-// usage is what the processes have used, by kind.
+// usage is the usage of the processes by kind.
 type usage []kindUsage
 
 // byKind returns the usage of each kind of process, sorted by group and kind.
@@ -48,7 +48,7 @@ func byKind(processes []process) usage {
 	return list
 }
 
-// since returns the usage with only the CPU time that has been used since an earlier moment.
+// since returns the usage with only the CPU time since an earlier usage.
 func (u usage) since(before usage) usage {
 	left := slices.Clone(u)
 	for _, earlier := range before {
@@ -61,7 +61,7 @@ func (u usage) since(before usage) usage {
 	return left
 }
 
-// total adds up what all kinds of a group have used.
+// total adds up the usage of all kinds in a group.
 func (u usage) total(group group) kindUsage {
 	sum := kindUsage{Group: group, Kind: "all"}
 	for _, kind := range u {

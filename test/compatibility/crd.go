@@ -1,14 +1,15 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compatibility holds the CRDs of the sources against those of earlier releases: what users have stored, what they
-// write, and what they read by scripts must go on with the CRDs of the next release.
+// Package compatibility compares the CRDs of the sources with those of earlier releases: stored
+// objects, manifests and scripts of users must keep working with the CRDs of the next release.
 //
-// Compare is pure. The tests of the package apply it to every release that is kept below test/e2e/testdata/releases.
+// Compare is pure. The tests of the package apply it to every release in
+// test/e2e/testdata/releases.
 //
-// Limits: it compares structural schemas, as CRDs have them, and takes a rule in CEL or a regular expression that is not
-// letter for letter the old one for a break, since it can not tell whether it allows more. It knows nothing of webhooks;
-// webhooks/integration shows objects of earlier releases to them.
+// Limits: it compares structural schemas, as in CRDs. It treats any changed CEL rule or regular
+// expression as a break, because it cannot tell whether the new one allows more. It ignores
+// webhooks; webhooks/integration tests them with objects of earlier releases.
 package compatibility
 
 import (
@@ -20,7 +21,8 @@ import (
 
 // Break is something that users of the older CRD lose.
 type Break struct {
-	// Where is the path in the CRD, for example v1beta2: spec.replicas, or empty for the kind as a whole.
+	// Where is the path in the CRD, for example v1beta2: spec.replicas, or empty for the kind as a
+	// whole.
 	Where string
 	// What is lost, as a sentence without a subject: "is required now".
 	What string
@@ -34,8 +36,9 @@ func (b Break) String() string {
 	return b.Where + " " + b.What
 }
 
-// Compare returns all that users of the older CRD lose with the newer one: names that they call the kind by, versions,
-// fields, values, defaults and subresources. It returns nothing if all that was valid stays so, and means the same.
+// Compare returns everything that users of the older CRD lose with the newer one: names of the
+// kind, versions, fields, values, defaults and subresources. It returns nothing if everything that
+// was valid stays valid and keeps its meaning.
 func Compare(older, newer *apiextensionsv1.CustomResourceDefinition) []Break {
 	found := compareNames(older, newer)
 	for _, version := range older.Spec.Versions {
@@ -51,7 +54,7 @@ func Compare(older, newer *apiextensionsv1.CustomResourceDefinition) []Break {
 	return found
 }
 
-// compareNames compares what the kind is called, and where it lives.
+// compareNames compares the names, the group and the scope of the kind.
 func compareNames(older, newer *apiextensionsv1.CustomResourceDefinition) []Break {
 	var found []Break
 	for _, one := range []struct{ what, before, now string }{
@@ -66,10 +69,10 @@ func compareNames(older, newer *apiextensionsv1.CustomResourceDefinition) []Brea
 		}
 	}
 	for _, lost := range missing(older.Spec.Names.ShortNames, newer.Spec.Names.ShortNames) {
-		found = append(found, Break{What: "has no short name " + lost + " any more"})
+		found = append(found, Break{What: "no longer has the short name " + lost})
 	}
 	for _, lost := range missing(older.Spec.Names.Categories, newer.Spec.Names.Categories) {
-		found = append(found, Break{What: "is not in the category " + lost + " any more"})
+		found = append(found, Break{What: "is no longer in the category " + lost})
 	}
 	return found
 }
@@ -80,18 +83,18 @@ func compareVersions(older, newer apiextensionsv1.CustomResourceDefinitionVersio
 		return nil
 	}
 	if !newer.Served {
-		return []Break{{older.Name, "is not served any more"}}
+		return []Break{{older.Name, "is no longer served"}}
 	}
 	var found []Break
 	before, now := subresources(older), subresources(newer)
 	if before.Status != nil && now.Status == nil {
-		found = append(found, Break{older.Name, "has no status of its own any more"})
+		found = append(found, Break{older.Name, "no longer has a status subresource"})
 	}
 	if before.Scale != nil && !equality.Semantic.DeepEqual(before.Scale, now.Scale) {
 		found = append(found, Break{older.Name, "is not scaled as before"})
 	}
 	for _, field := range missing(older.SelectableFields, newer.SelectableFields) {
-		found = append(found, Break{older.Name, "can not be selected by " + field.JSONPath + " any more"})
+		found = append(found, Break{older.Name, "can no longer be selected by " + field.JSONPath})
 	}
 	if older.Schema == nil || newer.Schema == nil {
 		return found
@@ -106,7 +109,7 @@ func subresources(version apiextensionsv1.CustomResourceDefinitionVersion) apiex
 	return *version.Subresources
 }
 
-// missing returns what is in before and not in now.
+// missing returns the elements of before that are not in now.
 func missing[T comparable](before, now []T) []T {
 	var lost []T
 	for _, one := range before {

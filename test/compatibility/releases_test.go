@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// releases are the earlier ones, each in a folder of its version.
+	// releases is the folder of earlier releases, each in a folder named after its version.
 	releases = "../e2e/testdata/releases"
-	// crds are those of the sources.
+	// crds is the folder of the sources' CRDs.
 	crds = "../../config/crd/bases"
 )
 
-// kept are the folders of the releases.
+// kept returns the folders of the releases.
 func kept(t *testing.T) []string {
 	t.Helper()
 	g := NewWithT(t)
@@ -38,7 +38,7 @@ func kept(t *testing.T) []string {
 	return folders
 }
 
-// definitions reads the CRDs of the files that match a pattern, by their names.
+// definitions reads the CRDs in the files that match a pattern, by name.
 func definitions(t *testing.T, pattern ...string) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	g := NewWithT(t)
@@ -66,7 +66,8 @@ func definitions(t *testing.T, pattern ...string) map[string]*apiextensionsv1.Cu
 	return found
 }
 
-// Whoever changes the API sees here what it takes from users of a release. Add a field instead, or a version.
+// A failure shows what a change of the API takes from users of a release. Add a field or a version
+// instead.
 func TestCRDsBreakNoRelease(t *testing.T) {
 	now := definitions(t, crds, "*.yaml")
 	for _, release := range kept(t) {
@@ -80,7 +81,7 @@ func TestCRDsBreakNoRelease(t *testing.T) {
 	}
 }
 
-// Of a real CRD, no field is so deep that its loss would not be seen.
+// In a real CRD, the loss of any field is detected at any depth.
 func TestEveryFieldIsLookedAt(t *testing.T) {
 	g := NewWithT(t)
 	before := definitions(t, crds, "*foomachinepools.yaml")["foomachinepools.infrastructure.cluster.x-k8s.io"]
@@ -112,7 +113,7 @@ func eachField(where string, of *schema, visit func(where string, fields map[str
 	}
 }
 
-// A release that is made to fit what comes after it shows nothing.
+// A release that was edited to match later sources would prove nothing.
 func TestReleasesAreAsTheyWerePublished(t *testing.T) {
 	for _, release := range kept(t) {
 		g := NewWithT(t)

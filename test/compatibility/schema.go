@@ -16,15 +16,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// schema is that of a value, and of all that is in it.
+// schema is the schema of a value and of everything in it.
 type schema = apiextensionsv1.JSONSchemaProps
 
-// checks are those of one value, without what is in it. Each returns what is lost.
+// checks are the checks of a single value, without its content. Each returns what is lost.
 var checks = []func(older, newer *schema) []string{
 	checkType, checkLimits, checkEnum, checkText, checkRules, checkRequired, checkDefault, checkMerging,
 }
 
-// compareSchemas compares two schemas and all that is in them. Where is the path of their value.
+// compareSchemas compares two schemas recursively. Where is the path of their value.
 func compareSchemas(where string, older, newer *schema) []Break {
 	var found []Break
 	for _, check := range checks {
@@ -39,7 +39,8 @@ func compareSchemas(where string, older, newer *schema) []Break {
 	return found
 }
 
-// compareProperties compares the fields of an object, and what it holds by names that the schema does not know.
+// compareProperties compares the fields of an object, and its entries with names that the schema
+// does not list.
 func compareProperties(where string, older, newer *schema) []Break {
 	var found []Break
 	for _, name := range slices.Sorted(maps.Keys(older.Properties)) {
@@ -59,11 +60,11 @@ func compareProperties(where string, older, newer *schema) []Break {
 	return append(found, compareOthers(where, older, newer)...)
 }
 
-// compareNew looks at a field that the older object does not know.
+// compareNew checks a field that the older schema does not have.
 func compareNew(where string, object, added *schema) []Break {
 	var found []Break
 	if added.Default != nil {
-		found = append(found, Break{where, "is new and has the default " + text(*added.Default) + ", which objects that are there get as well"})
+		found = append(found, Break{where, "is new and has the default " + text(*added.Default) + ", which existing objects get as well"})
 	}
 	if ptr.Deref(object.XPreserveUnknownFields, false) || object.AdditionalProperties != nil {
 		found = append(found, Break{where, "is new where any field was allowed"})
@@ -71,21 +72,21 @@ func compareNew(where string, object, added *schema) []Break {
 	return found
 }
 
-// compareOthers compares what an object holds besides its fields.
+// compareOthers compares what an object may contain besides its fields.
 func compareOthers(where string, older, newer *schema) []Break {
 	if ptr.Deref(older.XPreserveUnknownFields, false) && !ptr.Deref(newer.XPreserveUnknownFields, false) {
-		return []Break{{where, "does not keep unknown fields any more"}}
+		return []Break{{where, "no longer keeps unknown fields"}}
 	}
 	before, now := older.AdditionalProperties, newer.AdditionalProperties
 	switch {
 	case before == nil || !before.Allows && before.Schema == nil:
 		return nil
 	case now == nil || !now.Allows && now.Schema == nil:
-		return []Break{{where, "does not take names of the user's own any more"}}
+		return []Break{{where, "no longer accepts user-defined names"}}
 	case now.Schema == nil:
 		return nil
 	case before.Schema == nil:
-		return []Break{{where, "does not take any value any more"}}
+		return []Break{{where, "no longer accepts any value"}}
 	}
 	return compareSchemas(where+"{}", before.Schema, now.Schema)
 }
@@ -103,7 +104,7 @@ func checkType(older, newer *schema) []string {
 		found = append(found, fmt.Sprintf("is of the type %q instead of %q", typeOf(newer), typeOf(older)))
 	}
 	if older.Nullable && !newer.Nullable {
-		found = append(found, "can not be null any more")
+		found = append(found, "can no longer be null")
 	}
 	if older.XEmbeddedResource != newer.XEmbeddedResource {
 		found = append(found, "is an object with metadata only before, or only now")
@@ -118,7 +119,7 @@ func typeOf(one *schema) string {
 	return one.Type
 }
 
-// checkLimits finds what was large or small enough.
+// checkLimits finds values that are no longer within the limits.
 func checkLimits(older, newer *schema) []string {
 	found := slices.Concat(
 		lower("maximum", older.Maximum, newer.Maximum), higher("minimum", older.Minimum, newer.Minimum),
@@ -127,7 +128,7 @@ func checkLimits(older, newer *schema) []string {
 		lower("maxProperties", older.MaxProperties, newer.MaxProperties), higher("minProperties", older.MinProperties, newer.MinProperties),
 	)
 	if newer.ExclusiveMaximum && !older.ExclusiveMaximum || newer.ExclusiveMinimum && !older.ExclusiveMinimum {
-		found = append(found, "does not allow its limits themselves any more")
+		found = append(found, "no longer allows the limits themselves")
 	}
 	if newer.MultipleOf != nil && !equality.Semantic.DeepEqual(older.MultipleOf, newer.MultipleOf) {
 		found = append(found, fmt.Sprintf("must be a multiple of %v now", *newer.MultipleOf))
@@ -158,7 +159,7 @@ func checkEnum(older, newer *schema) []string {
 	}
 	var found []string
 	for _, lost := range missing(texts(older.Enum), texts(newer.Enum)) {
-		found = append(found, "does not allow "+lost+" any more")
+		found = append(found, "no longer allows "+lost)
 	}
 	return found
 }
@@ -174,7 +175,7 @@ func checkText(older, newer *schema) []string {
 	return found
 }
 
-// checkRules finds what is forbidden now by the combination of several fields.
+// checkRules finds combinations of fields that are now forbidden.
 func checkRules(older, newer *schema) []string {
 	var found []string
 	for _, rule := range newer.XValidations {
@@ -218,7 +219,7 @@ func checkDefault(older, newer *schema) []string {
 	return []string{"has the default " + now + " instead of " + before}
 }
 
-// checkMerging finds lists and objects that server-side apply merges in another way than before.
+// checkMerging finds lists and objects that server-side apply now merges differently.
 func checkMerging(older, newer *schema) []string {
 	var found []string
 	if ptr.Deref(older.XListType, "atomic") != ptr.Deref(newer.XListType, "atomic") || !slices.Equal(older.XListMapKeys, newer.XListMapKeys) {
@@ -238,7 +239,7 @@ func texts(values []apiextensionsv1.JSON) []string {
 	return result
 }
 
-// text returns a value in the only form that JSON has for it, so that two can be compared.
+// text returns a value as canonical JSON, so that two values can be compared.
 func text(value apiextensionsv1.JSON) string {
 	var decoded any
 	if err := json.Unmarshal(value.Raw, &decoded); err != nil {

@@ -21,29 +21,30 @@ import (
 )
 
 const (
-	// nodes are one of the control plane and the two workers that the tests need.
+	// nodes is one control plane node and the two workers that the tests need.
 	nodes = 3
 	// clusterUp is how long a cluster may take on a slow and busy machine.
 	clusterUp = 10 * time.Minute
-	// cloudConfig has room for what tests ask for: their pods together want more than the default types have.
+	// cloudConfig has an instance type for the tests: their pods together request more than the
+	// default types have.
 	cloudConfig = "instanceTypes:\n- {name: conformance, cpus: 4, memory: 8Gi}\n"
 )
 
-// cluster is one that quickstart has made.
+// cluster is a cluster that quickstart created.
 type cluster struct {
 	stateDir, bin string
-	// quickstart is nil if somebody else has started it.
+	// quickstart is nil if another process started it.
 	quickstart *exec.Cmd
 	ended      chan error
 }
 
 func (c *cluster) kubeconfig() string { return filepath.Join(c.stateDir, "demo.kubeconfig") }
 
-// openCluster returns the cluster in the state folder, and makes it if there is none.
+// openCluster returns the cluster in the state folder, or creates one.
 func openCluster(ctx context.Context, r run, version string) (*cluster, error) {
 	c := &cluster{stateDir: r.stateDir, bin: r.bin}
 	if _, err := os.Stat(c.kubeconfig()); err == nil {
-		fmt.Println("taking the cluster in", c.stateDir)
+		fmt.Println("using the cluster in", c.stateDir)
 		return c, c.wait(ctx)
 	}
 	configuration := filepath.Join(r.results, "cloud.yaml")
@@ -55,13 +56,13 @@ func openCluster(ctx context.Context, r run, version string) (*cluster, error) {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	fmt.Println("making a cluster in", c.stateDir)
+	fmt.Println("creating a cluster in", c.stateDir)
 	c.quickstart = exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(r.bin, "quickstart"), "--kubernetes-version="+version,
 		"--worker-machine-count=2", "--cloud-config="+configuration, "--state-dir="+r.stateDir, "--bridge="+r.bridge, "--network="+r.network,
 		"--timeout="+clusterUp.String())
 	c.quickstart.Env = append(os.Environ(), "FOO_CONTROL_PLANE_INSTANCE_TYPE=conformance", "FOO_WORKER_INSTANCE_TYPE=conformance")
 	c.quickstart.Stdout, c.quickstart.Stderr = log, log
-	// It is told when to end, and hears no Ctrl-C before the tests have ended.
+	// It is stopped explicitly, and gets no Ctrl-C before the tests have ended.
 	c.quickstart.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := c.quickstart.Start(); err != nil {
 		return nil, err
@@ -122,7 +123,7 @@ func (c *cluster) ready(ctx context.Context) error {
 	return nil
 }
 
-// load has the cloud hand out the images of an archive.
+// load loads the images of an archive into the cloud's registry.
 func (c *cluster) load(ctx context.Context, archive string) error {
 	command := exec.CommandContext(ctx, filepath.Join(c.bin, "foocloud"), "image", "load", archive,
 		"--endpoint=unix://"+filepath.Join(c.stateDir, "cloud", "foocloud.sock"), "--token-file="+filepath.Join(c.stateDir, "cloud", "token"))
@@ -130,7 +131,7 @@ func (c *cluster) load(ctx context.Context, archive string) error {
 	return command.Run()
 }
 
-// close deletes the cluster, unless somebody else has made it.
+// close deletes the cluster unless another process created it.
 func (c *cluster) close() error {
 	if c.quickstart == nil {
 		return nil
@@ -139,6 +140,6 @@ func (c *cluster) close() error {
 	if err := c.quickstart.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
-	<-c.ended // it ends as interrupted
+	<-c.ended // it reports that it was interrupted
 	return nil
 }

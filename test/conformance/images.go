@@ -21,19 +21,19 @@ import (
 )
 
 const (
-	// registry is where the tests look for most images.
+	// registry is where the tests pull most images from.
 	registry    = "registry.k8s.io/e2e-test-images/"
 	rootUser    = "0:0"
 	programMode = 0o755
 	fileMode    = 0o644
-	// busyboxPath is where Debian has busybox.
+	// busyboxPath is the path of busybox in Debian.
 	busyboxPath = "usr/bin/busybox"
 	shellPath   = "usr/bin/bash-static"
 	searchPath  = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
 
-// images are those that conformance tests of v1.36.3 use beside pause and etcd, which nodes have. The list of all images is
-// test/utils/image/manifest.go of Kubernetes.
+// images are the images that conformance tests of v1.36.3 use, except pause and etcd, which nodes
+// have. The list of all images is test/utils/image/manifest.go of Kubernetes.
 type images struct {
 	system, programs, output string
 
@@ -54,7 +54,7 @@ func (i images) write(ctx context.Context) error {
 	}
 	applets, err := i.applets(ctx)
 	if err != nil {
-		return fmt.Errorf("ask busybox what it can do: %w", err)
+		return fmt.Errorf("list the applets of busybox: %w", err)
 	}
 	i.tools = &image.Layer{Content: "Debian with tools", Files: withApplets(i.files, applets), Plain: true}
 	all := []image.Image{i.busybox(applets), i.nonroot(), i.glibc()}
@@ -83,7 +83,8 @@ func newImage(reference string, layers ...*image.Layer) image.Image {
 	}
 }
 
-// agnhosts returns the images that have agnhost: itself under the two tags that tests roll between, and those that only add files.
+// agnhosts returns the images with agnhost: agnhost itself under the two tags that tests roll
+// between, and images that only add files.
 func (i images) agnhosts() ([]image.Image, error) {
 	program, err := i.program("agnhost", "agnhost", programMode)
 	if err != nil {
@@ -113,7 +114,7 @@ func (i images) agnhosts() ([]image.Image, error) {
 			}
 			added = append(added, content)
 		}
-		// A test looks for the name of the system that the original image has.
+		// A test looks for the operating system's name in the original image.
 		added = append(added, image.Regular("etc/os-release", fileMode, []byte(
 			"ID=debian\nNAME=\"Debian GNU/Linux\"\nPRETTY_NAME=\"Debian GNU/Linux in the place of Alpine Linux\"\n")))
 		one := newImage(registry+name+":1.8", i.tools, layer, &image.Layer{Content: name, Files: added, Plain: true})
@@ -123,7 +124,7 @@ func (i images) agnhosts() ([]image.Image, error) {
 	return made, nil
 }
 
-// users returns the lists of users and groups with those that tests know of agnhost.
+// users returns the lists of users and groups, including those that tests expect in agnhost.
 func (i images) users() []image.File {
 	return []image.File{
 		image.Regular("etc/passwd", fileMode, append(i.content("etc/passwd"), "user-defined-in-image:x:1000:1000::/home/user-defined-in-image:/bin/sh\n"...)),
@@ -175,7 +176,7 @@ func (i images) apiserver() ([]image.Image, error) {
 	return []image.Image{one}, nil
 }
 
-// busybox returns the image that has nothing but it and a shell.
+// busybox returns the image with only busybox and a shell.
 func (i images) busybox(applets []string) image.Image {
 	files := slices.Grow([]image.File{
 		image.Regular("bin/busybox", programMode, i.content(busyboxPath)),
@@ -195,7 +196,7 @@ func (i images) busybox(applets []string) image.Image {
 	return one
 }
 
-// applets returns the names under which busybox can be called.
+// applets returns the names that busybox can be called by.
 func (i images) applets(ctx context.Context) ([]string, error) {
 	folder, err := os.MkdirTemp("", "conformance-")
 	if err != nil {
@@ -203,7 +204,7 @@ func (i images) applets(ctx context.Context) ([]string, error) {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	program := filepath.Join(folder, "busybox")
-	if err := os.WriteFile(program, i.content(busyboxPath), 0o700); err != nil { //nolint:gosec // it is to run
+	if err := os.WriteFile(program, i.content(busyboxPath), 0o700); err != nil { //nolint:gosec // it must be executable
 		return nil, err
 	}
 	output, err := exec.CommandContext(ctx, program, "--list").Output()
@@ -213,7 +214,8 @@ func (i images) applets(ctx context.Context) ([]string, error) {
 	return slices.DeleteFunc(strings.Fields(string(output)), func(name string) bool { return name == "busybox" }), nil
 }
 
-// withApplets adds what busybox can do and the system has no program for, as the originals of the images have it.
+// withApplets adds the applets of busybox that the system has no program for, as in the original
+// images.
 func withApplets(files []image.File, applets []string) []image.File {
 	all := slices.Clone(files)
 	there := map[string]bool{}
@@ -228,7 +230,7 @@ func withApplets(files []image.File, applets []string) []image.File {
 	return all
 }
 
-// content returns that of a file of the operating system; nothing if there is none.
+// content returns the content of a file in the operating system, or nothing if it does not exist.
 func (i images) content(path string) []byte {
 	index := slices.IndexFunc(i.files, func(file image.File) bool { return file.Path == path && file.Kind == tar.TypeReg })
 	if index < 0 {
@@ -237,7 +239,7 @@ func (i images) content(path string) []byte {
 	return bytes.Clone(i.files[index].Content)
 }
 
-// program returns a file of the folder of programs.
+// program reads a file in the programs folder.
 func (i images) program(from, to string, mode int64) (image.File, error) {
 	content, err := os.ReadFile(filepath.Join(i.programs, from))
 	return image.Regular(to, mode, content), err

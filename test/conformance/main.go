@@ -1,12 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command conformance runs Kubernetes' own conformance tests on a cluster of Foo, keeps the result of each, and writes the report in
-// docs/conformance. hack/build-conformance.sh builds the tests, unmodified, from the module of Kubernetes (see the folder suite), and the
-// programs of the images that they use; those images are made of them and of Debian packages, and have the names of the originals.
+// Command conformance runs Kubernetes' own conformance tests on a cluster of Foo, stores the result
+// of each, and writes the report in docs/conformance. hack/build-conformance.sh builds the
+// unmodified tests from the module of Kubernetes (see the folder suite), and the programs of the
+// images that they use. The images are built from these programs and from Debian packages, and have
+// the names of the originals.
 //
-// Limits: the images are not the originals, and one machine has all nodes. So the results say how Foo's clusters behave, and are no
-// statement of anybody else about them.
+// Limits: the images are not the originals, and all nodes are on one machine. The results describe
+// how Foo's clusters behave. They are not a certification.
 package main
 
 import (
@@ -26,7 +28,7 @@ import (
 // Exit codes besides 0.
 const (
 	exitFailed  = 1 // a test failed or has no result
-	exitInvalid = 2 // the flags are wrong, nothing was started
+	exitInvalid = 2 // the flags are invalid, nothing was started
 )
 
 func main() { os.Exit(execute()) }
@@ -49,8 +51,8 @@ func execute() int {
 	return exitFailed
 }
 
-// errUsage is wrapped by all that is wrong with the flags.
-var errUsage = errors.New("wrong usage; see --help")
+// errUsage is wrapped by all errors about the flags.
+var errUsage = errors.New("invalid usage; see --help")
 
 func newCommand() *cobra.Command {
 	command := &cobra.Command{
@@ -68,7 +70,7 @@ func newImagesCommand() *cobra.Command {
 		Use: "images", Short: "Write an archive with the images that the tests use", Args: cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error { return i.write(command.Context()) },
 	}
-	command.Flags().StringVar(&i.system, "system", "bin/conformance/system.tar", "Operating system that hack/build-system.sh has made of packages.txt.")
+	command.Flags().StringVar(&i.system, "system", "bin/conformance/system.tar", "Operating system that hack/build-system.sh built from packages.txt.")
 	command.Flags().StringVar(&i.programs, "programs", "bin/conformance/programs", "Folder of the programs.")
 	command.Flags().StringVar(&i.output, "output", "bin/conformance/images.tar", "Archive to write.")
 	return command
@@ -78,7 +80,7 @@ func newRunCommand() *cobra.Command {
 	var r run
 	command := &cobra.Command{
 		Use:   "run",
-		Short: "Run tests, and keep their results",
+		Short: "Run tests and store their results",
 		Long: `Makes a cluster of one control plane machine and two workers, loads the images, runs the tests, and deletes the cluster. If a
 quickstart already runs in the state folder, its cluster is taken and stays.
 
@@ -89,10 +91,10 @@ tests that were chosen have passed.`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&r.focus, "focus", "", "Run only tests whose names match this regular expression.")
-	flags.StringVar(&r.list, "tests", "", "Run only the tests in this file, one name in each line.")
+	flags.StringVar(&r.list, "tests", "", "Run only the tests in this file, one name per line.")
 	flags.StringVar(&r.shard, "shard", "", "Run only one part of all tests: 2/4 is the second of four.")
-	flags.BoolVar(&r.resume, "resume", true, "Run no test that has passed before.")
-	flags.IntVar(&r.processes, "processes", 2, "How many tests run at once; tests that must run alone do.")
+	flags.BoolVar(&r.resume, "resume", true, "Skip tests that have passed before.")
+	flags.IntVar(&r.processes, "processes", 2, "How many tests run at once; serial tests always run alone.")
 	flags.BoolVar(&r.dryRun, "dry-run", false, "Only list the tests that would run.")
 	flags.StringVar(&r.bin, "bin", "bin", "Folder of the programs.")
 	flags.StringVar(&r.results, "results", "bin/conformance/results", "Folder for the results.")
@@ -110,7 +112,7 @@ func newReportCommand() *cobra.Command {
 	}
 	command.Flags().StringVar(&r.bin, "bin", "bin", "Folder of the programs.")
 	command.Flags().StringVar(&r.results, "results", "bin/conformance/results", "Folder of the results.")
-	command.Flags().StringVar(&r.causes, "causes", "test/conformance/causes.yaml", "Causes that somebody has found, by the name of the test.")
+	command.Flags().StringVar(&r.causes, "causes", "test/conformance/causes.yaml", "Known causes of failures by test name.")
 	command.Flags().StringVar(&r.output, "output", "docs/conformance", "Folder for the report.")
 	return command
 }

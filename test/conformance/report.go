@@ -26,12 +26,12 @@ import (
 //go:embed report.md.tmpl
 var reportText string
 
-// report is what a user chooses.
+// report holds the user's choices.
 type report struct {
 	bin, results, causes, output string
 }
 
-// findings is what the report tells.
+// findings is the content of the report.
 type findings struct {
 	Version                     string
 	Total, Passed, Failed, None int
@@ -39,9 +39,9 @@ type findings struct {
 	Kernel, Cgroups             string
 	Groups                      []*group
 	Failures                    []failure
-	// Again are the tests that have passed only when they ran again.
+	// Again are the tests that passed only when they were run again.
 	Again []failure
-	// Missing are the tests that have no result.
+	// Missing are the tests without a result.
 	Missing []failure
 }
 
@@ -51,7 +51,7 @@ type group struct {
 	Total, Passed, Failed, None int
 }
 
-// failure is a test that has not passed, at least once.
+// failure is a test that failed at least once.
 type failure struct {
 	Name, Message, Cause string
 	Stolen               float64
@@ -89,7 +89,7 @@ func (r report) write(ctx context.Context) error {
 	if err := text.Execute(&written, found); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(r.output, 0o755); err != nil { //nolint:gosec // everybody may read it
+	if err := os.MkdirAll(r.output, 0o755); err != nil { //nolint:gosec // anyone may read it
 		return err
 	}
 	return errors.Join(
@@ -103,7 +103,7 @@ func percent(part float64) string { return fmt.Sprintf("%.0f %%", 100*part) }
 
 func day(at time.Time) string { return at.UTC().Format(time.DateOnly) }
 
-// look counts and sorts the results.
+// look counts and groups the results.
 func look(s suite, all map[string][]result, causes map[string]string) findings {
 	found := findings{Version: s.version, Total: len(s.names), Kernel: kernel(), Cgroups: "v1"}
 	if cgroups.IsCgroup2UnifiedMode() {
@@ -146,7 +146,7 @@ func newFailure(results []result, shown result, causes map[string]string) failur
 	return failure{Name: shown.Name, Message: message, Cause: causes[shown.Name], Stolen: shown.Stolen, Runs: len(results)}
 }
 
-// group returns the group that a test's name begins with.
+// group returns the group at the start of a test's name.
 func (f *findings) group(test string) *group {
 	name, _, _ := strings.Cut(strings.TrimPrefix(test, "[sig-"), "]")
 	index := slices.IndexFunc(f.Groups, func(g *group) bool { return g.Name == name })

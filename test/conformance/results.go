@@ -25,7 +25,7 @@ import (
 // passed is the state of a result; all others are failures of one kind or another.
 const passed = "passed"
 
-// result is what the suite writes of one run of a test; see suite/result_test.go.
+// result is the suite's record of one run of a test; see suite/result_test.go.
 type result struct {
 	Name    string        `json:"name"`
 	State   string        `json:"state"`
@@ -36,7 +36,7 @@ type result struct {
 	Stolen  float64       `json:"stolen,omitempty"`
 }
 
-// readResults returns the results of each test, the last at the end.
+// readResults returns the results of each test, oldest first.
 func readResults(folder string) (map[string][]result, error) {
 	paths, err := filepath.Glob(filepath.Join(folder, "*.json"))
 	if err != nil {
@@ -102,7 +102,7 @@ func writeList(path string, names []string, all map[string][]result) error {
 	return os.WriteFile(path, list.Bytes(), fileMode)
 }
 
-// last returns the state of a test's last result, or that it has none.
+// last returns the state of a test's last result, or "not run".
 func last(results []result) string {
 	if len(results) == 0 {
 		return "not run"
@@ -154,7 +154,7 @@ func (s suite) output(ctx context.Context, flag string) ([]byte, error) {
 	return output, nil
 }
 
-// shardOf returns those of the tests that are in a part, such as 2/4. The tests of each part are the same in each run.
+// shardOf returns the tests of a part such as 2/4. Each part has the same tests in every run.
 func shardOf(names []string, shard string) ([]string, error) {
 	if shard == "" {
 		return names, nil
@@ -163,7 +163,7 @@ func shardOf(names []string, shard string) ([]string, error) {
 	number, err := strconv.Atoi(part)
 	total, problem := strconv.Atoi(of)
 	if err != nil || problem != nil || number < 1 || number > total {
-		return nil, fmt.Errorf("%w: --shard %q: want for example 2/4", errUsage, shard)
+		return nil, fmt.Errorf("%w: --shard %q: want a part such as 2/4", errUsage, shard)
 	}
 	var chosen []string
 	for index, name := range names {
@@ -174,7 +174,7 @@ func shardOf(names []string, shard string) ([]string, error) {
 	return chosen, nil
 }
 
-// writeJUnit writes the last result of each test, in the form of JUnit.
+// writeJUnit writes the last result of each test in JUnit format.
 func writeJUnit(path string, names []string, all map[string][]result) error {
 	report := types.Report{SuiteDescription: "Kubernetes conformance", SuiteSucceeded: true}
 	for _, name := range names {

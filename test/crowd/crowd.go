@@ -1,10 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crowd measures how long those wait who call the same thing at once.
+// Package crowd measures how long concurrent callers of the same function wait.
 //
-// Limits: it is imported by tests only. What a busy machine does to a measurement it only guesses, from what plain work takes
-// beside it, so tests try several times.
+// Limits: only tests import it. It estimates the effect of a busy machine from the duration of
+// plain work at the same time, so tests try several times.
 package crowd
 
 import (
@@ -16,22 +16,23 @@ import (
 )
 
 const (
-	// AtOnce is how many calls a runtime extension has to stand at once.
+	// AtOnce is how many concurrent calls a runtime extension must handle.
 	AtOnce = 50
-	// Budget is what 99 of 100 answers of a runtime extension may take at most. Cluster API gives up after 10 seconds.
+	// Budget is the maximum duration of 99 of 100 responses of a runtime extension. Cluster API
+	// gives up after 10 seconds.
 	Budget = 200 * time.Millisecond
-	// Yardstick is what 99 of 100 calls of Reference take on the machine that Budget is meant for: two cores that do
-	// nothing else.
+	// Yardstick is the maximum duration of 99 of 100 calls of Reference on the machine that Budget
+	// is meant for: two otherwise idle cores.
 	Yardstick = 20 * time.Millisecond
 
-	// rounds is how many calls each of those who call makes, one after the other.
+	// rounds is how many calls each caller makes, one after the other.
 	rounds = 10
-	// tries is how often it is measured at most: one good measurement shows what the code can do.
+	// tries is the maximum number of measurements: one good measurement shows what the code can do.
 	tries = 10
 )
 
-// Slowest99 has as many callers as AtOnce call at once, several times each, and returns how long 99 of 100 calls took at most.
-// A call is told the number of its caller, from 0.
+// Slowest99 runs AtOnce concurrent callers, each with several calls, and returns the maximum
+// duration of 99 of 100 calls. A call gets the number of its caller, from 0.
 func Slowest99(call func(caller int)) time.Duration {
 	took := make([][]time.Duration, AtOnce)
 	var calls sync.WaitGroup
@@ -50,21 +51,21 @@ func Slowest99(call func(caller int)) time.Duration {
 	return all[len(all)*99/100]
 }
 
-// Measurement is what 99 of 100 calls took, and what they may take.
+// Measurement is the duration of 99 of 100 calls and its limit.
 type Measurement struct {
 	Took, Limit time.Duration
 }
 
-// Holds says whether the calls were quick enough.
+// Holds reports whether the calls were fast enough.
 func (m Measurement) Holds() bool { return m.Took < m.Limit }
 
 func (m Measurement) String() string {
 	return fmt.Sprintf("99 of 100 calls within %s, of %s", m.Took.Round(time.Microsecond), m.Limit.Round(time.Millisecond))
 }
 
-// Within measures until a measurement holds, a few times at most, and returns the last one. The limit is Budget, and more by as
-// much as the machine is slower or busier meanwhile than the one it is meant for: a reference is measured beside each
-// measurement.
+// Within measures until a measurement holds, at most a few times, and returns the last one. The
+// limit is Budget, increased if the machine is slower or busier than the one that Budget is meant
+// for: each measurement is accompanied by one of a reference.
 func Within(measure func(try int) time.Duration, reference func() time.Duration) Measurement {
 	var m Measurement
 	for try := range tries {
@@ -79,7 +80,7 @@ func Within(measure func(try int) time.Duration, reference func() time.Duration)
 	return m
 }
 
-// Reference has a crowd do plain work for a processor, and returns what Slowest99 returns.
+// Reference measures CPU-bound work with Slowest99.
 func Reference() time.Duration {
 	return Slowest99(func(int) { sha256.Sum256(make([]byte, 256<<10)) })
 }

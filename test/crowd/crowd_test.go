@@ -33,7 +33,7 @@ func TestSlowest99(t *testing.T) {
 		if calls.Add(1) == crowd.AtOnce {
 			close(arrived)
 		}
-		<-arrived // the first calls are all under way at the same time
+		<-arrived // the first calls all run at the same time
 	})
 	g.Expect(calls.Load()).To(BeEquivalentTo(10 * crowd.AtOnce))
 	g.Expect(most).To(Equal(crowd.AtOnce))
@@ -47,12 +47,12 @@ func TestWithin(t *testing.T) {
 		holds     bool
 		tries     int
 	}{
-		"at once":                     {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick, true, 1},
-		"in the end":                  {[]time.Duration{time.Second, time.Minute, crowd.Budget / 2}, crowd.Yardstick, true, 3},
-		"never":                       {slices.Repeat([]time.Duration{crowd.Budget}, 10), crowd.Yardstick, false, 10},
-		"on a slow machine":           {[]time.Duration{2 * crowd.Budget}, 3 * crowd.Yardstick, true, 1},
-		"too slow for that one also":  {slices.Repeat([]time.Duration{4 * crowd.Budget}, 10), 3 * crowd.Yardstick, false, 10},
-		"a fast machine is no reason": {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick / 4, true, 1},
+		"at once":                          {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick, true, 1},
+		"in the end":                       {[]time.Duration{time.Second, time.Minute, crowd.Budget / 2}, crowd.Yardstick, true, 3},
+		"never":                            {slices.Repeat([]time.Duration{crowd.Budget}, 10), crowd.Yardstick, false, 10},
+		"on a slow machine":                {[]time.Duration{2 * crowd.Budget}, 3 * crowd.Yardstick, true, 1},
+		"too slow even for that machine":   {slices.Repeat([]time.Duration{4 * crowd.Budget}, 10), 3 * crowd.Yardstick, false, 10},
+		"a fast machine does not lower it": {[]time.Duration{crowd.Budget / 2}, crowd.Yardstick / 4, true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

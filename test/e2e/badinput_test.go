@@ -23,8 +23,8 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// All of these end at the FooMachine whose instance can not be had, with a condition and a warning that name what is
-// wrong and what is allowed. None needs a control plane that comes up.
+// All of these end at the FooMachine whose instance cannot be created, with a condition and a
+// warning that name the problem and the allowed values. None needs a running control plane.
 var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("bad-input"), func() {
 	const namespace = "bad-input"
 	var m *management
@@ -43,7 +43,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 				g.Expect(machines).To(HaveLen(1))
 				m.expectProblem(g, ctx, &machines[0], condition, reason, says...)
 			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
-			By("looking at what the Machine tells of it")
+			By("checking what the Machine reports about it")
 			Eventually(func(g Gomega) {
 				var machine clusterv1.Machine
 				g.Expect(m.Get(ctx, client.ObjectKeyFromObject(&c.fooMachines(g, ctx)[0]), &machine)).To(Succeed())
@@ -66,7 +66,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "exit 7", "no such luck"),
 	)
 
-	DescribeTable("in a Machine with bootstrap data of its own",
+	DescribeTable("in a Machine with its own bootstrap data",
 		func(ctx SpecContext, name, zone, data string, condition, reason string, says ...string) {
 			fooMachine := m.newMachine(ctx, client.ObjectKey{Namespace: namespace, Name: name}, zone, data)
 			Eventually(func(g Gomega) {
@@ -75,12 +75,12 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 		},
 		Entry("a zone that the cloud does not have", NodeTimeout(2*clusterUp), Label("contract:infra-machine.failure-domain"), "zone", "zone-x", "#cloud-config\n",
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, `"zone-x"`, "zone-a", "zone-b", "zone-c"),
-		Entry("cloud-init that is no YAML", NodeTimeout(2*clusterUp), "no-yaml", "", "#cloud-config\nruncmd: [\n",
+		Entry("cloud-init that is not YAML", NodeTimeout(2*clusterUp), "no-yaml", "", "#cloud-config\nruncmd: [\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "yaml"),
-		Entry("a file that can not be decoded", NodeTimeout(2*clusterUp), "no-gzip", "",
+		Entry("a file that cannot be decoded", NodeTimeout(2*clusterUp), "no-gzip", "",
 			"#cloud-config\nwrite_files:\n- path: /etc/broken\n  encoding: gzip+base64\n  content: bm90IGd6aXA=\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "/etc/broken", "gzip"),
-		Entry("data that is no cloud-init", NodeTimeout(2*clusterUp), "no-cloud-init", "", "hello world\n",
+		Entry("data that is not cloud-init", NodeTimeout(2*clusterUp), "no-cloud-init", "", "hello world\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "#cloud-config"),
 	)
 
@@ -102,7 +102,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			infrav1.CloudQuotaExceededReason, "cpus", "limit 200", "requested 1000"),
 	)
 
-	It("a wrong token is told, and things go on when it is put right", Label("contract:infra-cluster.conditions"), func(ctx SpecContext) {
+	It("a wrong token is reported, and work continues when it is corrected", Label("contract:infra-cluster.conditions"), func(ctx SpecContext) {
 		token := m.env["FOO_CLOUD_TOKEN_FILE"]
 		right, err := os.ReadFile(token)
 		Expect(err).NotTo(HaveOccurred())
@@ -126,7 +126,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 		Eventually(func(g Gomega) {
 			g.Expect(m.Get(ctx, key, fooCluster)).To(Succeed())
 			expectCondition(g, fooCluster.Status.Conditions, infrav1.FooClusterReadyCondition, metav1.ConditionTrue)
-		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the manager does not try again")
+		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the manager does not retry")
 	}, NodeTimeout(2*clusterUp))
 
 	It("foocloud tells a caller with a wrong token what to check", func(ctx SpecContext) {
@@ -138,7 +138,8 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 	}, NodeTimeout(soon))
 })
 
-// expectProblem expects a condition of the FooMachine, and a warning, that say all of these things.
+// expectProblem expects a condition of the FooMachine and a warning that contain all of these
+// texts.
 func (m *management) expectProblem(g Gomega, ctx context.Context, machine *infrav1.FooMachine, condition, reason string, says ...string) {
 	g.Expect(m.Get(ctx, client.ObjectKeyFromObject(machine), machine)).To(Succeed())
 	found := expectCondition(g, machine.Status.Conditions, condition, metav1.ConditionFalse)
@@ -156,7 +157,7 @@ func containAll(texts []string) OmegaMatcher {
 	return And(matchers...)
 }
 
-// bareCluster is a Cluster without a control plane: its Machines bring their own bootstrap data.
+// bareCluster is a Cluster without a control plane: its Machines have their own bootstrap data.
 func bareCluster(namespace, name string) []*unstructured.Unstructured {
 	infra := object(infrav1.GroupVersion.String(), "FooCluster", namespace, name, nil)
 	return []*unstructured.Unstructured{infra, object(clusterv1.GroupVersion.String(), "Cluster", namespace, name, map[string]any{
@@ -172,7 +173,7 @@ func object(apiVersion, kind, namespace, name string, spec map[string]any) *unst
 	return &unstructured.Unstructured{Object: content}
 }
 
-// newMachine makes a worker Machine of the bare cluster with its FooMachine.
+// newMachine creates a worker Machine of the bare cluster with its FooMachine.
 func (m *management) newMachine(ctx context.Context, key client.ObjectKey, zone, data string) *infrav1.FooMachine {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{clusterv1.ClusterNameLabel: "bare"}}
@@ -193,7 +194,7 @@ func bootstrapData(meta metav1.ObjectMeta, data string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: meta, Type: clusterv1.ClusterSecretType, Data: map[string][]byte{"value": []byte(data), "format": []byte("cloud-config")}}
 }
 
-// newPool makes a MachinePool of the bare cluster with its FooMachinePool.
+// newPool creates a MachinePool of the bare cluster with its FooMachinePool.
 func (m *management) newPool(ctx context.Context, key client.ObjectKey, instanceType string) *infrav1.FooMachinePool {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Labels: map[string]string{clusterv1.ClusterNameLabel: "bare"}}
@@ -215,7 +216,7 @@ func (m *management) newPool(ctx context.Context, key client.ObjectKey, instance
 }
 
 var _ = Describe("The flags of the manager", Label("bad-input"), func() {
-	DescribeTable("are refused with what is allowed", func(ctx SpecContext, args []string, says ...string) {
+	DescribeTable("are rejected with the allowed values", func(ctx SpecContext, args []string, says ...string) {
 		got := end(command(ctx, "manager", args...))
 		Expect(got.code).To(Equal(1), got.stderr)
 		Expect(strings.TrimSpace(got.stderr)).To(containAll(says))

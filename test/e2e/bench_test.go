@@ -14,7 +14,8 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The benchmark in its shortest form: what it measures does not matter here, only that each part still can.
+// The shortest form of the benchmark: the results do not matter here, only that each part still
+// works.
 var _ = Describe("The benchmark", Label("bench"), func() {
 	measure := func(ctx SpecContext, parts string, tables ...string) {
 		cmd := exec.CommandContext(ctx, "go", "run", "./test/bench", "--parts="+parts, "--runs=1", "--clusters=1", "--machines=1",

@@ -20,11 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// injectAnnotation names, as <namespace>/<name>, the Certificate whose authority belongs into an object.
+// injectAnnotation names, as <namespace>/<name>, the Certificate whose authority is injected into
+// an object.
 const injectAnnotation = "cert-manager.io/inject-ca-from"
 
-// signCertificates does what cert-manager does: it makes the Secret of each Certificate, and puts its authority into all
-// that ask for it.
+// signCertificates does what cert-manager does: it creates the Secret of each Certificate, and
+// injects its authority into all objects that request it.
 func (p *pods) signCertificates(ctx context.Context) {
 	GinkgoHelper()
 	authorities := map[string][]byte{}
@@ -52,7 +53,7 @@ func (p *pods) listAll(ctx context.Context, kind schema.GroupVersionKind) []unst
 	return list.Items
 }
 
-// sign makes the Secret of a Certificate, unless it is there, and returns its authority.
+// sign creates the Secret of a Certificate unless it exists, and returns its authority.
 func (p *pods) sign(ctx context.Context, certificate unstructured.Unstructured) []byte {
 	GinkgoHelper()
 	name, _, err := unstructured.NestedString(certificate.Object, "spec", "secretName")
@@ -74,7 +75,8 @@ func (p *pods) sign(ctx context.Context, certificate unstructured.Unstructured) 
 	return secret.Data[corev1.ServiceAccountRootCAKey]
 }
 
-// inject puts an authority into each client configuration of an object: the one below a path, or those of its webhooks.
+// inject sets the authority in each client configuration of an object: the one at a path, or those
+// of its webhooks.
 func (p *pods) inject(ctx context.Context, object unstructured.Unstructured, authority []byte, path []string) {
 	GinkgoHelper()
 	bundle := base64.StdEncoding.EncodeToString(authority)

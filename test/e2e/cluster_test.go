@@ -37,7 +37,7 @@ import (
 
 const controlPlaneRole = "node-role.kubernetes.io/control-plane"
 
-// shape is what a user asks of a flavor.
+// shape is the size and version that a user requests of a flavor.
 type shape struct {
 	controlPlanes, workers int
 	version                string
@@ -45,7 +45,7 @@ type shape struct {
 	controlPlaneType, workerType string
 }
 
-// cluster is a workload cluster, and how to reach it.
+// cluster is a workload cluster and its clients.
 type cluster struct {
 	*management
 	key        client.ObjectKey
@@ -54,8 +54,8 @@ type cluster struct {
 	workload client.Client
 }
 
-// newCluster renders the flavor fast and applies it, with the changes that a user has made to it before. A cluster of another
-// flavor is made by newFlavor.
+// newCluster renders the flavor fast and applies it with the given changes. Use newFlavor for other
+// flavors.
 func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want shape, changes ...func(*unstructured.Unstructured)) *cluster {
 	GinkgoHelper()
 	objects := m.render(ctx, key, want)
@@ -68,7 +68,8 @@ func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want 
 	return &cluster{management: m, key: key, kubeconfig: filepath.Join(suiteDir, key.Namespace+"-"+key.Name+".kubeconfig")}
 }
 
-// render lets clusterctl render the flavor fast: stories wait for many clusters, and keep none.
+// render lets clusterctl render the flavor fast, because stories wait for many clusters and keep
+// none.
 func (m *management) render(ctx context.Context, key client.ObjectKey, want shape) []*unstructured.Unstructured {
 	GinkgoHelper()
 	template, err := fast.Template()
@@ -105,7 +106,8 @@ func decodeObjects(documents io.Reader) []*unstructured.Unstructured {
 	}
 }
 
-// commandsBeforeKubeadm changes the template so that the control plane runs commands before kubeadm, after those of the template.
+// commandsBeforeKubeadm makes the control plane run additional commands before kubeadm, after those
+// of the template.
 func commandsBeforeKubeadm(commands ...string) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		GinkgoHelper()
@@ -116,7 +118,7 @@ func commandsBeforeKubeadm(commands ...string) func(*unstructured.Unstructured) 
 	}
 }
 
-// addCommands appends to a list of commands of an object, and returns them all.
+// addCommands appends to a list of commands in an object, and returns the whole list.
 func addCommands(object *unstructured.Unstructured, commands []string, path ...string) []string {
 	GinkgoHelper()
 	there, _, err := unstructured.NestedStringSlice(object.Object, path...)
@@ -128,7 +130,8 @@ func addCommands(object *unstructured.Unstructured, commands []string, path ...s
 
 func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 
-// available waits until the cluster is, and connects to it with the kubeconfig that clusterctl gives.
+// available waits until the cluster is available, and connects to it with the kubeconfig from
+// clusterctl.
 func (c *cluster) available(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -142,7 +145,8 @@ func (c *cluster) available(ctx context.Context) {
 	c.workload = newClient(c.kubeconfig)
 }
 
-// nodesReady waits until the cluster has that many Nodes, and all are Ready, and returns them.
+// nodesReady waits until the cluster has the given numbers of Nodes and all are Ready, and returns
+// them.
 func (c *cluster) nodesReady(ctx context.Context, controlPlanes, workers int) []corev1.Node {
 	GinkgoHelper()
 	var nodes corev1.NodeList
@@ -205,7 +209,7 @@ func (c *cluster) fooMachines(g Gomega, ctx context.Context) []infrav1.FooMachin
 	return list.Items
 }
 
-// controlPlaneReady waits until all replicas are, and the counters say so.
+// controlPlaneReady waits until all replicas are ready and the counters show it.
 func (c *cluster) controlPlaneReady(ctx context.Context, replicas int32) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -219,7 +223,7 @@ func (c *cluster) controlPlaneReady(ctx context.Context, replicas int32) {
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 }
 
-// expectCondition returns the condition, whose status must be as said.
+// expectCondition returns the condition, which must have the given status.
 func expectCondition(g Gomega, conditions []metav1.Condition, kind string, status metav1.ConditionStatus) *metav1.Condition {
 	condition := meta.FindStatusCondition(conditions, kind)
 	g.Expect(condition).NotTo(BeNil(), "there is no condition %s", kind)

@@ -35,16 +35,17 @@ import (
 const (
 	// className is the ClusterClass that the release publishes.
 	className = "foo"
-	// quiet is how long a cluster at rest is looked at, and brieflyQuiet in the stories that everybody runs.
+	// quiet is how long a settled cluster must have no writes. brieflyQuiet is used in the stories
+	// without the label slow.
 	quiet, brieflyQuiet = 2 * time.Minute, 20 * time.Second
 )
 
-// One cluster lives through all of these stories, so each of them starts with what the one before has left: one control plane
-// Machine, a pool and a MachineDeployment, at rest.
+// One cluster is used for all of these stories, so each starts with the result of the previous one:
+// one control plane Machine, a pool and a MachineDeployment, all settled.
 var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), func() {
 	const namespace = "class"
 	var c *cluster
-	// version is what the cluster has by now.
+	// version is the current version of the cluster.
 	version := previousVersion
 
 	BeforeAll(func(ctx SpecContext) {
@@ -90,7 +91,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(4*clusterUp))
 
-	It("takes a change of its class in place where it can", Label("contract:control-plane.machines"), func(ctx SpecContext) {
+	It("applies a change of its class in place where possible", Label("contract:control-plane.machines"), func(ctx SpecContext) {
 		c.expectMachines(ctx, 0, func() {
 			c.patchClass(ctx, `[{"op":"add","path":"/spec/controlPlane/deletion","value":{"nodeDrainTimeoutSeconds":77}},
 				{"op":"add","path":"/spec/controlPlane/metadata","value":{"labels":{"e2e.foo/class":"changed"}}},
@@ -122,7 +123,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 			}
 		}
 		Eventually(ctx, c.gone(&infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: before}})).WithTimeout(clusterUp).
-			Should(BeTrue(), "the template that nothing uses any more is still there")
+			Should(BeTrue(), "the unused template still exists")
 	}, NodeTimeout(4*clusterUp))
 
 	It("rolls its control plane once for another template of the class", Label("slow", "contract:control-plane.template"), func(ctx SpecContext) {
@@ -138,12 +139,12 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), 
 		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(rolledOut+clusterUp))
 
-	It("is written nothing of at rest", Label("slow"), func(ctx SpecContext) {
+	It("has no writes when nothing changes", Label("slow"), func(ctx SpecContext) {
 		c.expectMachines(ctx, 0, func() {}, func() { c.expectQuiet(ctx, quiet) })
 	}, NodeTimeout(quiet+2*clusterUp))
 })
 
-// flavor is what a user asks of clusterctl.
+// flavor is what a user requests from clusterctl.
 type flavor struct {
 	// name of the flavor; the default if empty.
 	name string
@@ -152,7 +153,7 @@ type flavor struct {
 	variables []string
 }
 
-// generate lets clusterctl render a flavor from the repository that the release program has written.
+// generate lets clusterctl render a flavor from the repository that the release program wrote.
 func (m *management) generate(ctx context.Context, key client.ObjectKey, want flavor) []*unstructured.Unstructured {
 	GinkgoHelper()
 	cmd := command(ctx, "tools/clusterctl", "generate", "cluster", key.Name, "--config="+filepath.Join(bin, "release/clusterctl.yaml"),
@@ -170,11 +171,11 @@ func (m *management) newFlavor(ctx context.Context, key client.ObjectKey, want f
 	return &cluster{management: m, key: key, kubeconfig: filepath.Join(suiteDir, key.Namespace+"-"+key.Name+".kubeconfig")}
 }
 
-// counts are the Machines of a cluster.
+// counts are the numbers of a cluster's Machines.
 type counts struct{ controlPlanes, pool, deployment int }
 
-// topologySettled waits until the topology is reconciled and each part of the cluster has its Machines of that version, all
-// available and up to date, and no others.
+// topologySettled waits until the topology is reconciled and each part of the cluster has exactly
+// its Machines, all with that version, available and up to date.
 func (c *cluster) topologySettled(ctx context.Context, want counts, version string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -225,7 +226,7 @@ func (c *cluster) machines(g Gomega, ctx context.Context) []clusterv1.Machine {
 	return list.Items
 }
 
-// classPool returns the FooMachinePool, whose name Cluster API has chosen.
+// classPool returns the FooMachinePool, whose name Cluster API chose.
 func (c *cluster) classPool(g Gomega, ctx context.Context) *infrav1.FooMachinePool {
 	var owner clusterv1.MachinePool
 	g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: c.key.Name + "-workers"}, &owner)).To(Succeed())
@@ -242,13 +243,14 @@ func (c *cluster) deployment(g Gomega, ctx context.Context) *clusterv1.MachineDe
 	return object
 }
 
-// templateOf returns the name of the template that the Machines of the MachineDeployment are made from.
+// templateOf returns the name of the template of the MachineDeployment's Machines.
 func (c *cluster) templateOf(g Gomega, ctx context.Context) string {
 	return c.deployment(g, ctx).Spec.Template.Spec.InfrastructureRef.Name
 }
 
-// expectMachines expects that a change makes so many Machines, and not a single one more until all has settled. What settles is looked
-// at only when they are made: before, it may be as it was.
+// expectMachines expects that a change creates exactly this many Machines until everything has
+// settled. It checks that only after they were created: before, the cluster may still be in its old
+// settled state.
 func (c *cluster) expectMachines(ctx context.Context, made int, change, settled func()) {
 	GinkgoHelper()
 	before := uidsOf(c.machines(Default, ctx))
@@ -268,14 +270,14 @@ func (c *cluster) expectMachines(ctx context.Context, made int, change, settled 
 		return seen.Difference(before).Len()
 	}
 	change()
-	Eventually(count).WithContext(ctx).WithTimeout(rolledOut).Should(BeNumerically(">=", made), "Machines that were made")
+	Eventually(count).WithContext(ctx).WithTimeout(rolledOut).Should(BeNumerically(">=", made), "created Machines")
 	settled()
 	stop()
-	Expect(seen.Union(uidsOf(c.machines(Default, ctx))).Difference(before)).To(HaveLen(made), "Machines that were made")
+	Expect(seen.Union(uidsOf(c.machines(Default, ctx))).Difference(before)).To(HaveLen(made), "created Machines")
 }
 
-// watchUpgrade looks, until the function that it returns is called, whether the workers are asked for a version that the
-// control plane has not reached, and says what it saw.
+// watchUpgrade watches whether the workers are given a version that the control plane has not
+// reached. The returned function stops the watch and returns the violations.
 func (c *cluster) watchUpgrade(ctx context.Context, version string) func() []string {
 	var mu sync.Mutex
 	disorder := sets.New[string]()
@@ -286,7 +288,8 @@ func (c *cluster) watchUpgrade(ctx context.Context, version string) func() []str
 		var pool clusterv1.MachinePool
 		var deployment clusterv1.MachineDeployment
 		var controlPlane controlplanev1.FooControlPlane
-		// The workers first: what they are asked for now, the control plane must have reached by then.
+		// Workers are read first: the control plane must already have reached the version that they
+		// are given.
 		err := errors.Join(c.Get(ctx, name("-workers"), &pool), c.Get(ctx, name("-deployment"), &deployment), c.Get(ctx, name("-control-plane"), &controlPlane))
 		if err != nil {
 			return err
@@ -296,7 +299,7 @@ func (c *cluster) watchUpgrade(ctx context.Context, version string) func() []str
 		defer mu.Unlock()
 		for name, asked := range map[string]string{"pool": pool.Spec.Template.Spec.Version, "deployment": deployment.Spec.Template.Spec.Version} {
 			if asked == version && reached != version {
-				disorder.Insert(fmt.Sprintf("the %s is asked for %s while the control plane has %s", name, asked, reached))
+				disorder.Insert(fmt.Sprintf("the %s was given %s while the control plane has %s", name, asked, reached))
 			}
 		}
 		return nil
@@ -332,10 +335,10 @@ func (c *cluster) classTemplate(ctx context.Context, kind, name string) *unstruc
 	return clean
 }
 
-// expectQuiet waits until nothing of the cluster is written for a time: a slow machine comes to rest late. What must not go on is
-// a controller that answers its own writes, or those of another. So an object may be written that something outside asks
-// for: bootstrap tokens end after 15 minutes, so the bootstrap provider renews that of a pool, with the Secret and the
-// KubeadmConfig that hold it.
+// expectQuiet waits until no object of the cluster is written for a while; a slow machine settles
+// late. It detects controllers that keep reacting to their own writes or to each other's. Writes
+// with an external cause are allowed: bootstrap tokens expire after 15 minutes, so the bootstrap
+// provider renews the token of a pool, in a Secret and a KubeadmConfig.
 func (c *cluster) expectQuiet(ctx context.Context, period time.Duration) {
 	GinkgoHelper()
 	const looks = 4
@@ -352,11 +355,12 @@ func (c *cluster) expectQuiet(ctx context.Context, period time.Duration) {
 			written = slices.DeleteFunc(written, func(name string) bool { return now[name] == last[name] })
 		}
 		last = now
-		g.Expect(same).To(Equal(looks), "written at last: %v", written)
-	}).WithContext(ctx).WithTimeout(clusterUp+period).WithPolling(period/looks).Should(Succeed(), "the cluster does not come to rest")
+		g.Expect(same).To(Equal(looks), "last written: %v", written)
+	}).WithContext(ctx).WithTimeout(clusterUp+period).WithPolling(period/looks).Should(Succeed(), "the cluster does not settle")
 }
 
-// resources returns the kinds of Cluster API and its providers that the management cluster serves, and Secrets.
+// resources returns the kinds of Cluster API and its providers that the management cluster serves,
+// and Secrets.
 func (c *cluster) resources(ctx context.Context) string {
 	GinkgoHelper()
 	kinds := []string{"secrets"}
@@ -368,7 +372,8 @@ func (c *cluster) resources(ctx context.Context) string {
 	return strings.Join(kinds, ",")
 }
 
-// revisions returns the resource version of each object of the namespace but those that hold the token of a pool.
+// revisions returns the resource version of each object in the namespace except those with the
+// token of a pool.
 func (c *cluster) revisions(ctx context.Context, resources string) map[string]string {
 	GinkgoHelper()
 	list := &unstructured.UnstructuredList{}

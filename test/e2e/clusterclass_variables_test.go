@@ -21,7 +21,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// classVariables sets all variables of the class but those that say nothing with an external etcd.
+// classVariables sets all variables of the class except those without effect with an external etcd.
 const classVariables = `[
 	{"name": "controlPlaneInstanceType", "value": "medium"},
 	{"name": "workerInstanceType", "value": "medium"},
@@ -35,7 +35,7 @@ const classVariables = `[
 	{"name": "poolStrategy", "value": {"maxSurge": "50%", "maxUnavailable": 1, "deletePolicy": "Newest"}}
 ]`
 
-// No machine is made in these stories: the Secrets of the etcd are not there.
+// These stories create no machines, because the Secrets of the etcd do not exist.
 var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func() {
 	// withVariables changes the variables of the Cluster.
 	withVariables := func(objects []*unstructured.Unstructured, text string) []*unstructured.Unstructured {
@@ -83,13 +83,13 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func(
 			g.Expect(pool.Spec.Strategy.DeletePolicy).To(Equal(infrav1.NewestDeletePolicy))
 			configs := &bootstrapv1.KubeadmConfigList{}
 			g.Expect(c.List(ctx, configs, client.InNamespace(c.key.Namespace))).To(Succeed())
-			g.Expect(configs.Items).To(HaveLen(1), "only the pool has one yet")
+			g.Expect(configs.Items).To(HaveLen(1), "only the pool has one so far")
 			g.Expect(configs.Items[0].Spec.JoinConfiguration.NodeRegistration.KubeletExtraArgs).To(Equal(arguments("4")))
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		Expect(c.machines(Default, ctx)).To(BeEmpty())
 	}, NodeTimeout(2*clusterUp))
 
-	It("are refused where their schema does not allow them", func(ctx SpecContext) {
+	It("are rejected if their schema does not allow them", func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, "bad-variables")
 		key := client.ObjectKey{Namespace: "bad-variables", Name: "many"}

@@ -16,10 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// A move takes no status with it, and makes all Machines within a second, so that nothing tells which was the first. The target's
-// managers must find out all the same that the control plane is initialized, whichever Machine it is that does not work.
+// A move does not preserve status, and creates all Machines within a second, so nothing shows which
+// one was the first. The target's managers must still find out that the control plane is
+// initialized, no matter which Machine is broken.
 var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("clusterctl", "slow"), func() {
-	It("is moved with a Machine that is broken, which is replaced at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("is moved with a broken Machine, which is replaced at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		key := client.ObjectKey{Namespace: "fleet", Name: "limping"}
 		source, target := newSource(ctx), newTarget(ctx)
 		ctl := newClusterctl(source.management)
@@ -32,7 +33,7 @@ var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("cluste
 		c.withoutDNSPods(ctx)
 		keys := c.newLedger(ctx)
 		keys.during(ctx, func() {
-			// The first by name is the first in any order that has nothing else to go by.
+			// The first by name is also the first in any order without another criterion.
 			machines := c.controlPlaneMachines(Default, ctx)
 			first := slices.MinFunc(machines, func(a, b clusterv1.Machine) int { return strings.Compare(a.Name, b.Name) })
 			broken := nodes[slices.Index(providerIDsOf(nodes), first.Spec.ProviderID)]
@@ -42,7 +43,7 @@ var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("cluste
 			c.healthChecked(ctx, impatient)
 			Expect(syscall.Kill(instanceInit(id), syscall.SIGKILL)).To(Succeed())
 			ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
-			// The cloud is still the one that the source has started.
+			// The cloud is still the one that the source started.
 			moved := *source.management
 			moved.Client, moved.kubeconfig = target.Client, target.kubeconfig
 			c.management = &moved
@@ -51,7 +52,7 @@ var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("cluste
 			c.initializedAgain(ctx)
 			c.expectReplaced(ctx, 3, currentVersion, []string{broken.Spec.ProviderID})
 		})
-		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
 		c.kubectl(ctx, "--namespace="+key.Namespace, "delete", "cluster", key.Name)
 		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
 	}, NodeTimeout(2*rolledOut+4*clusterUp))

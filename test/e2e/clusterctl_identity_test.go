@@ -19,10 +19,11 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// A tenant's cluster moves as docs/multi-tenancy.md says: the Secret of a shared identity is where clusterctl looks for it, and the
-// namespace at the target gets its labels after the move, which may not end half-way for want of them.
+// A tenant's cluster moves as docs/multi-tenancy.md describes: the Secret of a shared identity is
+// where clusterctl looks for it, and the namespace at the target gets its labels only after the
+// move, which must not fail half-way without them.
 var _ = Describe("A cluster with an identity", Label("clusterctl"), func() {
-	It("is moved to where its namespace is not allowed yet, and goes on once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("is moved to a target where its namespace is not allowed yet, and continues once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
 		source, target := newSource(ctx), newTarget(ctx)
 		ctl := newClusterctl(source.management)
@@ -47,10 +48,10 @@ var _ = Describe("A cluster with an identity", Label("clusterctl"), func() {
 	}, NodeTimeout(5*clusterUp))
 })
 
-// sharedIdentity is an identity that namespaces with a label may use.
+// sharedIdentity is an identity that namespaces with a certain label may use.
 const sharedIdentity = "shared"
 
-// shareIdentity makes it, for the tenant that the managers have themselves, with its Secret where a move finds it.
+// shareIdentity creates it for the managers' own tenant, with its Secret where a move finds it.
 func (m *management) shareIdentity(ctx context.Context, labels map[string]string) {
 	GinkgoHelper()
 	token, err := os.ReadFile(m.env["FOO_CLOUD_TOKEN_FILE"])
@@ -71,11 +72,11 @@ func (m *management) shareIdentity(ctx context.Context, labels map[string]string
 	Expect(m.Create(ctx, identity)).To(Succeed())
 	Eventually(func(g Gomega) {
 		g.Expect(m.Get(ctx, client.ObjectKeyFromObject(secret), secret)).To(Succeed())
-		g.Expect(secret.OwnerReferences).To(ContainElement(HaveField("Name", sharedIdentity)), "a move takes what the identity owns")
+		g.Expect(secret.OwnerReferences).To(ContainElement(HaveField("Name", sharedIdentity)), "a move includes what the identity owns")
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// expectFooCluster waits until a FooCluster's Ready condition is so.
+// expectFooCluster waits until a FooCluster's Ready condition has this status and message.
 func (m *management) expectFooCluster(ctx context.Context, key client.ObjectKey, status metav1.ConditionStatus, says string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -86,7 +87,7 @@ func (m *management) expectFooCluster(ctx context.Context, key client.ObjectKey,
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 }
 
-// expectInitialized waits until Cluster API says of a cluster what a move wants.
+// expectInitialized waits until Cluster API reports what a move requires of a cluster.
 func (m *management) expectInitialized(ctx context.Context, key client.ObjectKey) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {

@@ -26,7 +26,8 @@ import (
 // crowd is how many clusters are moved at once.
 const crowd = 100
 
-// Clusters without machines: Foo's controllers leave them alone, and what a move needs of their status is written for them.
+// Clusters without machines: Foo's controllers ignore them, and the test writes the status that a
+// move requires.
 var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
 	It("is moved at once", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		const namespace = "crowd"
@@ -48,11 +49,12 @@ var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
 		Expect(source.clusters(namespace)(Default, ctx)).To(BeEmpty())
 		target.expectCrowd(ctx, namespace)
 		AddReportEntry("clusters moved", ReportEntryVisibilityAlways,
-			fmt.Sprintf("| clusters | objects | made in | moved in |\n|---|---|---|---|\n| %d | %d | %s | %s |", crowd, 5*crowd, made.Round(time.Second), moved.Round(time.Second)))
+			fmt.Sprintf("| clusters | objects | created in | moved in |\n|---|---|---|---|\n| %d | %d | %s | %s |", crowd, 5*crowd, made.Round(time.Second), moved.Round(time.Second)))
 	}, NodeTimeout(5*clusterUp))
 })
 
-// inert makes a cluster whose infrastructure and control plane are paused, and say that they are there.
+// inert creates a cluster whose infrastructure and control plane are paused and report that they
+// are ready.
 func (m *management) inert(ctx context.Context, key client.ObjectKey) {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, Annotations: map[string]string{clusterv1.PausedAnnotation: ""}}
@@ -63,7 +65,8 @@ func (m *management) inert(ctx context.Context, key client.ObjectKey) {
 		[]byte(`{"status":{"initialization":{"provisioned":true}}}`)))).To(Succeed())
 }
 
-// withoutMachines makes a cluster on an infrastructure cluster. Its control plane is paused, and says that it is there.
+// withoutMachines creates a cluster on an infrastructure cluster. Its control plane is paused and
+// reports that it is ready.
 func (m *management) withoutMachines(ctx context.Context, infrastructure *infrav1.FooCluster) {
 	GinkgoHelper()
 	key := client.ObjectKeyFromObject(infrastructure)
@@ -86,14 +89,16 @@ func (m *management) withoutMachines(ctx context.Context, infrastructure *infrav
 	} {
 		Expect(m.Create(ctx, object)).To(Succeed())
 	}
-	// A template belongs to its cluster, as the controller of the control plane says when it is not paused.
+	// A template belongs to its cluster. Normally the controller of the control plane sets that,
+	// but it is paused.
 	Expect(m.Patch(ctx, template, client.RawPatch("application/merge-patch+json", fmt.Appendf(nil,
 		`{"metadata":{"ownerReferences":[{"apiVersion":%q,"kind":"Cluster","name":%q,"uid":%q}]}}`, clusterv1.GroupVersion.String(), key.Name, cluster.UID)))).To(Succeed())
 	Expect(m.Status().Patch(ctx, controlPlane, client.RawPatch("application/merge-patch+json",
 		[]byte(`{"status":{"initialization":{"controlPlaneInitialized":true}}}`)))).To(Succeed())
 }
 
-// expectCrowd waits until Cluster API sees all clusters as they were made, and owns their objects.
+// expectCrowd waits until Cluster API sees all clusters as they were created, and owns their
+// objects.
 func (m *management) expectCrowd(ctx context.Context, namespace string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {

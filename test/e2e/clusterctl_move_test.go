@@ -24,7 +24,8 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// refuseMove expects that clusterctl says why the cluster can not be moved, and that all stays as it is.
+// refuseMove expects that clusterctl says why the cluster cannot be moved, and that nothing
+// changes.
 func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *cluster, says string) {
 	GinkgoHelper()
 	got := c.on(ctx, from.management, "move", "--namespace="+stays.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
@@ -35,14 +36,14 @@ func (c *clusterctl) refuseMove(ctx context.Context, from, to *pods, stays *clus
 	Expect(ptr.Deref(now.Spec.Paused, false)).To(BeFalse(), "the cluster has been left paused")
 }
 
-// move moves the cluster's namespace, and waits until the cluster is as well there as it was before.
+// move moves the cluster's namespace, and waits until the cluster is as healthy there as before.
 func (c *clusterctl) move(ctx context.Context, from, to *pods, moved *cluster) {
 	GinkgoHelper()
 	c.run(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
 	moved.arrived(ctx, from.management, to.management)
 }
 
-// arrived waits until the cluster is as well where it has been moved as it was before.
+// arrived waits until the cluster is as healthy at the target as before the move.
 func (c *cluster) arrived(ctx context.Context, from, to *management) {
 	GinkgoHelper()
 	Expect(from.clusters(c.key.Namespace)(Default, ctx)).To(BeEmpty(), "the source still has the cluster")
@@ -60,10 +61,11 @@ func (c *cluster) arrived(ctx context.Context, from, to *management) {
 		for _, machine := range c.machines(g, ctx) {
 			g.Expect(machine.Status.NodeRef.IsDefined()).To(BeTrue(), "Machine %s has no Node, and could not be moved again", machine.Name)
 		}
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not go on where it has been moved")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cluster does not work at the target")
 }
 
-// killMove kills a move once it is half-way. An API server that refuses the next step keeps it there: it tries for minutes.
+// killMove kills a move half-way. An API server that rejects the next step keeps it there, because
+// it retries for minutes.
 func (c *clusterctl) killMove(ctx context.Context, from, to *pods, moved *cluster, halfway func(g Gomega)) {
 	GinkgoHelper()
 	cmd := c.command(ctx, from.management, "move", "--namespace="+moved.key.Namespace, "--to-kubeconfig="+to.kubeconfig)
@@ -73,17 +75,17 @@ func (c *clusterctl) killMove(ctx context.Context, from, to *pods, moved *cluste
 			StopTrying("the move has ended: " + string(move.said.Contents())).Now()
 		}
 		halfway(g)
-	}).WithContext(ctx).Should(Succeed(), "the move does not come as far as it should: %s", move.said.Contents())
+	}).WithContext(ctx).Should(Succeed(), "the move does not get far enough: %s", move.said.Contents())
 	Expect(cmd.Process.Kill()).To(Succeed())
 	Eventually(ctx, move.done).Should(BeClosed())
 	Expect(cmd.ProcessState.ExitCode()).To(Equal(-1), "the move has ended by itself: %s", move.said.Contents())
 }
 
-// refusal is what the API server says when it refuses something for a story.
-const refusal = "not while the story goes on"
+// refusal is the API server's message when it rejects something for a story.
+const refusal = "not while the story is running"
 
-// refuse has the API server refuse an operation on a kind until the returned function is called. Try is such an operation,
-// which shows when it does.
+// refuse makes the API server reject an operation on a kind until the returned function is called.
+// Try is such an operation; its result shows when the rejection is in effect.
 func (m *management) refuse(ctx context.Context, operation admissionregistrationv1.OperationType, resource schema.GroupResource, try func() error) func() {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Name: "refuse-" + resource.Resource}
@@ -102,12 +104,12 @@ func (m *management) refuse(ctx context.Context, operation admissionregistration
 	Expect(m.Create(ctx, policy)).To(Succeed())
 	Expect(m.Create(ctx, binding)).To(Succeed())
 	answer := func() string { return fmt.Sprint(try()) }
-	Eventually(answer).WithContext(ctx).Should(ContainSubstring(refusal), "the API server does not refuse it")
+	Eventually(answer).WithContext(ctx).Should(ContainSubstring(refusal), "the API server does not reject it")
 	return func() {
 		GinkgoHelper()
 		Expect(m.Delete(ctx, binding)).To(Succeed())
 		Expect(m.Delete(ctx, policy)).To(Succeed())
-		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(refusal), "the API server goes on to refuse it")
+		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(refusal), "the API server keeps rejecting it")
 	}
 }
 
@@ -118,16 +120,17 @@ func (c *cluster) pausedIn(g Gomega, ctx context.Context, m *management) bool {
 	return ptr.Deref(now.Spec.Paused, false)
 }
 
-// resume does what docs/troubleshooting.md says to end a pause.
+// resume ends a pause as docs/troubleshooting.md describes.
 func (c *cluster) resume(ctx context.Context, m *management) {
 	GinkgoHelper()
 	m.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", "cluster", c.key.Name, "--type=merge", `--patch={"spec":{"paused":null}}`)
 }
 
-// names lists what a move takes with it from the cluster's namespace, as docs/troubleshooting.md says.
+// names lists the objects that a move takes from the cluster's namespace, as
+// docs/troubleshooting.md describes.
 func (c *cluster) names(ctx context.Context, m *management) []string {
 	GinkgoHelper()
-	// kubectl remembers for minutes what an API server has.
+	// kubectl caches the kinds of an API server for minutes.
 	fresh := "--cache-dir=" + GinkgoT().TempDir()
 	kinds := strings.Fields(m.kubectl(ctx, fresh, "api-resources", "--categories=cluster-api", "--namespaced", "--output=name"))
 	objects := strings.Fields(m.kubectl(ctx, fresh, "--namespace="+c.key.Namespace, "get", strings.Join(kinds, ","), "--output=name"))
@@ -135,8 +138,9 @@ func (c *cluster) names(ctx context.Context, m *management) []string {
 	return append(objects, strings.Fields(secrets)...)
 }
 
-// forget does what docs/troubleshooting.md says of what an interrupted move has left at its source. The Cluster goes last:
-// while it is there and paused, no controller acts on what is being deleted.
+// forget removes what an interrupted move left at its source, as docs/troubleshooting.md describes.
+// The Cluster is deleted last: while it exists and is paused, no controller acts on the objects
+// that are being deleted.
 func (c *cluster) forget(ctx context.Context, m *management) {
 	GinkgoHelper()
 	isCluster := func(name string) bool { return strings.HasPrefix(name, "cluster.cluster.x-k8s.io/") }
@@ -149,7 +153,8 @@ func (c *cluster) forget(ctx context.Context, m *management) {
 	}
 }
 
-// bystander makes an identity that only another namespace uses, and returns what looks whether it is still as it was made.
+// bystander creates an identity that only another namespace uses, and returns a function that
+// checks that it is unchanged.
 func (m *management) bystander(ctx context.Context) func() {
 	GinkgoHelper()
 	identity := &infrav1.FooClusterIdentity{ObjectMeta: metav1.ObjectMeta{Name: "bystander"}, Spec: infrav1.FooClusterIdentitySpec{
@@ -163,21 +168,21 @@ func (m *management) bystander(ctx context.Context) func() {
 		g.Expect(identity.DeletionTimestamp).To(BeNil(), "it is being deleted")
 		g.Expect(identity.Finalizers).To(ContainElement(infrav1.FooClusterIdentityFinalizer))
 	}
-	Eventually(held).WithContext(ctx).Should(Succeed(), "no controller has taken the identity")
+	Eventually(held).WithContext(ctx).Should(Succeed(), "no controller has added its finalizer to the identity")
 	made := identity.UID
 	return func() {
 		GinkgoHelper()
 		held(Default)
-		Expect(identity.UID).To(Equal(made), "it has been made anew")
+		Expect(identity.UID).To(Equal(made), "it has been recreated")
 	}
 }
 
-// footprint is what a cluster is made of outside of its management cluster.
+// footprint is everything that a cluster consists of outside its management cluster.
 type footprint struct {
 	instances, nodes, members sets.Set[string]
 }
 
-// footprint looks at the cluster itself, and at the cloud that a management cluster has started.
+// footprint reads the cluster itself, and the cloud that a management cluster started.
 func (c *cluster) footprint(ctx context.Context, cloud *management) footprint {
 	GinkgoHelper()
 	made := footprint{instances: cloud.instances(ctx), nodes: sets.New[string](), members: sets.New[string]()}

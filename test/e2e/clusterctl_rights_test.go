@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// takeRight takes one right from a ClusterRole until the returned function is called.
+// takeRight removes one permission from a ClusterRole until the returned function is called.
 func (m *management) takeRight(ctx context.Context, role, verb, resource string) func() {
 	GinkgoHelper()
 	complete := m.clusterRole(ctx, role)
 	broken := complete.DeepCopy()
 	broken.Rules = rulesWithout(complete.Rules, verb, resource)
-	Expect(broken.Rules).NotTo(Equal(complete.Rules), "%s has no right to %s %s", role, verb, resource)
+	Expect(broken.Rules).NotTo(Equal(complete.Rules), "%s has no permission to %s %s", role, verb, resource)
 	Expect(m.Update(ctx, broken)).To(Succeed())
 	return func() {
 		GinkgoHelper()
@@ -38,7 +38,7 @@ func (m *management) clusterRole(ctx context.Context, name string) *rbacv1.Clust
 	return role
 }
 
-// rulesWithout returns rules that grant all that these do, but for one verb on one resource.
+// rulesWithout returns the rules without one verb on one resource.
 func rulesWithout(rules []rbacv1.PolicyRule, verb, resource string) []rbacv1.PolicyRule {
 	without := func(all []string, one string) []string {
 		return slices.DeleteFunc(slices.Clone(all), func(other string) bool { return other == one })

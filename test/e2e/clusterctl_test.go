@@ -32,15 +32,15 @@ import (
 // capiVersion is the version that the components of Cluster API in bin/manifests are installed as.
 const capiVersion = "v1.14.2"
 
-// The versions in bin/release that matter here.
+// The relevant versions in bin/release.
 const (
-	// lastRelease is as it was published, and kept in testdata/releases.
+	// lastRelease is kept in testdata/releases as it was published.
 	lastRelease = "v0.1.0"
-	// nextRelease is that of the sources.
+	// nextRelease is the version of the sources.
 	nextRelease = "v0.1.1"
 )
 
-// initOf returns the arguments that install a release and what it needs.
+// initOf returns the arguments that install a release and its prerequisites.
 func initOf(release string) []string {
 	return []string{
 		"init", "--core=cluster-api:" + capiVersion, "--bootstrap=kubeadm:" + capiVersion,
@@ -48,14 +48,15 @@ func initOf(release string) []string {
 	}
 }
 
-// clusterctl is the program with the repositories of Foo's release and of Cluster API, and what a user tells it.
+// clusterctl is the program with the repositories of Foo's release and of Cluster API, and the
+// user's configuration.
 type clusterctl struct {
 	config string
 	env    []string
 }
 
-// newClusterctl writes a configuration like the release's own, with Cluster API from this machine instead of from the
-// network.
+// newClusterctl writes a configuration like that of the release, but with Cluster API from this
+// machine instead of the network.
 func newClusterctl(m *management) *clusterctl {
 	GinkgoHelper()
 	root := filepath.Join(suiteDir, "repository")
@@ -82,7 +83,7 @@ func newClusterctl(m *management) *clusterctl {
 		"FOO_CLOUD_ENDPOINT=" + m.env["FOO_CLOUD_HTTPS_ENDPOINT"],
 		"FOO_CLOUD_TOKEN_B64=" + base64.StdEncoding.EncodeToString(token),
 		"FOO_CLOUD_CA_B64=" + base64.StdEncoding.EncodeToString(authority),
-		// One flavor asks for it.
+		// One flavor requires it.
 		`FOO_ETCD_ENDPOINTS=["https://192.0.2.1:2379"]`,
 	}}
 }
@@ -96,12 +97,12 @@ func (c *clusterctl) on(ctx context.Context, m *management, args ...string) outc
 // command returns clusterctl for a management cluster.
 func (c *clusterctl) command(ctx context.Context, m *management, args ...string) *exec.Cmd {
 	cmd := command(ctx, "tools/clusterctl", append(slices.Clone(args), "--config="+c.config, "--kubeconfig="+m.kubeconfig)...)
-	// Whatever asks the network fails at once.
+	// Anything that uses the network fails at once.
 	cmd.Env = append(append(cmd.Env, "HTTPS_PROXY=http://127.0.0.1:1"), c.env...)
 	return cmd
 }
 
-// run is on for what must succeed; it returns what clusterctl prints.
+// run runs a command that must succeed, and returns clusterctl's output.
 func (c *clusterctl) run(ctx context.Context, m *management, args ...string) string {
 	GinkgoHelper()
 	got := c.on(ctx, m, args...)
@@ -117,7 +118,7 @@ func (c *clusterctl) init(ctx context.Context, p *pods, release string) {
 	p.run(ctx)
 }
 
-// prepare installs what clusterctl expects to be there.
+// prepare installs the prerequisites of clusterctl.
 func (m *management) prepare(ctx context.Context) {
 	GinkgoHelper()
 	m.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
@@ -134,8 +135,8 @@ func bareManagement(ctx context.Context, name, bridge, network string) *manageme
 	return m
 }
 
-// newSource starts the management cluster from which clusters are moved, and newTarget the one to which they are. Both end with
-// the story.
+// newSource starts the management cluster that clusters are moved from, and newTarget the one that
+// they are moved to. Both end with the story.
 func newSource(ctx context.Context) *pods {
 	GinkgoHelper()
 	return newMover(ctx, "source", quickstartBridge, quickstartNetwork)
@@ -153,9 +154,10 @@ func newMover(ctx context.Context, name, bridge, network string) *pods {
 	return p
 }
 
-// What a user does with clusterctl, on management clusters that have nothing but what clusterctl installs. The managers
-// run with the flags, the rights and the webhooks of the release's components. Only the program is always that of the
-// sources: what it could not do with the rights of the last release, it must be able to do after the upgrade.
+// What a user does with clusterctl, on management clusters with only what clusterctl installs. The
+// managers run with the flags, permissions and webhooks of the release's components. Only the
+// program is always built from the sources: whatever it could not do with the permissions of the
+// last release must work after the upgrade.
 var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 	const namespace = "fleet"
 	key := client.ObjectKey{Namespace: namespace, Name: "mover"}
@@ -196,7 +198,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(got.stderr).To(ContainSubstring("there is already an instance of the \"infrastructure-foo\" provider"))
 	}, NodeTimeout(clusterUp))
 
-	It("makes a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
+	It("generates a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
 		source.kubectl(ctx, "create", "namespace", namespace)
 		for _, flavor := range flavorsOf(nextRelease) {
 			Expect(ctl.generate(ctx, source.management, key, nextRelease, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
@@ -213,30 +215,30 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 
 	It("is upgraded under a live cluster", func(ctx SpecContext) {
 		before, machines := c.footprint(ctx, source.management), uidsOf(c.controlPlaneMachines(Default, ctx))
-		source.stop(ctx, "-foo-") // as their Pods are, when clusterctl scales the Deployments down
+		source.stop(ctx, "-foo-") // like their Pods when clusterctl scales the Deployments down
 		ctl.run(ctx, source.management, "upgrade", "apply", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
 		source.run(ctx)
 		Expect(ctl.run(ctx, source.management, "upgrade", "plan")).To(ContainSubstring("You are already up to date!"))
 		source.expectDefinitions(ctx, nextRelease)
 		c.scaleWorkers(ctx, 2)
-		nodes := c.nodesReady(ctx, 1, 2) // the new managers do their work
+		nodes := c.nodesReady(ctx, 1, 2) // the new managers work
 		Expect(source.instances(ctx).IsSuperset(before.instances)).To(BeTrue(), "the upgrade has replaced instances")
 		Expect(c.healthyMembers(ctx, controlPlanesOf(nodes))).To(ConsistOf(sets.List(before.members)))
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(machines), "the upgrade has replaced Machines")
 		Eventually(func(g Gomega) { c.expectSettledStatus(g, ctx, 1, currentVersion) }).WithContext(ctx).Should(Succeed())
-		Expect(source.refused()).To(BeEmpty(), "the roles of a release miss a right")
+		Expect(source.refused()).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(3*clusterUp))
 
-	It("installs the runtime extension as a provider of its own, without a cloud", func(ctx SpecContext) {
+	It("installs the runtime extension as a separate provider, without a cloud", func(ctx SpecContext) {
 		alone := &clusterctl{config: ctl.config, env: slices.DeleteFunc(slices.Clone(ctl.env), func(variable string) bool { return strings.HasPrefix(variable, "FOO_CLOUD_") })}
 		alone.run(ctx, source.management, "init", "--runtime-extension=foo:"+nextRelease)
 		source.run(ctx)
-		Expect(source.refused()).To(BeEmpty(), "the role of the runtime extension misses a right")
+		Expect(source.refused()).To(BeEmpty(), "the role of the runtime extension lacks a permission")
 		source.stop(ctx, "runtime-extension-foo-")
 		alone.run(ctx, source.management, "delete", "--runtime-extension=foo")
 	}, NodeTimeout(clusterUp))
 
-	It("goes on with CRDs that are newer than its managers, and takes nothing from them", func(ctx SpecContext) {
+	It("works with CRDs that are newer than its managers, and keeps their new fields", func(ctx SpecContext) {
 		const crd, field = "foomachinepools.infrastructure.cluster.x-k8s.io", "fromTheFuture"
 		source.changeSpecs(ctx, crd, func(fields map[string]any) { fields[field] = map[string]any{"type": "string"} })
 		pool := []string{"--namespace=" + namespace, "patch", "foomachinepool", key.Name + "-workers", "--type=merge", "--patch"}
@@ -251,38 +253,38 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		c.scaleWorkers(ctx, 1)
 		c.nodesReady(ctx, 1, 1)
 		Eventually(func(g Gomega) {
-			g.Expect(c.pool(g, ctx).Spec.ProviderIDList).To(HaveLen(1), "the manager has written the object")
+			g.Expect(c.pool(g, ctx).Spec.ProviderIDList).To(HaveLen(1), "the manager wrote the object")
 		}).WithContext(ctx).Should(Succeed())
 		Expect(kept()).To(Equal("kept"))
 		source.kubectl(ctx, append(slices.Clone(pool), `{"spec":{"`+field+`":null}}`)...)
 		source.changeSpecs(ctx, crd, func(fields map[string]any) { delete(fields, field) })
 	}, NodeTimeout(2*clusterUp))
 
-	It("tells of a right that a role misses", func(ctx SpecContext) {
+	It("reports a permission that a role lacks", func(ctx SpecContext) {
 		give := source.takeRight(ctx, "infrastructure-foo-manager", "patch", "fooclusters")
-		By("taking the finalizer away again and again: an API server that has not seen the change of the role yet lets the manager put it back")
+		By("removing the finalizer repeatedly: an API server that has not seen the change of the role yet lets the manager restore it")
 		Eventually(func() []string {
 			source.kubectl(ctx, "--namespace="+namespace, "patch", "foocluster", key.Name, "--type=merge", `--patch={"metadata":{"finalizers":null}}`)
 			return source.refused()
 		}).WithContext(ctx).Should(ContainElement(And(HavePrefix("infrastructure-foo-controller-manager: "),
-			ContainSubstring(`cannot patch resource \"fooclusters\"`))), "a right is missing, and no story would notice")
+			ContainSubstring(`cannot patch resource \"fooclusters\"`))), "a permission is missing, and no story would notice")
 		give()
 		Eventually(func(g Gomega) {
 			var fooCluster infrav1.FooCluster
 			g.Expect(source.Get(ctx, key, &fooCluster)).To(Succeed())
 			g.Expect(fooCluster.Finalizers).NotTo(BeEmpty())
-		}).WithContext(ctx).Should(Succeed(), "the manager does not go on with its right")
-		source.stop(ctx, "infrastructure-foo-") // what it has said is known
+		}).WithContext(ctx).Should(Succeed(), "the manager does not continue with its permission restored")
+		source.stop(ctx, "infrastructure-foo-") // its messages have been checked
 		source.run(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("does not move a cluster to where Foo is not", func(ctx SpecContext) {
+	It("does not move a cluster to a target without Foo", func(ctx SpecContext) {
 		ctl.refuseMove(ctx, source, target, c, "failed to check Cluster API version")
 		target.prepare(ctx)
 		ctl.run(ctx, target.management, "init", "--core=cluster-api:"+capiVersion, "--bootstrap=kubeadm:"+capiVersion, "--control-plane=-")
 		ctl.refuseMove(ctx, source, target, c, "provider control-plane-foo not found in the target cluster")
 		ctl.refuseMove(ctx, source, target, c, "provider infrastructure-foo not found in the target cluster")
-		// clusterctl tries cert-manager each time, in a namespace that must be gone by then.
+		// clusterctl tests cert-manager each time, in a namespace that must be gone by then.
 		probe := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "cert-manager-test"}}
 		Eventually(ctx, target.gone(probe)).Should(BeTrue())
 		ctl.run(ctx, target.management, "init", "--control-plane=foo:"+nextRelease, "--infrastructure=foo:"+nextRelease)
@@ -296,10 +298,10 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
 		ctl.move(ctx, target, source, c)
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move back has changed the cluster")
-		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(4*clusterUp))
 
-	It("moves a live cluster though the first move is killed before all is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("moves a live cluster even if the first move is killed before everything is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		before, objects := c.footprint(ctx, source.management), c.names(ctx, source.management)
 		allow := target.refuse(ctx, admissionregistrationv1.Create, schema.GroupResource{Group: infrav1.GroupVersion.Group, Resource: "foomachines"}, func() error {
 			return target.Create(ctx, &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}, client.DryRunAll)
@@ -314,7 +316,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(c.names(ctx, target.management)).NotTo(ContainElement(ContainSubstring("foomachine.infra")))
 		Expect(c.pausedIn(Default, ctx, source.management)).To(BeTrue())
 		Expect(c.pausedIn(Default, ctx, target.management)).To(BeTrue())
-		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the cluster has changed while both have it paused")
+		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the cluster has changed while it is paused in both")
 
 		By("moving it again")
 		got := ctl.on(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
@@ -327,7 +329,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
 	}, NodeTimeout(4*clusterUp))
 
-	It("ends a move by hand that is killed after all is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("completes a move by hand that was killed after everything was at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		before, objects := c.footprint(ctx, source.management), c.names(ctx, target.management)
 		controlPlane := c.controlPlane(Default, ctx)
 		allow := target.refuse(ctx, admissionregistrationv1.Delete, schema.GroupResource{Group: controlplanev1.GroupVersion.Group, Resource: "foocontrolplanes"}, func() error {
@@ -350,12 +352,12 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		c.arrived(ctx, target.management, source.management)
 		Expect(c.names(ctx, target.management)).To(BeEmpty())
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
-		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release miss a right")
+		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(4*clusterUp))
 
 	It("does not move a cluster while it rolls out", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
-		// The new Machine has no Node until the move was refused.
+		// The new Machine has no Node until the move has been rejected.
 		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay="+clusterUp.String(), "--count=1")
 		DeferCleanup(func(ctx SpecContext) { c.healAll(ctx) }, NodeTimeout(soon))
 		c.rolloutNow(ctx)
@@ -365,7 +367,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 					return
 				}
 			}
-			g.Expect(before).To(BeEmpty(), "there is no new Machine yet")
+			g.Expect(before).To(BeEmpty(), "there is a new Machine")
 		}).WithContext(ctx).Should(Succeed())
 		ctl.refuseMove(ctx, source, target, c, "is still provisioning the node")
 		c.heal(ctx, "slow")
@@ -378,11 +380,11 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
 		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
 		ctl.run(ctx, source.management, "delete", "--control-plane=foo", "--infrastructure=foo")
 		crds := source.kubectl(ctx, "get", "crds", "--output=name")
-		Expect(crds).To(ContainSubstring("foocontrolplanes"), "CRDs stay, and with them what users have")
+		Expect(crds).To(ContainSubstring("foocontrolplanes"), "CRDs stay, and with them the users' objects")
 	}, NodeTimeout(2*clusterUp))
 })
 
-// generate returns what clusterctl makes of a template of the release.
+// generate returns clusterctl's rendering of a template of the release.
 func (c *clusterctl) generate(ctx context.Context, m *management, key client.ObjectKey, release, flavor string) string {
 	GinkgoHelper()
 	return c.run(ctx, m, "generate", "cluster", key.Name, "--target-namespace="+key.Namespace, "--infrastructure=foo:"+release,

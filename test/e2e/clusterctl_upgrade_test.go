@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// expectDefinitions expects that the CRDs are those of a release, and that all objects are stored in the version that it
-// stores.
+// expectDefinitions expects that the CRDs are those of a release, and that all objects are stored
+// in its storage version.
 func (m *management) expectDefinitions(ctx context.Context, release string) {
 	GinkgoHelper()
 	files, err := filepath.Glob(filepath.Join(bin, "release/*-foo", release, "*-components.yaml"))
@@ -43,7 +43,7 @@ func (m *management) expectDefinition(ctx context.Context, want *unstructured.Un
 	GinkgoHelper()
 	found, stored := versionsOf(m.definition(Default, ctx, want.GetName())), ""
 	for i, version := range versionsOf(want) {
-		Expect(reflect.DeepEqual(found[i], version)).To(BeTrue(), "%s of %s is not that of the release", version["name"], want.GetName())
+		Expect(reflect.DeepEqual(found[i], version)).To(BeTrue(), "%s of %s differs from the release", version["name"], want.GetName())
 		if version["storage"] == true {
 			stored = fmt.Sprint(version["name"])
 		}
@@ -52,7 +52,7 @@ func (m *management) expectDefinition(ctx context.Context, want *unstructured.Un
 		versions, _, err := unstructured.NestedStringSlice(m.definition(g, ctx, want.GetName()).Object, "status", "storedVersions")
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(versions).To(Equal([]string{stored}), want.GetName())
-	}).WithContext(ctx).Should(Succeed(), "objects are stored in a version that is not the one to store")
+	}).WithContext(ctx).Should(Succeed(), "objects are stored in a version other than the storage version")
 }
 
 // definition returns a CRD.
@@ -63,12 +63,13 @@ func (m *management) definition(g Gomega, ctx context.Context, name string) *uns
 	return crd
 }
 
-// versionsOf returns what a CRD says of each version, without its descriptions: clusterctl takes $$ in them for $.
+// versionsOf returns the versions of a CRD without descriptions, because clusterctl replaces $$
+// with $ in them.
 func versionsOf(crd *unstructured.Unstructured) []map[string]any {
 	GinkgoHelper()
 	list, _, err := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
 	Expect(err).NotTo(HaveOccurred())
-	// A file and an API server may differ in how they write numbers.
+	// A file and an API server may write numbers differently.
 	content, err := json.Marshal(list)
 	Expect(err).NotTo(HaveOccurred())
 	var versions []map[string]any
@@ -80,8 +81,8 @@ func versionsOf(crd *unstructured.Unstructured) []map[string]any {
 	return versions
 }
 
-// undescribe removes the descriptions of a schema and of all that is in it. A field may have the name description, but is
-// no text.
+// undescribe removes the descriptions from a schema recursively. A field named description is kept,
+// because its value is not text.
 func undescribe(value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -98,10 +99,10 @@ func undescribe(value any) {
 	}
 }
 
-// changeSpecs changes the fields that a CRD has below spec, in each version.
+// changeSpecs changes the fields below spec in each version of a CRD.
 func (m *management) changeSpecs(ctx context.Context, name string, change func(fields map[string]any)) {
 	GinkgoHelper()
-	Eventually(func(g Gomega) { // the managers write to it as well
+	Eventually(func(g Gomega) { // the managers also write to it
 		crd := m.definition(g, ctx, name)
 		versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
 		g.Expect(err).NotTo(HaveOccurred())

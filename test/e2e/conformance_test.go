@@ -14,10 +14,10 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// conformanceRun is for a cluster and 60 short tests on a slow and busy machine.
+// conformanceRun is enough time for a cluster and 60 short tests on a slow and busy machine.
 const conformanceRun = 45 * time.Minute
 
-// Kubernetes' own tests know nothing of Foo: what they find in a cluster is what its users find.
+// Kubernetes' own tests know nothing about Foo: they find in a cluster what its users find.
 var _ = Describe("A cluster", Label("conformance", "slow"), func() {
 	It("passes 60 of Kubernetes' conformance tests of nodes, networks, storage and apps", func(ctx SpecContext) {
 		for _, name := range []string{"e2e.test", "images.tar"} {

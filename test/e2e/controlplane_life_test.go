@@ -26,13 +26,13 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// One cluster lives through all of these stories, so each of them starts with what the one before has left. What a client
-// has written during any of them must be there at the end of each.
+// One cluster is used for all of these stories, so each starts with the result of the previous one.
+// Everything that a client wrote during any of them must exist at the end of each.
 var _ = Describe("The life of a control plane", Ordered, Label("control-plane"), func() {
 	const namespace = "control-plane"
 	var c *cluster
 	var keys *ledger
-	// version is what the control plane has by now.
+	// version is the current version of the control plane.
 	version := previousVersion
 
 	BeforeAll(func(ctx SpecContext) {
@@ -69,21 +69,21 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		}))
 	}, NodeTimeout(3*rolledOut))
 
-	It("rolls out a new version with a Machine more, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+	It("rolls out a new version with one more Machine, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		expectNoGap(keys.during(ctx, func() {
 			version = currentVersion
 			c.upgradeControlPlane(ctx, version)
 			c.settled(ctx, 3, version)
 		}))
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Intersection(before)).To(BeEmpty(), "Machines of the old version are still there")
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Intersection(before)).To(BeEmpty(), "Machines of the old version still exist")
 	}, NodeTimeout(2*rolledOut))
 
-	It("replaces no Machine when the manager starts again, or for a label", func(ctx SpecContext) {
+	It("replaces no Machine when the manager restarts, or for a label", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		c.expectRestart(ctx, "manager", c.kill("manager"))
 		c.admitsChanges(ctx)
-		By("waiting until the new manager has looked at every Machine: each gets the label in place")
+		By("waiting until the new manager has reconciled every Machine: each gets the label in place")
 		c.patchControlPlane(ctx, `{"machineTemplate":{"metadata":{"labels":{"e2e.foo/looked-at":"yes"}}}}`)
 		Eventually(func(g Gomega) {
 			for _, machine := range c.controlPlaneMachines(g, ctx) {
@@ -91,7 +91,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 			}
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		c.settled(ctx, 3, version)
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(before), "Machines were replaced though nothing about them has changed")
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(before), "Machines were replaced although nothing about them changed")
 		expectCondition(Default, c.controlPlane(Default, ctx).Status.Conditions, controlplanev1.RollingOutCondition, metav1.ConditionFalse)
 	}, NodeTimeout(2*clusterUp))
 
@@ -104,7 +104,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		})
 	}, NodeTimeout(3*clusterUp))
 
-	It("keeps its Machines when it has lost its status, cannot reach its API, and is told that all are unhealthy", func(ctx SpecContext) {
+	It("keeps its Machines when it has lost its status, its API is unreachable and all Machines are marked unhealthy", func(ctx SpecContext) {
 		c.healthChecked(ctx)
 		before := c.controlPlaneMachines(Default, ctx)
 		restore := c.cutOff()
@@ -115,11 +115,11 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		restore()
 		c.initializedAgain(ctx)
 		c.settled(ctx, 3, version)
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(uidsOf(before)), "Machines were replaced though nothing was wrong with them")
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(uidsOf(before)), "Machines were replaced although nothing was wrong with them")
 		keys.expectAll(ctx)
 	}, NodeTimeout(2*rolledOut))
 
-	It("keeps its Machines when no object has a status after a restore and its API cannot be reached", Label("slow"), func(ctx SpecContext) {
+	It("keeps its Machines when no object has a status after a restore and its API is unreachable", Label("slow"), func(ctx SpecContext) {
 		c.healthChecked(ctx, impatient)
 		before := c.controlPlaneMachines(Default, ctx)
 		restore := c.cutOff()
@@ -128,8 +128,9 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		restore()
 		c.initializedAgain(ctx)
 		c.settled(ctx, 3, version)
-		// The MachineHealthCheck may have found Machines unhealthy for want of a Node, and take that back only after the first is replaced.
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Intersection(uidsOf(before)).Len()).To(BeNumerically(">=", 2), "Machines that stay")
+		// The MachineHealthCheck may have found Machines unhealthy because they lacked a Node, and
+		// may withdraw that only after the first one is replaced.
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Intersection(uidsOf(before)).Len()).To(BeNumerically(">=", 2), "Machines that are kept")
 		keys.expectAll(ctx)
 	}, NodeTimeout(2*rolledOut))
 
@@ -167,13 +168,13 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 		keys.expectAll(ctx)
 	}, NodeTimeout(4*rolledOut))
 
-	It("rolls out though the manager is killed in each step", Label("slow", "contract:control-plane.rollout-after"), func(ctx SpecContext) {
+	It("rolls out even if the manager is killed in each step", Label("slow", "contract:control-plane.rollout-after"), func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		writes, reads := keys.during(ctx, func() {
 			c.rolloutNow(ctx)
 			kills := c.killManagerInEachStep(ctx, before.UnsortedList())
 			AddReportEntry("kills of the manager", strings.Join(kills, "\n"))
-			Expect(len(kills)).To(BeNumerically(">=", 3*len(before)), "each Machine is made, comes up, and the old one goes")
+			Expect(len(kills)).To(BeNumerically(">=", 3*len(before)), "each Machine is created and comes up, and the old one is deleted")
 			c.settled(ctx, 3, version)
 		})
 		expectNoGap(writes, reads)
@@ -187,7 +188,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 	}, NodeTimeout(rolledOut))
 })
 
-var _ = Describe("A control plane on machines that cannot be more", Ordered, Label("control-plane", "slow"), func() {
+var _ = Describe("A control plane without room for an additional machine", Ordered, Label("control-plane", "slow"), func() {
 	const namespace = "no-surge"
 	var c *cluster
 
@@ -199,29 +200,30 @@ var _ = Describe("A control plane on machines that cannot be more", Ordered, Lab
 		c.settled(ctx, 3, previousVersion)
 	}, NodeTimeout(rolledOut+clusterUp))
 
-	It("rolls out a new version with a Machine less, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+	It("rolls out a new version with one Machine fewer, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
 		watched := c.countMachines(ctx)
 		expectNoGap(c.newLedger(ctx).during(ctx, func() {
 			c.upgradeControlPlane(ctx, currentVersion)
 			c.settled(ctx, 3, currentVersion)
 		}))
-		Expect(watched()).To(BeNumerically("<=", 3), "there were more Machines than wanted")
+		Expect(watched()).To(BeNumerically("<=", 3), "there were more Machines than desired")
 	}, NodeTimeout(2*rolledOut))
 })
 
-// killProgram does what kill -9 does to a program of a control plane's instance, and waits until it runs again.
+// killProgram kills a program in a control plane's instance with SIGKILL, and waits until it is
+// running again.
 func (c *cluster) killProgram(ctx context.Context, node corev1.Node, program string) {
 	GinkgoHelper()
 	By("killing " + program + " of " + node.Name)
 	id := c.instanceOf(ctx, node)
 	killed := processOfInstance(id, program)
-	Expect(killed).NotTo(BeZero(), "%s does not run in %s", program, id)
+	Expect(killed).NotTo(BeZero(), "%s is not running in %s", program, id)
 	Expect(syscall.Kill(killed, syscall.SIGKILL)).To(Succeed())
 	Eventually(func() int { return processOfInstance(id, program) }).WithContext(ctx).WithTimeout(clusterUp).
-		ShouldNot(Or(BeZero(), Equal(killed)), "the kubelet does not start %s again", program)
+		ShouldNot(Or(BeZero(), Equal(killed)), "the kubelet does not restart %s", program)
 }
 
-// stopInstances does what a power failure does to instances, and returns their provider IDs.
+// stopInstances stops instances like a power failure, and returns their provider IDs.
 func (c *cluster) stopInstances(ctx context.Context, nodes []corev1.Node) []string {
 	GinkgoHelper()
 	for _, node := range nodes {
@@ -231,7 +233,7 @@ func (c *cluster) stopInstances(ctx context.Context, nodes []corev1.Node) []stri
 	return providerIDsOf(nodes)
 }
 
-// nodesIn returns those of the Nodes that are in a zone.
+// nodesIn returns the Nodes in a zone.
 func (c *cluster) nodesIn(ctx context.Context, zone string, nodes []corev1.Node) []corev1.Node {
 	GinkgoHelper()
 	var ids []string
@@ -245,7 +247,8 @@ func (c *cluster) nodesIn(ctx context.Context, zone string, nodes []corev1.Node)
 	return found
 }
 
-// expectReplaced waits until the control plane has all its Machines, none of which has one of the lost instances.
+// expectReplaced waits until the control plane has all its Machines, none of them with a lost
+// instance.
 func (c *cluster) expectReplaced(ctx context.Context, replicas int, version string, lost []string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -257,12 +260,12 @@ func (c *cluster) expectReplaced(ctx context.Context, replicas int, version stri
 	c.settled(ctx, replicas, version)
 }
 
-// mostUsed returns the zone that has most Machines.
+// mostUsed returns the zone with the most Machines.
 func mostUsed(zones map[string]int) string {
 	return slices.MaxFunc(slices.Sorted(maps.Keys(zones)), func(a, b string) int { return zones[a] - zones[b] })
 }
 
-// controlPlaneSays returns the message of a condition, for the failures of stories.
+// controlPlaneSays returns the message of a condition for failure messages.
 func (c *cluster) controlPlaneSays(g Gomega, ctx context.Context, condition string) string {
 	for _, one := range c.controlPlane(g, ctx).Status.Conditions {
 		if one.Type == condition {
@@ -272,8 +275,8 @@ func (c *cluster) controlPlaneSays(g Gomega, ctx context.Context, condition stri
 	return "there is no condition " + condition
 }
 
-// killManagerInEachStep kills the manager whenever a Machine of the control plane has gone a step further, until none of
-// the old ones is left, and returns what it saw each time.
+// killManagerInEachStep kills the manager whenever a Machine of the control plane has reached the
+// next step, until no old Machine is left. It returns what it saw each time.
 func (c *cluster) killManagerInEachStep(ctx context.Context, old []types.UID) []string {
 	GinkgoHelper()
 	var kills []string
@@ -290,7 +293,7 @@ func (c *cluster) killManagerInEachStep(ctx context.Context, old []types.UID) []
 	return kills
 }
 
-// step says how far each Machine of the control plane is.
+// step describes the progress of each Machine of the control plane.
 func (c *cluster) step(g Gomega, ctx context.Context) string {
 	var states []string
 	for _, machine := range c.controlPlaneMachines(g, ctx) {
@@ -300,8 +303,8 @@ func (c *cluster) step(g Gomega, ctx context.Context) string {
 	return strings.Join(states, ", ")
 }
 
-// countMachines looks, until the function that it returns is called, how many Machines the control plane has at once, and
-// says what the most were.
+// countMachines watches how many Machines the control plane has at once. The returned function
+// stops the watch and returns the maximum.
 func (c *cluster) countMachines(ctx context.Context) func() int {
 	var mu sync.Mutex
 	most := 0

@@ -27,13 +27,15 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// rolledOut is how long it may take to replace, or to make, several control plane machines one after the other.
+// rolledOut is how long it may take to replace or create several control plane machines one after
+// the other.
 const rolledOut = 20 * time.Minute
 
 // kubeadmControlPlane is the kind of Cluster API's own control plane.
 const kubeadmControlPlane = "KubeadmControlPlane"
 
-// withKubeadmControlPlane switches the kind of the control plane, as a user of the other kind would: its spec stays.
+// withKubeadmControlPlane changes the kind of the control plane and keeps its spec, as a user of
+// the other kind would.
 func withKubeadmControlPlane(object *unstructured.Unstructured) {
 	GinkgoHelper()
 	switch object.GetKind() {
@@ -44,7 +46,7 @@ func withKubeadmControlPlane(object *unstructured.Unstructured) {
 	}
 }
 
-// withMaxSurge sets how many Machines more than wanted there may be during a rollout.
+// withMaxSurge sets how many additional Machines there may be during a rollout.
 func withMaxSurge(surge int64) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		GinkgoHelper()
@@ -55,7 +57,7 @@ func withMaxSurge(surge int64) func(*unstructured.Unstructured) {
 	}
 }
 
-// anyControlPlane returns the control plane of the cluster, of whatever kind it is.
+// anyControlPlane returns the control plane of the cluster, whatever its kind.
 func (c *cluster) anyControlPlane(g Gomega, ctx context.Context) *unstructured.Unstructured {
 	var now clusterv1.Cluster
 	g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
@@ -67,14 +69,15 @@ func (c *cluster) anyControlPlane(g Gomega, ctx context.Context) *unstructured.U
 	return object
 }
 
-// patchControlPlane changes the spec of the control plane, as kubectl patch --type=merge does.
+// patchControlPlane changes the spec of the control plane with kubectl patch --type=merge.
 func (c *cluster) patchControlPlane(ctx context.Context, spec string) {
 	GinkgoHelper()
 	object := c.anyControlPlane(Default, ctx)
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "patch", strings.ToLower(object.GetKind()), object.GetName(), "--type=merge", `--patch={"spec":`+spec+`}`)
 }
 
-// admitsChanges waits until the manager's webhooks answer: a manager that was killed runs again before it serves them.
+// admitsChanges waits until the manager's webhooks answer: a restarted manager is running before it
+// serves them.
 func (c *cluster) admitsChanges(ctx context.Context) {
 	GinkgoHelper()
 	change := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"e2e.foo/admits":""}}}`))
@@ -88,7 +91,7 @@ func (c *cluster) upgradeControlPlane(ctx context.Context, version string) {
 	c.patchControlPlane(ctx, fmt.Sprintf(`{"version":%q}`, version))
 }
 
-// rolloutNow asks for the replacement of all Machines that there are.
+// rolloutNow requests the replacement of all existing Machines.
 func (c *cluster) rolloutNow(ctx context.Context) {
 	GinkgoHelper()
 	c.patchControlPlane(ctx, fmt.Sprintf(`{"rollout":{"after":%q}}`, time.Now().UTC().Format(time.RFC3339)))
@@ -98,7 +101,7 @@ func (c *cluster) rolloutNow(ctx context.Context) {
 func (c *cluster) replaced(ctx context.Context, old sets.Set[types.UID]) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
-		g.Expect(uidsOf(c.controlPlaneMachines(g, ctx)).Intersection(old)).To(BeEmpty(), "Machines that are due are still there")
+		g.Expect(uidsOf(c.controlPlaneMachines(g, ctx)).Intersection(old)).To(BeEmpty(), "Machines that should be replaced still exist")
 	}).WithContext(ctx).WithTimeout(rolledOut).Should(Succeed())
 }
 
@@ -110,7 +113,7 @@ func (c *cluster) controlPlaneMachines(g Gomega, ctx context.Context) []clusterv
 	return list.Items
 }
 
-// uidsOf returns what tells Machines apart, even those of the same name.
+// uidsOf returns the UIDs of Machines, which differ even for Machines with the same name.
 func uidsOf(machines []clusterv1.Machine) sets.Set[types.UID] {
 	uids := sets.New[types.UID]()
 	for _, machine := range machines {
@@ -119,8 +122,9 @@ func uidsOf(machines []clusterv1.Machine) sets.Set[types.UID] {
 	return uids
 }
 
-// settled waits until the control plane, of whatever kind, has that many Machines of that version, each up to date and
-// available, in balance over the zones, and each with a Node and an etcd member, and nothing else. It returns its Nodes.
+// settled waits until the control plane, of any kind, has exactly that many Machines of that
+// version, each up to date and available, balanced over the zones, and each with a Node and an etcd
+// member. It returns the Nodes.
 func (c *cluster) settled(ctx context.Context, replicas int, version string) []corev1.Node {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -144,7 +148,8 @@ func (c *cluster) settled(ctx context.Context, replicas int, version string) []c
 	return nodes
 }
 
-// expectSettledStatus expects the fields that the contract has for every kind of control plane.
+// expectSettledStatus checks the status fields that the contract defines for every kind of control
+// plane.
 func (c *cluster) expectSettledStatus(g Gomega, ctx context.Context, replicas int, version string) {
 	object := c.anyControlPlane(g, ctx)
 	for _, field := range []string{"replicas", "readyReplicas", "availableReplicas", "upToDateReplicas"} {
@@ -160,7 +165,8 @@ func (c *cluster) expectSettledStatus(g Gomega, ctx context.Context, replicas in
 	g.Expect(oldest).To(Equal(version), "status.version")
 }
 
-// expectBalanced expects that no zone for control planes has two Machines more than another.
+// expectBalanced expects that the numbers of Machines in the control plane zones differ by at most
+// one.
 func (c *cluster) expectBalanced(g Gomega, ctx context.Context, machines []clusterv1.Machine) {
 	var now clusterv1.Cluster
 	g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
@@ -183,7 +189,8 @@ func failureDomainsOf(machines []clusterv1.Machine) map[string]int {
 	return found
 }
 
-// failureDomainsOfInstances counts the instances of the control plane that the cloud has in each zone.
+// failureDomainsOfInstances counts the instances of the control plane that the cloud has in each
+// zone.
 func (c *cluster) failureDomainsOfInstances(g Gomega, ctx context.Context) map[string]int {
 	zones := map[string]string{}
 	for _, one := range foocloud[[]instance](ctx, c.management, "instances") {
@@ -218,19 +225,20 @@ func (c *cluster) instanceOf(ctx context.Context, node corev1.Node) string {
 	return ""
 }
 
-// withoutDNSPods leaves no Pod that has to be evicted when a machine goes: each costs the deletion 20 s, after which
-// Cluster API looks again, and more when the machine is dead. Other stories evict Pods.
+// withoutDNSPods removes the Pods that have to be evicted when a machine is deleted: each delays
+// the deletion by 20 s, until Cluster API checks again, and by more if the machine is dead. Other
+// stories test evictions.
 func (c *cluster) withoutDNSPods(ctx context.Context) {
 	GinkgoHelper()
-	// kubeadm makes the Deployment last, when the cluster may be available already.
+	// kubeadm creates the Deployment last, possibly after the cluster became available.
 	Eventually(func(g Gomega) {
 		scaled := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "--namespace=kube-system", "scale", "deployment", "coredns", "--replicas=0"))
 		g.Expect(scaled.code).To(BeZero(), scaled.stderr)
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// healthChecked lets Cluster API find the Machines of the control plane whose instances are not what they should be, from
-// now on to the end of the story.
+// healthChecked makes Cluster API detect Machines of the control plane with broken instances until
+// the end of the story.
 func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.MachineHealthCheckChecks)) {
 	GinkgoHelper()
 	check := &clusterv1.MachineHealthCheck{
@@ -240,7 +248,7 @@ func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.
 			Selector:    metav1.LabelSelector{MatchLabels: map[string]string{clusterv1.MachineControlPlaneLabel: ""}},
 			Checks: clusterv1.MachineHealthCheckChecks{
 				UnhealthyMachineConditions: []clusterv1.UnhealthyMachineCondition{{
-					// Longer than a new Machine needs to get its instance, also on a busy machine.
+					// Longer than a new Machine needs to get its instance, even on a busy machine.
 					Type: clusterv1.InfrastructureReadyCondition, Status: metav1.ConditionFalse, TimeoutSeconds: ptr.To[int32](30),
 				}},
 			},
@@ -252,19 +260,20 @@ func (c *cluster) healthChecked(ctx context.Context, changes ...func(*clusterv1.
 	Expect(c.Create(ctx, check)).To(Succeed())
 	Eventually(func(g Gomega) {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(check), check)).To(Succeed())
-		g.Expect(check.OwnerReferences).NotTo(BeEmpty(), "a move takes only what belongs to the Cluster")
-	}).WithContext(ctx).Should(Succeed(), "Cluster API does not look at the MachineHealthCheck")
+		g.Expect(check.OwnerReferences).NotTo(BeEmpty(), "a move includes only what belongs to the Cluster")
+	}).WithContext(ctx).Should(Succeed(), "Cluster API does not reconcile the MachineHealthCheck")
 	DeferCleanup(func(ctx SpecContext) {
 		Expect(client.IgnoreNotFound(c.Delete(ctx, check))).To(Succeed(), "it may have moved away")
 		Eventually(ctx, c.gone(check)).Should(BeTrue(), "the MachineHealthCheck is not gone")
 	}, NodeTimeout(soon))
 }
 
-// shortestNodeStartup is the least that Cluster API allows a MachineHealthCheck to wait for a Machine's Node.
+// shortestNodeStartup is the minimum time that Cluster API allows a MachineHealthCheck to wait for
+// a Machine's Node.
 const shortestNodeStartup = 30 * time.Second
 
-// impatient has a MachineHealthCheck wait no longer for Nodes than it must. Only where no Machine joins meanwhile: on a busy
-// machine that can take as long.
+// impatient makes a MachineHealthCheck wait as briefly as possible for Nodes. Use it only if no
+// Machine joins meanwhile: on a busy machine, joining can take as long.
 func impatient(checks *clusterv1.MachineHealthCheckChecks) {
 	checks.NodeStartupTimeoutSeconds = ptr.To(int32(shortestNodeStartup.Seconds()))
 }

@@ -19,14 +19,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
-// allGone is how long a cluster may take to disappear when all its objects are deleted at once.
+// allGone is how long the deletion may take when all objects of a cluster are deleted at once.
 const allGone = time.Minute
 
-// allKinds are the kinds of all objects that a cluster has in its namespace.
+// allKinds are the kinds of all objects of a cluster in its namespace.
 const allKinds = kinds + ",machinedeployments,machinesets,foomachinetemplates,kubeadmconfigtemplates,secrets"
 
-// Cluster API wants the Cluster deleted, which deletes the rest in the right order. Users delete what they applied all the same,
-// so each object must wait by itself until nothing needs it any more.
+// Cluster API expects users to delete only the Cluster, which deletes the rest in the right order.
+// Users delete what they applied anyway, so each object must wait until nothing needs it any more.
 var _ = Describe("A cluster all of whose objects are deleted at once", Label("resilience"), func() {
 	DescribeTable("is gone within a minute, and nothing of it is left in the cloud",
 		func(ctx SpecContext, name string, inOrder func([]*unstructured.Unstructured) []*unstructured.Unstructured) {
@@ -52,9 +52,9 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 			}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed())
 			Expect(took()).To(BeNumerically("<=", allGone))
 		},
-		Entry("when they are deleted as they were applied, the infrastructure first", NodeTimeout(2*clusterUp+clusterGone), "in-order",
+		Entry("when they are deleted in the order in which they were applied, the infrastructure first", NodeTimeout(2*clusterUp+clusterGone), "in-order",
 			func(objects []*unstructured.Unstructured) []*unstructured.Unstructured { return objects }),
-		Entry("when they are deleted from the last to the first", Label("slow"), NodeTimeout(2*clusterUp+clusterGone), "reversed",
+		Entry("when they are deleted in reverse order", Label("slow"), NodeTimeout(2*clusterUp+clusterGone), "reversed",
 			func(objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 				slices.Reverse(objects)
 				return objects
@@ -85,7 +85,8 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 	}, NodeTimeout(2*clusterUp+clusterGone))
 })
 
-// timed returns a function that says how long ago it was called, without the time for which the machine is to blame.
+// timed returns a function that returns the time since the call, without delays caused by the
+// machine.
 func timed(ctx context.Context) func() time.Duration {
 	watch, began := stopwatch.Start(ctx), time.Now()
 	return func() time.Duration {

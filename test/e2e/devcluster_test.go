@@ -27,8 +27,9 @@ import (
 //go:embed testdata/devcluster.yaml
 var devCluster string
 
-// Everything of this infrastructure is fake, and none of it is Foo's: a FooControlPlane needs nothing but what Cluster API's
-// contracts promise, and a kubeadm that is as far from a real one as can be.
+// Everything in this infrastructure is fake and none of it is Foo's. This shows that a
+// FooControlPlane needs only what Cluster API's contracts promise, even with a kubeadm that has
+// little in common with the real one.
 var _ = Describe("A FooControlPlane on Cluster API's in-memory infrastructure", Ordered, Label("control-plane", "in-memory"), func() {
 	const namespace = "in-memory"
 	var c *cluster
@@ -56,7 +57,8 @@ var _ = Describe("A FooControlPlane on Cluster API's in-memory infrastructure", 
 	}, NodeTimeout(clusterUp))
 })
 
-// startInMemoryProvider starts Cluster API's in-memory provider, which runs until the story has deleted its clusters.
+// startInMemoryProvider starts Cluster API's in-memory provider, which runs until the story has
+// deleted its clusters.
 func (m *management) startInMemoryProvider(ctx context.Context) {
 	GinkgoHelper()
 	Expect(inmemory.InstallCRDs(ctx, m.Client, filepath.Join(bin, "../hack/tools"))).To(Succeed())
@@ -66,7 +68,7 @@ func (m *management) startInMemoryProvider(ctx context.Context) {
 	cmd.Env = append(cmd.Env, inmemory.Variable)
 	provider := start(cmd)
 	DeferCleanup(func(ctx SpecContext) {
-		Expect(provider.interrupt(ctx)).To(BeZero(), "the in-memory provider did not end well: %s", provider.said.Contents())
+		Expect(provider.interrupt(ctx)).To(BeZero(), "the in-memory provider failed: %s", provider.said.Contents())
 	}, NodeTimeout(clusterGone))
 	Eventually(func(g Gomega) {
 		response, err := http.Get(ready)
@@ -76,7 +78,8 @@ func (m *management) startInMemoryProvider(ctx context.Context) {
 	}).WithContext(ctx).Should(Succeed(), "the in-memory provider has not come up")
 }
 
-// fakeSettled waits until the control plane has that many Machines of that version, healthy and available, and nothing else.
+// fakeSettled waits until the control plane has exactly that many Machines of that version, all
+// healthy and available.
 func (c *cluster) fakeSettled(ctx context.Context, replicas int32, version string) {
 	GinkgoHelper()
 	c.controlPlaneReady(ctx, replicas)

@@ -16,20 +16,21 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 )
 
-// How much of what a failed story has left is shown.
+// How many lines of a failed story's logs are shown.
 const (
 	tailBytes  = 6 << 10
 	shownLines = 60
 )
 
-// kinds are what a story's namespace holds.
+// kinds are the kinds of objects in a story's namespace.
 const kinds = "clusters,fooclusters,foocontrolplanes,kubeadmcontrolplanes,machinehealthchecks,machinepools,foomachinepools,machines,foomachines,kubeadmconfigs"
 
 // conditions shows each object with its conditions, one per line.
 const conditions = `{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\n"}` +
 	`{range .status.conditions[*]}{"    "}{.type}={.status} {.reason}: {.message}{"\n"}{end}{end}`
 
-// dump adds to the report what helps to find out why a story has failed. It fails nothing itself.
+// dump adds information to the report that helps to find out why a story failed. It never fails
+// itself.
 func (m *management) dump(ctx context.Context) {
 	show := func(title string, text string) {
 		AddReportEntry(title, ReportEntryVisibilityFailureOrVerbose, "\n"+text)
@@ -47,7 +48,7 @@ func (m *management) dump(ctx context.Context) {
 		show("kubelet of "+id, lastLines(m.said(ctx, "foocloud", "logs", id, "--kubelet"), shownLines))
 		show("containerd of "+id, tail(filepath.Join(m.state, "cloud", "instances", id, "private", "log", "containerd.log")))
 	}
-	logs, _ := filepath.Glob(filepath.Join(m.env["FOO_LOG_DIR"], "*.log")) // the pattern is right
+	logs, _ := filepath.Glob(filepath.Join(m.env["FOO_LOG_DIR"], "*.log")) // the pattern is valid
 	for _, log := range logs {
 		show(log, tail(log))
 	}
@@ -58,7 +59,7 @@ func (m *management) dump(ctx context.Context) {
 	}
 }
 
-// said returns what a program prints, whether or not it succeeds.
+// said returns the output of a program, whether or not it succeeds.
 func (m *management) said(ctx context.Context, program string, args ...string) string {
 	cmd := command(ctx, program, args...)
 	cmd.Env = append(cmd.Env, m.cloudEnv()...)

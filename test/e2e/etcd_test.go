@@ -26,14 +26,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// etcdAnswers is how long one try to ask an etcd may take.
+// etcdAnswers is how long one attempt to query an etcd may take.
 const etcdAnswers = 20 * time.Second
 
-// forwarded is what kubectl says when it forwards a port.
+// forwarded matches kubectl's output when it forwards a port.
 var forwarded = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:[0-9]+) -> 2379`)
 
-// healthyMembers asks each etcd of the cluster by itself, over a port-forward to its pod, and returns the names of the
-// voting members that all of them agree on. Each must answer a linearizable read.
+// healthyMembers queries each etcd of the cluster separately, over a port-forward to its pod, and
+// returns the names of the voting members that all of them agree on. Each must answer a
+// linearizable read.
 func (c *cluster) healthyMembers(ctx context.Context, nodes []corev1.Node) []string {
 	GinkgoHelper()
 	config := c.etcdTLS(ctx)
@@ -71,7 +72,7 @@ func (c *cluster) membersSeenBy(ctx context.Context, pod string, config *tls.Con
 	return names
 }
 
-// etcdLeader returns the Node whose etcd leads the others.
+// etcdLeader returns the Node with the etcd leader.
 func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.Node {
 	GinkgoHelper()
 	config := c.etcdTLS(ctx)
@@ -90,12 +91,12 @@ func (c *cluster) etcdLeader(ctx context.Context, nodes []corev1.Node) corev1.No
 			}
 		}
 		return leader.Name
-	}).WithContext(ctx).WithTimeout(2*soon).ShouldNot(BeEmpty(), "no etcd says that it leads")
+	}).WithContext(ctx).WithTimeout(2*soon).ShouldNot(BeEmpty(), "no etcd reports that it is the leader")
 	return leader
 }
 
-// askEtcd asks the etcd of a pod over a port-forward, and over another one if it can not answer: one that was killed a moment
-// ago is not told of yet, and a port-forward to it ends.
+// askEtcd queries the etcd of a pod over a port-forward, and over a new one if that fails: kubectl
+// may not know yet that an etcd was just killed, and the port-forward to it breaks.
 func (c *cluster) askEtcd(ctx context.Context, pod string, config *tls.Config, ask func(context.Context, Gomega, *clientv3.Client)) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -112,7 +113,8 @@ func (c *cluster) askEtcd(ctx context.Context, pod string, config *tls.Config, a
 	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the etcd of %s does not answer", pod)
 }
 
-// etcdTLS returns a client certificate signed by the etcd CA, whose secret is part of the control plane contract.
+// etcdTLS returns a client certificate signed by the etcd CA, whose Secret is part of the control
+// plane contract.
 func (c *cluster) etcdTLS(ctx context.Context) *tls.Config {
 	GinkgoHelper()
 	var secret corev1.Secret

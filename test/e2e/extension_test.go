@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// addon is what an add-on is, as a user writes it: a ConfigMap beside the Cluster.
+// addon is an add-on as a user writes it: a ConfigMap in the namespace of the Cluster.
 const addon = `
 apiVersion: v1
 kind: ConfigMap
@@ -39,8 +39,8 @@ metadata: {name: from-addon, namespace: kube-public}
 data: {for: %q}
 `
 
-// One cluster lives through all of these stories with all hooks on. Cluster API calls them; the test only looks on, and makes
-// what they wait for happen.
+// One cluster with all hooks enabled is used for all of these stories. Cluster API calls the hooks;
+// the test only watches, and fulfils what they wait for.
 var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension"), func() {
 	const namespace = "hooks"
 	var c *cluster
@@ -61,15 +61,15 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		called = c.watchHooks(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("is not made while the quota has no room for it", Label("contract:lifecycle-hooks.before-cluster-create"), func(ctx SpecContext) {
+	It("is not created while the quota has no room for it", Label("contract:lifecycle-hooks.before-cluster-create"), func(ctx SpecContext) {
 		c.held(ctx, "BeforeClusterCreate", Equal("waiting for room in the quota: CPUs: wants 1002, 0 of 200 used, 0 reserved for other Clusters"))
 		Consistently(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeFalse()) }).
-			WithContext(ctx).Should(Succeed(), "objects were made while the hook held")
+			WithContext(ctx).Should(Succeed(), "objects were created while the hook blocked")
 		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables/0","value":{"name":"controlPlaneInstanceType","value":"small"}}]`)
 		c.let(ctx, "BeforeClusterCreate")
 		c.available(ctx)
 		for _, machine := range c.controlPlaneFooMachines(Default, ctx) {
-			Expect(machine.Spec.InstanceType).To(Equal("small"), "what the extension has patched")
+			Expect(machine.Spec.InstanceType).To(Equal("small"), "patched by the extension")
 		}
 	}, NodeTimeout(2*clusterUp))
 
@@ -80,7 +80,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(clusterUp))
 
-	It("is upgraded only when its etcd is in safety, also if the extension dies while it waits", Label(
+	It("is upgraded only after its etcd was saved, even if the extension dies while it waits", Label(
 		"contract:lifecycle-hooks.before-cluster-upgrade", "contract:lifecycle-hooks.before-control-plane-upgrade"), func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "before-the-upgrade", "--from-literal=kept=yes")
 		Expect(os.WriteFile(filepath.Join(suiteDir, "no-folder"), nil, 0o600)).To(Succeed())
@@ -91,7 +91,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.held(ctx, "BeforeControlPlaneUpgrade", ContainSubstring("no-folder"))
 		c.kill("runtime-extension")
 		Consistently(func(g Gomega) { g.Expect(c.controlPlane(g, ctx).Spec.Version).To(Equal(previousVersion)) }).
-			WithContext(ctx).Should(Succeed(), "the control plane is upgraded while the hook holds")
+			WithContext(ctx).Should(Succeed(), "the control plane is upgraded while the hook blocks")
 		c.setHooks(ctx, allHooks(store))
 		c.let(ctx, "BeforeControlPlaneUpgrade")
 		c.on(ctx, "create", "configmap", "after-the-snapshot", "--from-literal=kept=no")
@@ -106,21 +106,21 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		Eventually(called).WithContext(ctx).Should(Equal([]string{
 			"BeforeClusterCreate", "AfterControlPlaneInitialized", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
 			"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade",
-		}), "hooks in the order in which Cluster API has called them")
+		}), "hooks in the order in which Cluster API called them")
 		Expect(c.job(Default, ctx, "AfterClusterUpgrade").Data["report"]).NotTo(BeEmpty(), "the result of the checks")
 		for _, node := range c.nodesReady(ctx, 1, 1) {
 			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
 		}
 	}, NodeTimeout(2*rolledOut))
 
-	It("has a snapshot of the time before the upgrade, which restores into a working etcd", func(ctx SpecContext) {
+	It("has a snapshot from before the upgrade that restores into a working etcd", func(ctx SpecContext) {
 		keys := restore(ctx, snapshotFile(store, previousVersion))
 		Expect(keys).To(HaveKey("/registry/configmaps/default/before-the-upgrade"))
 		Expect(keys).NotTo(HaveKey("/registry/configmaps/default/after-the-snapshot"))
 		Expect(keys).To(HaveKey("/registry/namespaces/kube-system"))
 	}, NodeTimeout(clusterUp))
 
-	It("is deleted only when what it has in a cloud is gone", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
+	It("is deleted only after its cloud resources are gone", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
 		service := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "public", Finalizers: []string{"e2e.foo/load-balancer"}},
 			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}},
@@ -128,7 +128,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		Expect(c.workload.Create(ctx, service)).To(Succeed())
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name, "--wait=false")
 		c.held(ctx, "BeforeClusterDelete", ContainSubstring("default/public"))
-		Expect(c.nodesReady(ctx, 1, 1)).To(HaveLen(2), "the cluster is taken apart while the hook holds")
+		Expect(c.nodesReady(ctx, 1, 1)).To(HaveLen(2), "the cluster is being deleted while the hook blocks")
 		patch := client.MergeFrom(service.DeepCopy())
 		service.Finalizers = nil
 		Expect(c.workload.Patch(ctx, service, patch)).To(Succeed())
@@ -137,9 +137,10 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 	}, NodeTimeout(2*clusterUp))
 })
 
-// What a cluster waits for in these stories never comes; that the registration is changed lets it go.
+// What a cluster waits for in these stories never happens; only changing the registration unblocks
+// it.
 var _ = Describe("The registration of the runtime extension", Label("extension", "contract:runtime-extension.extensionconfig"), func() {
-	It("is for some namespaces only, taken back and given again while clusters wait", func(ctx SpecContext) {
+	It("can be limited to some namespaces, removed and restored while clusters wait", func(ctx SpecContext) {
 		const namespace = "registered"
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
@@ -154,23 +155,23 @@ var _ = Describe("The registration of the runtime extension", Label("extension",
 		}
 		made := func(c *cluster) {
 			Eventually(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeTrue()) }).
-				WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook still holds Cluster %s", c.key)
+				WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook still blocks Cluster %s", c.key)
 		}
 
-		By("leaving out the namespace")
+		By("excluding the namespace")
 		first := waiting("left-out")
 		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{"matchLabels":{"kubernetes.io/metadata.name":"another"}}}]`)
 		made(first)
 		m.patchRegistration(ctx, `[{"op":"replace","path":"/spec/namespaceSelector","value":{}}]`)
 
-		By("taking back the registration")
+		By("removing the registration")
 		second := waiting("taken-back")
 		registration := &unstructured.Unstructured{}
 		Expect(json.Unmarshal([]byte(m.kubectl(ctx, "get", "extensionconfig", "foo", "--output=json")), &registration.Object)).To(Succeed())
 		m.kubectl(ctx, "delete", "extensionconfig", "foo")
 		made(second)
 
-		By("giving it again")
+		By("restoring it")
 		again := &unstructured.Unstructured{Object: map[string]any{"spec": registration.Object["spec"]}}
 		again.SetGroupVersionKind(registration.GroupVersionKind())
 		again.SetName(registration.GetName())
@@ -184,7 +185,8 @@ var _ = Describe("The registration of the runtime extension", Label("extension",
 	}, NodeTimeout(3*clusterUp))
 })
 
-// newExtensionCluster makes a cluster of the ClusterClass whose variables, patches and upgrade plans the extension has.
+// newExtensionCluster creates a cluster of the ClusterClass whose variables, patches and upgrade
+// plans come from the extension.
 func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectKey, want flavor) *cluster {
 	GinkgoHelper()
 	class := command(ctx, "tools/clusterctl", "generate", "yaml", "--from="+filepath.Join(bin, "release/infrastructure-foo/v0.1.1/clusterclass-foo-extension.yaml"))
@@ -204,7 +206,7 @@ func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectK
 	return &cluster{management: m, key: key, kubeconfig: filepath.Join(suiteDir, key.Namespace+"-"+key.Name+".kubeconfig")}
 }
 
-// allHooks are settings that turn on all that the hooks do.
+// allHooks are settings that enable everything that the hooks can do.
 func allHooks(store string) map[string]string {
 	return map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
@@ -220,14 +222,15 @@ func (m *management) setHooks(ctx context.Context, settings map[string]string) {
 	m.patchRegistration(ctx, string(patch))
 }
 
-// patchRegistration changes the ExtensionConfig with a JSON patch, and waits until Cluster API has seen that.
+// patchRegistration changes the ExtensionConfig with a JSON patch, and waits until Cluster API has
+// seen the change.
 func (m *management) patchRegistration(ctx context.Context, patch string) {
 	GinkgoHelper()
 	m.kubectl(ctx, "patch", "extensionconfig", "foo", "--type=json", "--patch="+patch)
 	m.registered(ctx)
 }
 
-// registered waits until Cluster API calls the extension as its ExtensionConfig now says.
+// registered waits until Cluster API calls the extension as configured in its ExtensionConfig.
 func (m *management) registered(ctx context.Context) {
 	GinkgoHelper()
 	const seen = "{.metadata.generation} {.status.conditions[?(@.type=='Discovered')].observedGeneration} {.status.conditions[?(@.type=='Discovered')].status}"
@@ -235,10 +238,10 @@ func (m *management) registered(ctx context.Context) {
 		return strings.Fields(m.kubectl(ctx, "get", "extensionconfig", "foo", "--output=jsonpath="+seen))
 	}).WithContext(ctx).Should(Satisfy(func(words []string) bool {
 		return len(words) == 3 && words[0] == words[1] && words[2] == "True"
-	}), "the registration is not taken in")
+	}), "the registration has no effect")
 }
 
-// addon makes an add-on for the versions of a range.
+// addon creates an add-on for a range of versions.
 func (m *management) addon(ctx context.Context, namespace, name, versions, value string) {
 	GinkgoHelper()
 	Expect(m.Create(ctx, &corev1.ConfigMap{
@@ -250,7 +253,7 @@ func (m *management) addon(ctx context.Context, namespace, name, versions, value
 	})).To(Succeed())
 }
 
-// now returns the Cluster as it is.
+// now returns the current Cluster.
 func (c *cluster) now(g Gomega, ctx context.Context) *clusterv1.Cluster {
 	var now clusterv1.Cluster
 	g.Expect(c.Get(ctx, c.key, &now)).To(Succeed())
@@ -267,15 +270,16 @@ func (c *cluster) job(g Gomega, ctx context.Context, hook string) corev1.ConfigM
 	return list.Items[0]
 }
 
-// held waits until a hook holds the cluster with a message, which a condition of the Cluster shows too.
+// held waits until a hook blocks the cluster with a message that also appears in a condition of the
+// Cluster.
 func (c *cluster) held(ctx context.Context, hook string, message types.GomegaMatcher) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		job := c.job(g, ctx, hook)
 		g.Expect(job.Data["state"]).To(Equal("Waiting"))
 		g.Expect(job.Data["message"]).To(message)
-		g.Expect(c.conditionMessages(g, ctx)).To(ContainElement(ContainSubstring(job.Data["message"])), "no condition of the Cluster says it")
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook %s does not hold the cluster", hook)
+		g.Expect(c.conditionMessages(g, ctx)).To(ContainElement(ContainSubstring(job.Data["message"])), "no condition of the Cluster contains it")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook %s does not block the cluster", hook)
 }
 
 func (c *cluster) conditionMessages(g Gomega, ctx context.Context) []string {
@@ -300,7 +304,7 @@ func (c *cluster) letWithin(ctx context.Context, hook string, timeout time.Durat
 	}).WithContext(ctx).WithTimeout(timeout).Should(Succeed())
 }
 
-// watchHooks returns a function that says which hooks were called, in this order.
+// watchHooks returns a function that returns the called hooks in order.
 func (c *cluster) watchHooks(ctx context.Context) func() []string {
 	var mu sync.Mutex
 	var order []string
@@ -326,7 +330,7 @@ func (c *cluster) watchHooks(ctx context.Context) func() []string {
 	}
 }
 
-// restore restores a snapshot, as an administrator does, starts etcd on it, and returns all keys.
+// restore restores a snapshot like an administrator, starts etcd on it, and returns all keys.
 func restore(ctx context.Context, file string) sets.Set[string] {
 	GinkgoHelper()
 	dir := filepath.Join(GinkgoT().TempDir(), "data")
@@ -354,7 +358,7 @@ func restore(ctx context.Context, file string) sets.Set[string] {
 	return keys
 }
 
-// snapshotFile returns the snapshot that was taken of a version.
+// snapshotFile returns the snapshot of a version.
 func snapshotFile(store, version string) string {
 	GinkgoHelper()
 	files, err := filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))

@@ -24,13 +24,14 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// Instance types between which the pool rolls out.
+// Instance types that the pool switches between.
 const (
 	smallType  = "small"
 	mediumType = "medium"
 )
 
-// joinTime is how long a Node may take to join before its instance is replaced: many times as long as it needs.
+// joinTime is how long a Node may take to join before its instance is replaced: many times longer
+// than it needs.
 const joinTime = 3 * time.Minute
 
 var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label("machinepool"), func() {
@@ -50,7 +51,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 
 	AfterEach(func(ctx SpecContext) { c.healAll(ctx) }, NodeTimeout(soon))
 
-	It("stalls without capacity, keeps what works, and goes on", func(ctx SpecContext) {
+	It("stalls without capacity, keeps working instances, and then continues", func(ctx SpecContext) {
 		c.fault(ctx, "full", "--kind=Stockout", "--pool="+c.poolName())
 		before := workersOf(c.nodesReady(ctx, 1, workers))
 		c.rollOut(ctx)
@@ -61,7 +62,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("replaces an instance that is lost", func(ctx SpecContext) {
+	It("replaces a lost instance", func(ctx SpecContext) {
 		c.rollOut(ctx)
 		c.poolSays(ctx, infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		c.fault(ctx, "lost", "--kind=LostInstance", "--pool="+c.poolName(), "--count=1")
@@ -78,7 +79,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("drains what the cloud takes back from a pool that is sized elsewhere while its rollout is paused", Label("slow"), func(ctx SpecContext) {
+	It("drains an instance that the cloud reclaims from a pool that is sized elsewhere while its rollout is paused", Label("slow"), func(ctx SpecContext) {
 		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
 		c.rolledOut(ctx, workers)
 		c.sizedElsewhere(ctx)
@@ -92,12 +93,12 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(4*clusterUp))
 
-	It("stalls when nothing boots, says so, and goes on", Label("slow"), func(ctx SpecContext) {
+	It("stalls and reports it when nothing boots, and then continues", Label("slow"), func(ctx SpecContext) {
 		c.fault(ctx, "broken", "--kind=BootFailure", "--pool="+c.poolName())
 		c.rollOut(ctx)
 		message := c.poolSays(ctx, infrav1.FooMachinePoolStalledCondition, metav1.ConditionTrue, infrav1.FooMachinePoolNodesDoNotJoinReason)
 		Expect(message).To(ContainSubstring("did not boot (fault rule broken)"))
-		Expect(c.strikes(ctx, "broken")).To(BeNumerically("<=", 4), "it does not try without end")
+		Expect(c.strikes(ctx, "broken")).To(BeNumerically("<=", 4), "it does not retry endlessly")
 		c.nodesUsable(ctx, workers)
 		c.heal(ctx, "broken")
 		c.rolledOut(ctx, workers)
@@ -107,7 +108,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.fault(ctx, "slow", "--kind=SlowBoot", "--delay=8s", "--pool="+c.poolName())
 		c.rollOut(ctx)
 		c.rolledOut(ctx, workers)
-		Expect(c.strikes(ctx, "slow")).To(Equal(workers), "none was given up")
+		Expect(c.strikes(ctx, "slow")).To(Equal(workers), "no instance was given up")
 	}, NodeTimeout(2*clusterUp))
 
 	It("replaces an instance that stops", Label("slow"), func(ctx SpecContext) {
@@ -118,7 +119,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		Expect(c.strikes(ctx, "stopped")).To(Equal(1))
 	}, NodeTimeout(2*clusterUp))
 
-	It("ends in the zones that are left while one is out", Label("slow"), func(ctx SpecContext) {
+	It("completes in the remaining zones while one is out", Label("slow"), func(ctx SpecContext) {
 		zone := c.workerZone(ctx)
 		c.rollOut(ctx)
 		c.fault(ctx, "outage", "--kind=ZoneOutage", "--zone="+zone)
@@ -130,18 +131,18 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.nodesUsable(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("says that the cloud throttles, and goes on", Label("slow"), func(ctx SpecContext) {
+	It("reports that the cloud throttles, and then continues", Label("slow"), func(ctx SpecContext) {
 		c.fault(ctx, "busy", "--kind=Throttling", "--retry-after=2s")
 		c.rollOut(ctx)
 		c.poolSays(ctx, infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudThrottledReason)
 		c.poolSays(ctx, infrav1.FooMachinePoolStalledCondition, metav1.ConditionUnknown, infrav1.CloudThrottledReason)
 		struck := c.strikes(ctx, "busy")
-		Expect(struck).To(BeNumerically("<", 60), "the manager leaves the cloud alone as it is told")
+		Expect(struck).To(BeNumerically("<", 60), "the manager respects the throttling")
 		c.heal(ctx, "busy")
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("says that the cloud does not work, and goes on", Label("slow"), func(ctx SpecContext) {
+	It("reports that the cloud does not work, and then continues", Label("slow"), func(ctx SpecContext) {
 		c.fault(ctx, "down", "--kind=ServerError", "--status=502")
 		c.rollOut(ctx)
 		c.poolSays(ctx, infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.CloudUnavailableReason)
@@ -155,7 +156,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		Expect(c.strikes(ctx, "slow")).To(BeNumerically(">", 0))
 	}, NodeTimeout(2*clusterUp))
 
-	It("drains what the cloud takes back before it does", Label("slow"), func(ctx SpecContext) {
+	It("drains an instance before the cloud reclaims it", Label("slow"), func(ctx SpecContext) {
 		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
 		c.rolledOut(ctx, workers)
 		for _, node := range workersOf(c.nodesReady(ctx, 1, workers)) {
@@ -165,7 +166,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("comes back with all it knew after an outage of the control plane's zone", Label("slow"), func(ctx SpecContext) {
+	It("comes back with all its data after an outage of the control plane's zone", Label("slow"), func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "kept")
 		for zone := range c.failureDomainsOfInstances(Default, ctx) {
 			c.fault(ctx, "outage", "--kind=ZoneOutage", "--zone="+zone, "--after-outage=StartAgain")
@@ -182,7 +183,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("comes back with all it knew when the control plane's machine is switched off and on", func(ctx SpecContext) {
+	It("comes back with all its data when the control plane's machine is switched off and on", func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "kept-too")
 		id := c.controlPlaneFooMachines(Default, ctx)[0].Status.InstanceID
 		c.foocloud(ctx, "instance", "stop", id)
@@ -200,7 +201,8 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 	}, NodeTimeout(clusterGone+soon))
 })
 
-// patientPool changes the template so that a Node has time to join on a busy machine, and the pool gives up after two that fail.
+// patientPool gives Nodes time to join on a busy machine, and makes the pool stall after two
+// failures.
 func patientPool(object *unstructured.Unstructured) {
 	GinkgoHelper()
 	if object.GetKind() == "FooMachinePool" {
@@ -210,16 +212,16 @@ func patientPool(object *unstructured.Unstructured) {
 	}
 }
 
-// rule is what `foocloud faults list` says, as far as the stories ask.
+// rule holds the fields of `foocloud faults list` that the stories need.
 type rule struct {
 	Name    string `json:"name"`
 	Strikes int    `json:"strikes"`
 }
 
-// poolName is what the cloud calls the pool.
+// poolName is the name of the pool in the cloud.
 func (c *cluster) poolName() string { return c.key.Namespace + "." + c.key.Name + "-workers" }
 
-// fault adds a rule for faults of the cloud.
+// fault adds a fault rule to the cloud.
 func (c *cluster) fault(ctx context.Context, name string, args ...string) {
 	GinkgoHelper()
 	c.faults(ctx, append([]string{"add", name}, args...)...)
@@ -239,7 +241,7 @@ func (c *cluster) healAll(ctx context.Context) {
 	}
 }
 
-// keeps waits until the API server answers again and has a ConfigMap that was made before.
+// keeps waits until the API server answers again and has a ConfigMap that was created before.
 func (c *cluster) keeps(ctx context.Context, name string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -260,8 +262,8 @@ func (c *cluster) foocloud(ctx context.Context, args ...string) {
 	output(cmd)
 }
 
-// reclaim has the cloud take an interruptible instance of the pool back, and returns it once it is gone, which must be before
-// the cloud would have ended it: it is deleted with its Machine.
+// reclaim makes the cloud reclaim an interruptible instance of the pool, and returns the instance
+// once it is gone. It must be deleted with its Machine before the cloud would have stopped it.
 func (c *cluster) reclaim(ctx context.Context) instance {
 	GinkgoHelper()
 	before := c.poolInstances(ctx)
@@ -272,12 +274,13 @@ func (c *cluster) reclaim(ctx context.Context) instance {
 		index = slices.IndexFunc(before, func(old instance) bool {
 			return !slices.ContainsFunc(now, func(i instance) bool { return i.ID == old.ID })
 		})
-		g.Expect(index).To(BeNumerically(">=", 0), "all instances are still there")
+		g.Expect(index).To(BeNumerically(">=", 0), "all instances still exist")
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 	return before[index]
 }
 
-// sizedElsewhere lets the MachinePool follow the size that the pool has in the cloud, until the rollout is resumed.
+// sizedElsewhere makes the MachinePool follow the size of the pool in the cloud until the rollout
+// is resumed.
 func (c *cluster) sizedElsewhere(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machinepool", c.key.Name+"-workers", clusterv1.ReplicasManagedByAnnotation+"=cloud")
@@ -295,7 +298,7 @@ func (c *cluster) rolloutPaused(ctx context.Context, workers int) (one, another 
 	return instances[0], instances[1]
 }
 
-// rolloutResumed ends what sizedElsewhere and rolloutPaused have begun.
+// rolloutResumed reverts sizedElsewhere and rolloutPaused.
 func (c *cluster) rolloutResumed(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machinepool", c.key.Name+"-workers", clusterv1.ReplicasManagedByAnnotation+"-")
@@ -308,17 +311,17 @@ func (c *cluster) pauseRollout(ctx context.Context, paused bool) {
 		fmt.Sprintf(`--patch={"spec":{"strategy":{"rolloutPaused":%t}}}`, paused))
 }
 
-// expectRepaired waits until the pool has another instance instead of one that does not work, and all others as before.
+// expectRepaired waits until the pool has replaced a broken instance and kept all others.
 func (c *cluster) expectRepaired(ctx context.Context, workers int, kept, broken instance) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		instances := c.poolInstances(ctx)
 		g.Expect(instances).To(HaveLen(workers))
-		g.Expect(instances).To(ContainElement(HaveField("ID", kept.ID)), "an instance that works was replaced though the rollout is paused")
+		g.Expect(instances).To(ContainElement(HaveField("ID", kept.ID)), "a working instance was replaced although the rollout is paused")
 		g.Expect(instances).NotTo(ContainElement(HaveField("ID", broken.ID)), "the instance is not replaced")
 		var nodes corev1.NodeList
 		g.Expect(c.workload.List(ctx, &nodes)).To(Succeed())
-		g.Expect(providerIDsOf(nodes.Items)).NotTo(ContainElement(broken.ProviderID), "the Node of the instance is still there")
+		g.Expect(providerIDsOf(nodes.Items)).NotTo(ContainElement(broken.ProviderID), "the Node of the instance still exists")
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 	nodes := workersOf(c.nodesReady(ctx, 1, workers))
 	Expect(providerIDsOf(nodes)).To(ContainElement(kept.ProviderID))
@@ -326,7 +329,7 @@ func (c *cluster) expectRepaired(ctx context.Context, workers int, kept, broken 
 	c.machinePoolWants(ctx, int32(workers))
 }
 
-// strikes returns how often a rule has struck.
+// strikes returns how often a rule has been applied.
 func (c *cluster) strikes(ctx context.Context, name string) int {
 	GinkgoHelper()
 	rules := foocloud[[]rule](ctx, c.management, "faults list")
@@ -335,7 +338,7 @@ func (c *cluster) strikes(ctx context.Context, name string) int {
 	return rules[index].Strikes
 }
 
-// rollOut gives the pool another instance type than it has.
+// rollOut changes the instance type of the pool.
 func (c *cluster) rollOut(ctx context.Context) {
 	GinkgoHelper()
 	kind := mediumType
@@ -359,11 +362,12 @@ func (c *cluster) poolSays(ctx context.Context, kind string, status metav1.Condi
 		condition := expectCondition(g, c.pool(g, ctx).Status.Conditions, kind, status)
 		g.Expect(condition.Reason).To(Equal(reason))
 		message = condition.Message
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the pool does not say %s=%s, %s", kind, status, reason)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the pool does not report %s=%s, %s", kind, status, reason)
 	return message
 }
 
-// updated waits until all instances are of the current revision and available, and the pool says that nothing is left to do.
+// updated waits until all instances have the current revision and are available, and the pool
+// reports that the rollout is complete.
 func (c *cluster) updated(ctx context.Context, replicas int32) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -380,7 +384,7 @@ func (c *cluster) updated(ctx context.Context, replicas int32) {
 	}).WithContext(ctx).WithTimeout(2*clusterUp).Should(Succeed(), "the rollout does not end")
 }
 
-// rolledOut waits until the rollout has ended, in the pool, in the cloud and in the cluster.
+// rolledOut waits until the rollout is complete in the pool, in the cloud and in the cluster.
 func (c *cluster) rolledOut(ctx context.Context, replicas int32) {
 	GinkgoHelper()
 	c.updated(ctx, replicas)
@@ -396,7 +400,7 @@ func (c *cluster) rolledOut(ctx context.Context, replicas int32) {
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 }
 
-// nodesUsable expects that so many worker Nodes are Ready now.
+// nodesUsable expects that this many worker Nodes are Ready now.
 func (c *cluster) nodesUsable(ctx context.Context, least int) {
 	GinkgoHelper()
 	var machines clusterv1.MachineList
@@ -418,7 +422,7 @@ func (c *cluster) poolInstances(ctx context.Context) []instance {
 	return slices.DeleteFunc(foocloud[[]instance](ctx, c.management, "instances"), func(i instance) bool { return i.Pool != c.poolName() })
 }
 
-// workerZone returns a zone that has an instance of the pool and none of the control plane.
+// workerZone returns a zone with an instance of the pool but none of the control plane.
 func (c *cluster) workerZone(ctx context.Context) string {
 	GinkgoHelper()
 	taken := c.failureDomainsOfInstances(Default, ctx)

@@ -30,10 +30,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Each flavor is made once as a user makes it: rendered by clusterctl from a release, applied, and deleted with its Cluster. The
-// topology has stories of its own.
+// Each flavor is used once like by a user: rendered by clusterctl from a release, applied, and
+// deleted with its Cluster. The topology has its own stories.
 var _ = Describe("A flavor", Label("flavors"), func() {
-	// made makes a cluster, and waits until it is available with all Nodes.
+	// made creates a cluster, and waits until it is available with all Nodes.
 	made := func(ctx context.Context, want flavor) *cluster {
 		GinkgoHelper()
 		m := sharedManagement(ctx)
@@ -52,17 +52,17 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 	}
 	small := shape{controlPlanes: 1, workers: 1, version: currentVersion}
 
-	It("default comes up and goes", func(ctx SpecContext) {
+	It("default comes up and is deleted", func(ctx SpecContext) {
 		made(ctx, flavor{shape: small}).deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("fast comes up and goes", func(ctx SpecContext) {
+	It("fast comes up and is deleted", func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "fast", shape: small})
 		Expect(c.controlPlane(Default, ctx).Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases).To(Equal([]string{"preflight"}))
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("machine-deployment comes up and goes", func(ctx SpecContext) {
+	It("machine-deployment comes up and is deleted", func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "machine-deployment", shape: small})
 		deployments := &clusterv1.MachineDeploymentList{}
 		Expect(c.List(ctx, deployments, client.InNamespace(c.key.Namespace))).To(Succeed())
@@ -70,28 +70,28 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("kcp comes up and goes", Label("kubeadm-control-plane"), func(ctx SpecContext) {
+	It("kcp comes up and is deleted", Label("kubeadm-control-plane"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "kcp", shape: small})
 		Expect(c.anyControlPlane(Default, ctx).GetKind()).To(Equal(kubeadmControlPlane))
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("external-etcd comes up with the etcd that is there, and goes", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("external-etcd comes up with an existing etcd, and is deleted", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "external-etcd", shape: small})
 		pods := &corev1.PodList{}
 		Expect(c.workload.List(ctx, pods, client.InNamespace("kube-system"), client.MatchingLabels{"component": "etcd"})).To(Succeed())
-		Expect(pods.Items).To(BeEmpty(), "the control plane has members of its own")
+		Expect(pods.Items).To(BeEmpty(), "the control plane has its own etcd members")
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("v1beta1 comes up and goes, and is read in both versions", Label("contract:control-plane.api-version", "contract:infra-cluster.api-version",
+	It("v1beta1 comes up, is read in both versions, and is deleted", Label("contract:control-plane.api-version", "contract:infra-cluster.api-version",
 		"contract:infra-machinepool.api-version", "contract:infra-machine.api-version"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "v1beta1", shape: small})
 		c.expectBothVersions(ctx)
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("ha comes up in several zones with its health checks, and goes", Label("slow", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
+	It("ha comes up in several zones with its health checks, and is deleted", Label("slow", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "ha", shape: shape{controlPlanes: 3, workers: 3, version: currentVersion}})
 		c.controlPlaneReady(ctx, 3)
 		zones := sets.New[string]()
@@ -111,17 +111,17 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 	}, NodeTimeout(2*rolledOut))
 })
 
-// deleted deletes the Cluster, and expects that nothing of it stays.
+// deleted deletes the Cluster, and expects that nothing of it is left.
 func (c *cluster) deleted(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "delete", "cluster", c.key.Name)
 	Eventually(func(g Gomega) {
 		g.Expect(c.kubectl(ctx, "--namespace="+c.key.Namespace, "get", kinds+",machinedeployments,foomachinetemplates,kubeadmconfigtemplates", "--output=name")).To(BeEmpty())
 		g.Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
-	}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed(), "something of the cluster stays")
+	}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed(), "something of the cluster is left")
 }
 
-// expectBothVersions expects that the objects of the cluster say the same in v1beta1 and v1beta2.
+// expectBothVersions expects that the objects of the cluster are equivalent in v1beta1 and v1beta2.
 func (c *cluster) expectBothVersions(ctx context.Context) {
 	GinkgoHelper()
 	read := func(group, version, kind, name string) *unstructured.Unstructured {
@@ -160,8 +160,9 @@ func (c *cluster) expectBothVersions(ctx context.Context) {
 	}
 }
 
-// externalEtcd runs an etcd of one member on the host until the end of the story, with the Secrets that let a cluster use it, and
-// returns its URL. Instances reach the host by the address of their bridge.
+// externalEtcd runs an etcd with one member on the host until the end of the story, creates the
+// Secrets for a cluster, and returns its URL. Instances reach the host at the address of their
+// bridge.
 func (m *management) externalEtcd(ctx context.Context, cluster client.ObjectKey) string {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp(suiteDir, "etcd-")
@@ -192,10 +193,12 @@ func (m *management) externalEtcd(ctx context.Context, cluster client.ObjectKey)
 	return url
 }
 
-// freePorts are those that freeAddress has returned: who got one may not listen on it yet.
+// freePorts are the ports that freeAddress has returned, because their users may not be listening
+// yet.
 var freePorts = sets.New[int]()
 
-// freeAddress returns an address of the host with a port that nothing listens on, and that nobody else gets from it.
+// freeAddress returns an address of the host with a port that nothing listens on. It returns each
+// port only once.
 func freeAddress(ctx context.Context, host string) string {
 	GinkgoHelper()
 	for {
@@ -257,7 +260,7 @@ func (a *authority) issue(name string, addresses ...net.IP) (certificate, privat
 	content, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, IPAddresses: addresses,
 		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
-		// etcd asks itself for its health, as a client.
+		// etcd checks its own health as a client.
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, a.certificate, &key.PublicKey, a.key)
 	Expect(err).NotTo(HaveOccurred())

@@ -17,15 +17,15 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// leftovers is what a state folder has on the host, in words. It is empty when nothing is left.
+// leftovers describes what is left of a state folder on the host. It is empty if nothing is left.
 func leftovers(state, bridge string) []string {
 	GinkgoHelper()
 	left := append(processesOf(state), mountsUnder(state)...)
 	return append(left, cardsOf(bridge)...)
 }
 
-// machinesOf is what the instances and load balancers of a state folder have on the host: processes, mounts and
-// network cards, but not the programs that serve the state folder.
+// machinesOf lists what the instances and load balancers of a state folder have on the host:
+// processes, mounts and network interfaces, but not the programs that serve the state folder.
 func machinesOf(state, bridge string) []string {
 	GinkgoHelper()
 	var left []string
@@ -39,7 +39,8 @@ func machinesOf(state, bridge string) []string {
 	return append(left, cardsOf(bridge)...)
 }
 
-// processesOf returns the processes that have the folder in their arguments, or in the mounts of a namespace of their own.
+// processesOf returns the processes with the folder in their arguments, or in the mounts of their
+// own namespace.
 func processesOf(folder string) []string {
 	GinkgoHelper()
 	var found []string
@@ -52,8 +53,8 @@ func processesOf(folder string) []string {
 	return found
 }
 
-// instanceInit returns the process that is the first of an instance. Its containers have first processes too, in PID namespaces that are
-// one deeper.
+// instanceInit returns the first process of an instance. Its containers have first processes too,
+// in PID namespaces one level deeper.
 func instanceInit(id string) int {
 	GinkgoHelper()
 	depth := len(pidsInNamespaces(os.Getpid())) + 1
@@ -62,11 +63,12 @@ func instanceInit(id string) int {
 			return pid
 		}
 	}
-	Fail("no process is the first of instance " + id)
+	Fail("there is no first process of instance " + id)
 	return 0
 }
 
-// processOfInstance returns the process of a program that runs in an instance, in a container or not; zero if there is none.
+// processOfInstance returns the process of a program in an instance, inside a container or not;
+// zero if there is none.
 func processOfInstance(id, program string) int {
 	GinkgoHelper()
 	for _, pid := range pids() {
@@ -78,12 +80,13 @@ func processOfInstance(id, program string) int {
 	return 0
 }
 
-// inInstance reports whether a process is in the cgroup of an instance, or below it, as those of containers are.
+// inInstance reports whether a process is in the cgroup of an instance or, like containers, below
+// it.
 func inInstance(pid int, id string) bool {
 	return strings.Contains(procFile(pid, "cgroup"), "/foo/"+id+"/")
 }
 
-// cgroupsOf returns the cgroups of an instance, one for each hierarchy that the host has.
+// cgroupsOf returns the cgroups of an instance, one for each hierarchy of the host.
 func cgroupsOf(id string) []string {
 	GinkgoHelper()
 	var found []string
@@ -95,7 +98,8 @@ func cgroupsOf(id string) []string {
 	return found
 }
 
-// pidsInNamespaces is the ID of a process in each of its PID namespaces, the innermost last; nothing if it has ended.
+// pidsInNamespaces returns the ID of a process in each of its PID namespaces, innermost last, or
+// nothing if it has ended.
 func pidsInNamespaces(pid int) []string {
 	for line := range strings.Lines(procFile(pid, "status")) {
 		if ids, ok := strings.CutPrefix(line, "NSpid:"); ok {
@@ -105,7 +109,7 @@ func pidsInNamespaces(pid int) []string {
 	return nil
 }
 
-// mounts reports whether a process has a mount namespace of its own with something of the folder in it.
+// mounts reports whether a process has its own mount namespace with a mount from the folder.
 func mounts(pid int, folder string) bool {
 	own, err := os.Readlink("/proc/self/ns/mnt")
 	if err != nil {
@@ -126,7 +130,7 @@ func mountsUnder(folder string) []string {
 	return found
 }
 
-// cardsOf returns the network cards that are connected to a bridge.
+// cardsOf returns the network interfaces that are connected to a bridge.
 func cardsOf(bridge string) []string {
 	GinkgoHelper()
 	ports, err := filepath.Glob("/sys/class/net/" + bridge + "/brif/*")
@@ -164,7 +168,7 @@ func procFile(pid int, name string) string {
 	return string(content)
 }
 
-// listen takes a port on 127.0.0.1 until the end of the story, and returns it.
+// listen listens on a port of 127.0.0.1 until the end of the story, and returns the port.
 func listen(ctx context.Context) string {
 	GinkgoHelper()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")

@@ -18,14 +18,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The files that the story puts on the host for the instance to spoil, and what else it must not change.
+// The files that the story puts on the host as bait for the instance, and other files that it must
+// not change.
 const (
 	bait      = "/usr/local/share/foo-e2e"
 	baitInEtc = "/etc/foo-e2e.conf"
 	intruder  = "/etc/foo-e2e-intruder"
 )
 
-// watched are the folders of the host that are compared.
+// watched are the folders of the host that are compared before and after.
 var watched = []string{"/etc", "/usr/local/share", "/usr/share/doc", "/usr/sbin"}
 
 var _ = Describe("The host", Label("host-safety"), func() {
@@ -41,7 +42,8 @@ var _ = Describe("The host", Label("host-safety"), func() {
 
 		c := m.newCluster(ctx, client.ObjectKey{Namespace: "host-safety", Name: "rude"}, shape{controlPlanes: 1, version: currentVersion},
 			commandsBeforeKubeadm(
-				// Nothing of the host is there, neither its files nor what the cloud knows of other instances.
+				// Nothing of the host is visible, neither its files nor the cloud's data about
+				// other instances.
 				"test ! -e "+bait+" -a ! -e "+baitInEtc+" -a ! -e "+m.state,
 				"echo intruder > "+intruder,
 				"echo changed >> "+baitInEtc,
@@ -49,16 +51,17 @@ var _ = Describe("The host", Label("host-safety"), func() {
 				"rm -rf "+bait,
 				"mv /usr/share/doc /usr/share/spoilt",
 				"ln -sfn "+intruder+" /usr/local/share/foo-e2e-link",
-				// All of that is so in the instance, or kubeadm is not reached and the cluster never comes up.
+				// All of that must be true in the instance, or kubeadm does not run and the cluster
+				// never comes up.
 				"grep -q intruder "+intruder,
 				"grep -q changed "+baitInEtc,
 				"test ! -e "+bait+" -a ! -e /usr/share/doc",
 			))
 		c.available(ctx)
 
-		By("looking at the host's files")
+		By("checking the host's files")
 		Expect(fingerprints()).To(Equal(before))
-		By("looking at the instance's files")
+		By("checking the instance's files")
 		inside := filepath.Join("/proc", strconv.Itoa(instanceInit(c.fooMachines(Default, ctx)[0].Status.InstanceID)), "root")
 		Expect(filepath.Join(inside, intruder)).To(BeAnExistingFile())
 		Expect(filepath.Join(inside, bait)).NotTo(BeAnExistingFile())
@@ -69,7 +72,8 @@ var _ = Describe("The host", Label("host-safety"), func() {
 	}, NodeTimeout(2*clusterUp))
 })
 
-// fingerprints returns what every file of the watched folders is like: its mode, and its content or where it leads to.
+// fingerprints returns a fingerprint of every file in the watched folders: its mode, and its
+// content or link target.
 func fingerprints() map[string]string {
 	GinkgoHelper()
 	found := map[string]string{}

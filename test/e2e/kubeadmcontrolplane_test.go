@@ -11,7 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Cluster API's own control plane, run by its own manager: it finds in FooMachines what its contract promises.
+// Cluster API's own control plane with its own manager: FooMachines provide what its contract
+// promises.
 var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control-plane", "kubeadm-control-plane"), func() {
 	const namespace = "kubeadm"
 	var c *cluster
@@ -44,7 +45,7 @@ var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control
 		})
 	}, NodeTimeout(rolledOut))
 
-	It("replaces all 3 when it is told to", Label("slow"), func(ctx SpecContext) {
+	It("replaces all 3 on request", Label("slow"), func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		keys.during(ctx, func() {
 			c.rolloutNow(ctx)

@@ -21,14 +21,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
-// ledgerNamespace of a workload cluster holds what a ledger has written.
+// ledgerNamespace is the namespace in a workload cluster that a ledger writes to.
 const ledgerNamespace = "ledger"
 
-// ledger is a client that writes into a workload cluster through its load balancer, and remembers every write that was
-// acknowledged: none of them may ever be lost.
+// ledger is a client that writes to a workload cluster through its load balancer and remembers
+// every acknowledged write: none of them may ever be lost.
 type ledger struct {
 	*cluster
-	// client keeps its connections, as a user's does.
+	// client keeps its connections, like a user's client.
 	client client.Client
 
 	mu           sync.Mutex
@@ -43,8 +43,9 @@ func (c *cluster) newLedger(ctx context.Context) *ledger {
 	return l
 }
 
-// during writes 20 keys a second, and reads 10 times a second over new connections, while something is done, and expects
-// that afterwards every acknowledged write is there. It returns the longest times without a good answer.
+// during writes 20 keys a second, and reads 10 times a second over new connections, while an
+// operation runs, and expects that every acknowledged write exists afterwards. It returns the
+// longest times without a successful response.
 func (l *ledger) during(ctx context.Context, do func()) (writes, reads outage) {
 	GinkgoHelper()
 	watch := stopwatch.Start(ctx)
@@ -58,7 +59,7 @@ func (l *ledger) during(ctx context.Context, do func()) (writes, reads outage) {
 	return writes, reads
 }
 
-// write writes a key that nobody has written before.
+// write writes a new key.
 func (l *ledger) write(ctx context.Context) error {
 	l.mu.Lock()
 	l.next++
@@ -82,7 +83,7 @@ func (l *ledger) expectAll(ctx context.Context) {
 	var list corev1.ConfigMapList
 	Eventually(func() error {
 		return l.workload.List(ctx, &list, client.InNamespace(ledgerNamespace))
-	}).WithContext(ctx).Should(Succeed(), "what was written cannot be read")
+	}).WithContext(ctx).Should(Succeed(), "the writes cannot be read")
 	found := make(map[string]string, len(list.Items))
 	for _, object := range list.Items {
 		found[object.Name] = object.Data["value"]

@@ -22,8 +22,8 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// cutOff makes the workload cluster's API unreachable, as a network failure does: the load balancer takes connections and says
-// nothing. The returned function ends that.
+// cutOff makes the workload cluster's API unreachable, like a network failure: the load balancer
+// accepts connections but does not answer. The returned function ends that.
 func (c *cluster) cutOff() func() {
 	GinkgoHelper()
 	var stopped []int
@@ -39,7 +39,7 @@ func (c *cluster) cutOff() func() {
 	return restore
 }
 
-// loseStatus empties the status of objects, as a backup tool does that restores only the rest.
+// loseStatus empties the status of objects, like a backup tool that does not restore it.
 func (c *cluster) loseStatus(ctx context.Context, objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -47,7 +47,8 @@ func (c *cluster) loseStatus(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// loseAllStatus empties the status of the control plane, of its Machines and of the Cluster, while no controller remembers them.
+// loseAllStatus empties the status of the control plane, of its Machines and of the Cluster, and
+// restarts the controllers so that none remembers it.
 func (c *cluster) loseAllStatus(ctx context.Context) {
 	GinkgoHelper()
 	c.expectRestart(ctx, "core", c.kill("core"))
@@ -59,8 +60,8 @@ func (c *cluster) loseAllStatus(ctx context.Context) {
 	c.loseStatus(ctx, &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: c.key.Name}})
 }
 
-// askForRemediation tells Cluster API that all Machines of the control plane are unhealthy, and waits until a MachineHealthCheck
-// has marked them.
+// askForRemediation marks all Machines of the control plane as unhealthy for Cluster API, and waits
+// until a MachineHealthCheck has marked them too.
 func (c *cluster) askForRemediation(ctx context.Context) {
 	GinkgoHelper()
 	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"=")
@@ -68,11 +69,11 @@ func (c *cluster) askForRemediation(ctx context.Context) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
 			expectCondition(g, machine.Status.Conditions, clusterv1.MachineOwnerRemediatedCondition, metav1.ConditionFalse)
 		}
-	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck marks not all Machines")
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not mark all Machines")
 }
 
-// withdrawRemediation takes back what askForRemediation has asked for, and waits until the MachineHealthCheck finds all Machines
-// healthy again.
+// withdrawRemediation reverts askForRemediation, and waits until the MachineHealthCheck finds all
+// Machines healthy again.
 func (c *cluster) withdrawRemediation(ctx context.Context) {
 	GinkgoHelper()
 	c.annotateControlPlane(ctx, clusterv1.RemediateMachineAnnotation+"-")
@@ -80,11 +81,12 @@ func (c *cluster) withdrawRemediation(ctx context.Context) {
 		for _, machine := range c.controlPlaneMachines(g, ctx) {
 			expectCondition(g, machine.Status.Conditions, clusterv1.MachineHealthCheckSucceededCondition, metav1.ConditionTrue)
 		}
-	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not take back what it has found")
+	}).WithContext(ctx).WithTimeout(2*soon).Should(Succeed(), "the MachineHealthCheck does not unmark the Machines")
 }
 
-// annotateControlPlane changes an annotation of all Machines of the control plane at once. While the API of the workload cluster cannot
-// be reached, there is no time to lose: after a minute, Cluster API gives up the connection, and no MachineHealthCheck is done any more.
+// annotateControlPlane changes an annotation of all Machines of the control plane at once. This
+// must be fast while the API of the workload cluster is unreachable: after a minute, Cluster API
+// gives up the connection and stops evaluating MachineHealthChecks.
 func (c *cluster) annotateControlPlane(ctx context.Context, change string) {
 	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "annotate", "machine", change,
@@ -103,7 +105,7 @@ func (c *cluster) keepsMachines(ctx context.Context, machines []clusterv1.Machin
 	}).WithContext(ctx).WithTimeout(while).WithPolling(interval).Should(Succeed())
 }
 
-// initializedAgain waits until the control plane says that it is initialized.
+// initializedAgain waits until the control plane reports that it is initialized.
 func (c *cluster) initializedAgain(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {

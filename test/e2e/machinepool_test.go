@@ -32,10 +32,10 @@ import (
 )
 
 const (
-	// webPods are the Pods of the load, of which minWebPods must be ready at any time.
+	// webPods is the number of Pods of the load; at least minWebPods must be ready at any time.
 	webPods, minWebPods = 6, 5
-	// listLag is how long the list of provider IDs may differ from what the cloud has: the time of a few reconciles on a machine
-	// with a tenth of its processors.
+	// listLag is how long the list of provider IDs may differ from the cloud: the time of a few
+	// reconciles on a machine with a tenth of its processors.
 	listLag = 30 * time.Second
 )
 
@@ -70,7 +70,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		Expect(w.removed()).To(BeNumerically(">=", 4))
 	}, NodeTimeout(4*clusterUp))
 
-	It("rolls out a version with one Node more and none less", func(ctx SpecContext) {
+	It("rolls out a version with one more Node and never fewer", func(ctx SpecContext) {
 		w.expectWorkers(2)
 		revision := c.pool(Default, ctx).Status.Revision
 		c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge",
@@ -88,7 +88,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		w.expectWorkers(0)
 	}, NodeTimeout(3*clusterUp))
 
-	It("does as the cluster autoscaler asks, from 0 to 3 and to 0", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
+	It("follows the cluster autoscaler, from 0 to 3 and to 0", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
 		w.stop()
 		c.on(ctx, "delete", "poddisruptionbudget,deployment", "web")
 		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers",
@@ -98,7 +98,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		Eventually(func(g Gomega) {
 			pool := c.pool(g, ctx)
 			g.Expect(pool.Spec.ProviderIDList).To(BeEmpty())
-			g.Expect(pool.Status.Capacity.Cpu().Value()).To(BeEquivalentTo(2), "what the autoscaler needs to know of a Node to come")
+			g.Expect(pool.Status.Capacity.Cpu().Value()).To(BeEquivalentTo(2), "what the autoscaler needs to know about a future Node")
 			g.Expect(pool.Status.NodeInfo.OperatingSystem).To(Equal("linux"))
 			g.Expect(pool.Status.NodeInfo.Architecture).NotTo(BeEmpty())
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
@@ -123,16 +123,16 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 		}).WithContext(ctx).Should(Succeed())
 	}, NodeTimeout(6*clusterUp))
 
-	It("follows the size that somebody else gives the pool in the cloud", func(ctx SpecContext) {
+	It("follows the size that something else sets for the pool in the cloud", func(ctx SpecContext) {
 		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers", clusterv1.ReplicasManagedByAnnotation+"=cloud")
-		By("asking again, as an autoscaler does: a controller that has not seen the annotation yet sets the size back")
+		By("setting it again like an autoscaler: a controller that has not seen the annotation yet reverts the size")
 		Eventually(func(g Gomega) {
 			c.resizePool(g, ctx, 2)
 			c.machinePoolReplicas(g, ctx, 2)
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		nodes := workersOf(c.nodesReady(ctx, 1, 2))
 		c.poolHas(ctx, nodes)
-		By("taking an instance away as an autoscaler of the cloud does, without a word to Cluster API")
+		By("removing an instance like an autoscaler of the cloud, without telling Cluster API")
 		c.withoutDNSPods(ctx)
 		c.deleteInstance(ctx, path.Base(nodes[0].Spec.ProviderID))
 		c.machinePoolWants(ctx, 1)
@@ -149,7 +149,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), fun
 	}, NodeTimeout(clusterGone+soon))
 })
 
-// poolRolled waits until all instances of the pool have another revision than before, and are as many as wanted.
+// poolRolled waits until the pool has the desired number of instances, all with a new revision.
 func (c *cluster) poolRolled(ctx context.Context, before string, replicas int32) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -161,7 +161,7 @@ func (c *cluster) poolRolled(ctx context.Context, before string, replicas int32)
 	}).WithContext(ctx).WithTimeout(2 * clusterUp).Should(Succeed())
 }
 
-// resizePool gives the pool another size, as an autoscaler of the cloud does.
+// resizePool changes the size of the pool like an autoscaler of the cloud.
 func (c *cluster) resizePool(g Gomega, ctx context.Context, size int) {
 	route := "/v1/pools/" + c.key.Namespace + "." + c.key.Name + "-workers"
 	var pool struct {
@@ -171,7 +171,7 @@ func (c *cluster) resizePool(g Gomega, ctx context.Context, size int) {
 	c.askCloud(g, ctx, http.MethodPut, route+"/size?version="+pool.Version, fmt.Appendf(nil, `{"size": %d}`, size))
 }
 
-// machinePoolWants waits until the MachinePool asks for as many replicas.
+// machinePoolWants waits until the MachinePool has this number of replicas.
 func (c *cluster) machinePoolWants(ctx context.Context, replicas int32) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -185,7 +185,7 @@ func (c *cluster) machinePoolReplicas(g Gomega, ctx context.Context, replicas in
 	g.Expect(machinePool.Spec.Replicas).To(HaveValue(Equal(replicas)))
 }
 
-// poolVersion changes the template so that the pool has another version than the control plane.
+// poolVersion gives the pool a different version than the control plane in the template.
 func poolVersion(version string) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {
 		GinkgoHelper()
@@ -195,7 +195,7 @@ func poolVersion(version string) func(*unstructured.Unstructured) {
 	}
 }
 
-// watchers look at a cluster all the time, and write down what must not be.
+// watchers watch a cluster continuously and record violations.
 type watchers struct {
 	cluster *cluster
 	end     context.CancelFunc
@@ -205,13 +205,13 @@ type watchers struct {
 	found    []string
 	ready    sets.Set[string]            // Pods of the load
 	on       map[string]sets.Set[string] // Pods of the load on each Node
-	cordoned sets.Set[string]            // Nodes that were cordoned at some time
+	cordoned sets.Set[string]            // Nodes that were cordoned at any time
 	usable   sets.Set[string]            // worker Nodes that are Ready and not cordoned
 	least    int                         // worker Nodes that must be usable
 	gone     int
 }
 
-// watch begins to look. All Pods of the load must be ready.
+// watch starts the watchers. All Pods of the load must be ready.
 func (c *cluster) watch() *watchers {
 	GinkgoHelper()
 	ctx, end := context.WithCancel(context.Background())
@@ -258,7 +258,7 @@ func (w *watchers) removed() int {
 	return w.gone
 }
 
-// seen is how many worker Nodes are usable.
+// seen returns how many worker Nodes are usable.
 func (w *watchers) seen() int {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -271,12 +271,12 @@ func (w *watchers) expectWorkers(least int) {
 	w.least = least
 }
 
-// wrong writes down what must not be. Callers hold the lock.
+// wrong records a violation. Callers hold the lock.
 func (w *watchers) wrong(format string, values ...any) {
 	w.found = append(w.found, time.Now().UTC().Format("15:04:05.000 ")+fmt.Sprintf(format, values...))
 }
 
-// pod looks after the budget. A Pod that is on its way out is not ready any more.
+// pod checks the disruption budget. A Pod that is being deleted no longer counts as ready.
 func (w *watchers) pod(kind watch.EventType, pod *corev1.Pod) {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -302,7 +302,7 @@ func (w *watchers) pod(kind watch.EventType, pod *corev1.Pod) {
 	}
 }
 
-// node looks after how Nodes go.
+// node checks how Nodes are removed.
 func (w *watchers) node(kind watch.EventType, node *corev1.Node) {
 	if isControlPlane(*node) {
 		return
@@ -325,14 +325,14 @@ func (w *watchers) node(kind watch.EventType, node *corev1.Node) {
 	}
 	w.gone++
 	if !w.cordoned.Has(node.Name) {
-		w.wrong("Node %s went and was not cordoned before", node.Name)
+		w.wrong("Node %s was removed without having been cordoned", node.Name)
 	}
 	if left := w.on[node.Name]; left.Len() > 0 {
-		w.wrong("Node %s went with Pods %v", node.Name, sets.List(left))
+		w.wrong("Node %s was removed with Pods %v", node.Name, sets.List(left))
 	}
 }
 
-// lists compares the list of provider IDs with the instances of the cloud again and again.
+// lists continuously compares the list of provider IDs with the instances of the cloud.
 func (w *watchers) lists(ctx context.Context) {
 	defer GinkgoRecover()
 	since := map[string]time.Time{}
@@ -365,7 +365,7 @@ func (w *watchers) compare(before, listed []string, there sets.Set[string], sinc
 	}
 	for _, id := range sets.New(before...).Difference(sets.New(listed...)).UnsortedList() {
 		if there.Has(id) {
-			w.wrong("%s left the list though its instance is there", id)
+			w.wrong("%s left the list although its instance exists", id)
 		}
 	}
 	differing := sets.New(listed...).SymmetricDifference(there)
@@ -374,7 +374,7 @@ func (w *watchers) compare(before, listed []string, there sets.Set[string], sinc
 			since[id] = time.Now()
 		}
 		if time.Since(since[id]) > listLag {
-			w.wrong("of %s, only one is so for long: it is listed (%t), its instance is there (%t)", id, slices.Contains(listed, id), there.Has(id))
+			w.wrong("%s differs for too long: it is listed (%t), its instance exists (%t)", id, slices.Contains(listed, id), there.Has(id))
 		}
 	}
 	for id := range since {

@@ -23,21 +23,21 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/e2e/stopwatch"
 )
 
-// longestOutage is how long a cluster may be without a good answer through its load balancer, while programs die and
-// machines are replaced.
+// longestOutage is how long a cluster may give no successful response through its load balancer
+// while programs die and machines are replaced.
 const longestOutage = 2 * time.Second
 
-// patience is how long a client waits for an answer.
+// patience is how long a client waits for a response.
 const patience = 5 * time.Second
 
-// answer is how one request went.
+// answer is the result of one request.
 type answer struct {
 	start, end time.Time
 	err        error
 }
 
-// repeat makes requests at a steady rate, each without waiting for the one before, until the function that it returns is
-// called, which returns all answers.
+// repeat makes requests at a steady rate without waiting for earlier ones. The returned function
+// stops the requests and returns all answers.
 func repeat(ctx context.Context, every time.Duration, request func(context.Context) error) func() []answer {
 	asking, stop := context.WithCancel(ctx)
 	DeferCleanup(stop)
@@ -73,7 +73,7 @@ func repeat(ctx context.Context, every time.Duration, request func(context.Conte
 	}
 }
 
-// poll asks the workload cluster's API, ten times a second, for something that etcd must answer, each time over a new
+// poll makes ten requests a second to the workload cluster's API that require etcd, each over a new
 // connection.
 func (c *cluster) poll(ctx context.Context) func() []answer {
 	GinkgoHelper()
@@ -103,26 +103,26 @@ func ask(ctx context.Context, client *http.Client, url string) error {
 	return errors.Join(err, response.Body.Close())
 }
 
-// outage is a time without any good answer.
+// outage is a period without any successful response.
 type outage struct {
 	since    time.Time
 	duration time.Duration
-	// ofMachine is the part of it for which the machine of the test is to blame, and not the cluster.
+	// ofMachine is the part of it that was caused by the test's machine and not by the cluster.
 	ofMachine time.Duration
-	// err is what the first request that failed meanwhile got; nil if all were only slow.
+	// err is the error of the first failed request in that time; nil if all were only slow.
 	err error
 }
 
-// ofCluster is how long the cluster was away.
+// ofCluster is the part of the outage that the cluster caused.
 func (o outage) ofCluster() time.Duration { return o.duration - o.ofMachine }
 
 func (o outage) String() string {
-	return fmt.Sprintf("longest time without a good answer %s from %s on, %s of it because the machine itself was held up, first error: %v",
+	return fmt.Sprintf("longest time without a successful response %s from %s on, %s of it because the machine itself was held up, first error: %v",
 		o.duration.Round(time.Millisecond), o.since.Format("15:04:05.000"), o.ofMachine.Round(time.Millisecond), o.err)
 }
 
-// longest returns the time between two good answers that came one after the other, or before the first or after the last
-// one, in which the cluster was away the longest.
+// longest returns the worst outage of the cluster: between two consecutive successful responses,
+// before the first or after the last one.
 func longest(answers []answer, watch *stopwatch.Stopwatch) outage {
 	if len(answers) == 0 {
 		return outage{}

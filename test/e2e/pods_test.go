@@ -31,14 +31,16 @@ import (
 )
 
 const (
-	// serviceAccountFolder is where a kubelet mounts what a container needs to talk to the API server.
+	// serviceAccountFolder is where a kubelet mounts the credentials for the API server in a
+	// container.
 	serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
-	// inPod gives a program its own /run and /tmp, where everything that the managers mount is.
+	// inPod gives a program its own /run and /tmp, which contain everything that the managers
+	// mount.
 	inPod = `mount --bind "$1" "$2/manager" && mount --bind "$2/run" /run && mount --bind "$2/tmp" /tmp
 root="$2" && shift 2 && exec "$root/manager" "$@"`
 )
 
-// programs are what the images of managers hold, by the name of the Deployment.
+// programs maps the names of Deployments to the programs in their images.
 var programs = map[string]string{
 	"capi-controller-manager":                   "tools/core",
 	"capi-kubeadm-bootstrap-controller-manager": "tools/kubeadm-bootstrap",
@@ -47,17 +49,19 @@ var programs = map[string]string{
 	"runtime-extension-foo-controller-manager":  "runtime-extension",
 }
 
-// pods does for a management cluster without nodes what a kubelet and its like would do: it runs the manager of each
-// Deployment, as its service account, with its flags and its files, and leads the Services of the webhooks to it. All
-// managers share the network of this machine, so only the ports that they listen on are not those of the Deployment.
+// pods replaces kubelets and controllers for a management cluster without nodes: it runs the
+// manager of each Deployment as its service account, with its flags and files, and points the
+// webhook Services to it. All managers share the network of this machine, so only their ports
+// differ from the Deployment.
 type pods struct {
 	*management
-	// address of this machine that the API server calls webhooks at; Kubernetes allows no loopback address.
+	// address of this machine at which the API server calls webhooks; Kubernetes allows no loopback
+	// address.
 	address string
 	running map[client.ObjectKey]*pod
 }
 
-// pod is a manager that runs.
+// pod is a running manager.
 type pod struct {
 	*daemon
 	health string
@@ -75,7 +79,7 @@ func (m *management) newPods() *pods {
 	return &pods{management: m, address: ip.String(), running: map[client.ObjectKey]*pod{}}
 }
 
-// run starts the managers that do not run, and returns once all are ready.
+// run starts the managers that are not running, and returns once all are ready.
 func (p *pods) run(ctx context.Context) {
 	GinkgoHelper()
 	p.signCertificates(ctx)
@@ -100,7 +104,7 @@ func (p *pods) run(ctx context.Context) {
 	}
 }
 
-// stop ends the managers whose Deployments have the text in their names.
+// stop stops the managers whose Deployments have the text in their names.
 func (p *pods) stop(ctx context.Context, text string) {
 	GinkgoHelper()
 	for key, one := range p.running {
@@ -111,7 +115,7 @@ func (p *pods) stop(ctx context.Context, text string) {
 	}
 }
 
-// refused returns what the API server has not allowed the managers.
+// refused returns the requests of the managers that the API server denied.
 func (p *pods) refused() []string {
 	var lines []string
 	for key, one := range p.running {
@@ -124,7 +128,7 @@ func (p *pods) refused() []string {
 	return lines
 }
 
-// show writes the end of what the managers said into the report.
+// show writes the end of the managers' output to the report.
 func (p *pods) show() {
 	for key, one := range p.running {
 		AddReportEntry(filepath.Base(p.state)+": "+key.Name, ReportEntryVisibilityAlways, lastLines(string(one.said.Contents()), 40))
@@ -134,7 +138,7 @@ func (p *pods) show() {
 // start runs the manager of a Deployment.
 func (p *pods) start(ctx context.Context, deployment *appsv1.Deployment) *pod {
 	GinkgoHelper()
-	Expect(programs).To(HaveKey(deployment.Name), "nothing is known to run for this Deployment")
+	Expect(programs).To(HaveKey(deployment.Name), "the program of this Deployment is unknown")
 	spec := deployment.Spec.Template.Spec
 	Expect(spec.Containers).To(HaveLen(1))
 	root := filepath.Join(suiteDir, "pods", filepath.Base(p.state), deployment.Namespace+"-"+deployment.Name)
@@ -154,7 +158,8 @@ func (p *pods) start(ctx context.Context, deployment *appsv1.Deployment) *pod {
 	return &pod{daemon: start(cmd), health: fmt.Sprintf("http://127.0.0.1:%d/readyz", health)}
 }
 
-// environment returns what a kubelet tells a container of the API server and of its Pod.
+// environment returns the variables about the API server and its Pod that a kubelet sets in a
+// container.
 func (p *pods) environment(deployment *appsv1.Deployment) []string {
 	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
@@ -176,7 +181,8 @@ func (p *pods) environment(deployment *appsv1.Deployment) []string {
 	return env
 }
 
-// mountServiceAccount writes a token of the service account, and with it what the manager may do.
+// mountServiceAccount writes a token of the service account, which determines the manager's
+// permissions.
 func (p *pods) mountServiceAccount(ctx context.Context, root string, key client.ObjectKey) {
 	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
@@ -194,11 +200,11 @@ func (p *pods) mountSecrets(ctx context.Context, root, namespace string, spec co
 	GinkgoHelper()
 	for _, mount := range spec.Containers[0].VolumeMounts {
 		for _, volume := range spec.Volumes {
-			// What is empty at first is the Pod's own anyway.
+			// Volumes that start empty are private to the Pod anyway.
 			if volume.Name != mount.Name || volume.EmptyDir != nil {
 				continue
 			}
-			Expect(volume.Secret).NotTo(BeNil(), "volume %s is no Secret", volume.Name)
+			Expect(volume.Secret).NotTo(BeNil(), "volume %s is not a Secret", volume.Name)
 			var secret corev1.Secret
 			Expect(p.Get(ctx, client.ObjectKey{Namespace: namespace, Name: volume.Secret.SecretName}, &secret)).To(Succeed())
 			p.mount(root, mount.MountPath, secret.Data)
@@ -210,7 +216,7 @@ func (p *pods) mountSecrets(ctx context.Context, root, namespace string, spec co
 func (p *pods) mount(root, path string, files map[string][]byte) {
 	GinkgoHelper()
 	path = strings.TrimPrefix(path, "/var")
-	Expect(path).To(Or(HavePrefix("/run/"), HavePrefix("/tmp/")), "only these are the Pod's own")
+	Expect(path).To(Or(HavePrefix("/run/"), HavePrefix("/tmp/")), "only these are private to the Pod")
 	folder := filepath.Join(root, path)
 	Expect(os.MkdirAll(folder, 0o700)).To(Succeed())
 	for name, content := range files {
@@ -224,13 +230,13 @@ func (p *pods) leadServices(ctx context.Context, deployment *appsv1.Deployment, 
 	var services corev1.ServiceList
 	Expect(p.List(ctx, &services, client.InNamespace(deployment.Namespace))).To(Succeed())
 	for _, service := range services.Items {
-		// That of the metrics leads to nobody here.
+		// The metrics Service has no endpoint here.
 		if strings.HasSuffix(service.Name, "-foo-metrics") || len(service.Spec.Selector) == 0 || !labels.SelectorFromSet(service.Spec.Selector).Matches(labels.Set(deployment.Spec.Template.Labels)) {
 			continue
 		}
 		slice := &discoveryv1.EndpointSlice{
 			ObjectMeta: metav1.ObjectMeta{Namespace: service.Namespace, Name: service.Name, Labels: map[string]string{discoveryv1.LabelServiceName: service.Name}},
-			// An API server looks for the port by the name that the Service has for it.
+			// An API server finds the port by its name in the Service.
 			AddressType: discoveryv1.AddressTypeIPv4,
 			Ports:       []discoveryv1.EndpointPort{{Name: ptr.To(service.Spec.Ports[0].Name), Port: ptr.To(port), Protocol: ptr.To(corev1.ProtocolTCP)}},
 			Endpoints:   []discoveryv1.Endpoint{{Addresses: []string{p.address}, Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(true)}}},

@@ -21,7 +21,7 @@ import (
 	"github.com/onsi/gomega/gbytes"
 )
 
-// command returns a program of bin/ with nothing of this process's environment but the path.
+// command returns a program of bin/ with only PATH from this process's environment.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + suiteDir, "CLUSTERCTL_DISABLE_VERSIONCHECK=true"}
@@ -29,7 +29,7 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outcome is how a program ended.
+// outcome is the result of a program.
 type outcome struct {
 	stdout, stderr string
 	// code is the exit code; -1 if it was killed.
@@ -66,7 +66,8 @@ type daemon struct {
 	done chan struct{}
 }
 
-// start runs a program in the background. It gets SIGTERM when this process dies, so that nothing of it stays even then.
+// start runs a program in the background. It gets SIGTERM when this process dies, so that it leaves
+// nothing behind even then.
 func start(cmd *exec.Cmd) *daemon {
 	GinkgoHelper()
 	d := &daemon{cmd: cmd, said: gbytes.NewBuffer(), done: make(chan struct{})}
@@ -74,21 +75,22 @@ func start(cmd *exec.Cmd) *daemon {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	started := make(chan error, 1)
 	go func() {
-		// The kernel sends the signal when the thread that started the program ends: keep it until then.
+		// The kernel sends the signal when the thread that started the program ends, so keep the
+		// thread.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		defer close(d.done)
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended is in ProcessState
+			_ = cmd.Wait() // ProcessState has the result
 		}
 	}()
 	Expect(<-started).To(Succeed())
 	return d
 }
 
-// ended reports whether the program has.
+// ended reports whether the program has ended.
 func (d *daemon) ended() bool {
 	select {
 	case <-d.done:
@@ -98,7 +100,7 @@ func (d *daemon) ended() bool {
 	}
 }
 
-// interrupt ends the program as Ctrl-C does, and returns its exit code.
+// interrupt stops the program like Ctrl-C, and returns its exit code.
 func (d *daemon) interrupt(ctx context.Context) int {
 	GinkgoHelper()
 	if !d.ended() {

@@ -18,7 +18,7 @@ import (
 // Exit codes of quickstart besides 0.
 const (
 	exitFailed = 1
-	// exitInvalid says that it has started nothing.
+	// exitInvalid means that it started nothing.
 	exitInvalid = 2
 )
 
@@ -31,17 +31,17 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 		AddReportEntry("quickstart", time.Since(began).Round(time.Second).String()+"\n"+got.stdout)
 		Expect(got.code).To(BeZero(), got.stdout+got.stderr)
 
-		By("reading what it has shown")
+		By("checking its output")
 		Expect(got.stdout).To(containAll([]string{
 			"Cluster default/shown", "FooControlPlane default/shown-control-plane", // the tree
 			"containerd://", currentVersion, "Ready", // the nodes
 			"TOOK", // the phases
 			"export KUBECONFIG=", "scale machinepool shown-workers", "scale foocontrolplane shown-control-plane", "describe cluster shown", "delete cluster shown",
 		}))
-		By("looking at the host")
+		By("checking the host")
 		Expect(leftovers(state, quickstartBridge)).To(BeEmpty())
-		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge stays")
-		Expect(state).NotTo(BeAnExistingFile(), "its state folder stays")
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge is left")
+		Expect(state).NotTo(BeAnExistingFile(), "its state folder is left")
 	}, NodeTimeout(2*clusterUp))
 })
 
@@ -56,20 +56,20 @@ var _ = Describe("A quickstart that fails", Label("bad-input"), func() {
 		Expect(filepath.Join(state, "logs", "manager.log")).To(BeARegularFile())
 		Expect(processesOf(state)).To(BeEmpty())
 		Expect(mountsUnder(state)).To(BeEmpty())
-		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge stays")
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge is left")
 	}, NodeTimeout(2*clusterUp))
 })
 
-var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
+var _ = Describe("What quickstart rejects", Label("bad-input"), func() {
 	refused := func(ctx SpecContext, args []string, says ...string) {
 		state := filepath.Join(suiteDir, "refused")
-		// Flags that are given twice have their last value.
+		// A flag that is given twice has its last value.
 		args = append([]string{"--exit", "--state-dir=" + state, "--bridge=" + quickstartBridge, "--network=" + quickstartNetwork}, args...)
 		got := end(command(ctx, "quickstart", args...))
 		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
 		Expect(got.stderr).To(containAll(says))
-		Expect(state).NotTo(BeAnExistingFile(), "it has begun though it refused")
-		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "it has begun though it refused")
+		Expect(state).NotTo(BeAnExistingFile(), "it started although it rejected its configuration")
+		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "it started although it rejected its configuration")
 	}
 
 	DescribeTable("in its flags", refused,
@@ -77,9 +77,9 @@ var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
 			"v1.30.0", "built: ", currentVersion, "make node KUBERNETES_VERSION=v1.30.0"),
 		Entry("no Kubernetes version", NodeTimeout(soon), []string{"--kubernetes-version=latest"}, "--kubernetes-version", "v1.36.3"),
 		Entry("an even control plane", NodeTimeout(soon), []string{"--control-plane-machine-count=2"}, "--control-plane-machine-count 2", "odd"),
-		Entry("less than no workers", NodeTimeout(soon), []string{"--worker-machine-count=-1"}, "--worker-machine-count -1", "0 or more"),
-		Entry("a network that is none", NodeTimeout(soon), []string{"--network=10.92.0.1"}, "--network", "10.77.0.0/16"),
-		Entry("a flag that it does not have", NodeTimeout(soon), []string{"--workers=3"}, "--workers", "--help"),
+		Entry("a negative number of workers", NodeTimeout(soon), []string{"--worker-machine-count=-1"}, "--worker-machine-count -1", "0 or more"),
+		Entry("an invalid network", NodeTimeout(soon), []string{"--network=10.92.0.1"}, "--network", "10.77.0.0/16"),
+		Entry("an unknown flag", NodeTimeout(soon), []string{"--workers=3"}, "--workers", "--help"),
 		Entry("an argument", NodeTimeout(soon), []string{"up"}, `"up"`, "--help"),
 	)
 
@@ -89,7 +89,7 @@ var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
 		refused(ctx, []string{"--network=10.92.0.0/16"}, "network 10.92.0.0/16 is in use", "another network with --network")
 	}, NodeTimeout(clusterUp))
 
-	It("a state folder that another quickstart uses, or that is none", func(ctx SpecContext) {
+	It("a folder that another quickstart uses, or that is not a state folder", func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		got := end(command(ctx, "quickstart", "--resume", "--state-dir="+m.state, "--bridge="+suiteBridge, "--network="+suiteNetwork))
 		Expect(got.code).To(Equal(exitInvalid), got.stdout+got.stderr)
@@ -106,7 +106,7 @@ var _ = Describe("What quickstart refuses", Label("bad-input"), func() {
 
 	It("a user who is not root", func(ctx SpecContext) {
 		const nobody = 65534
-		// The user must be able to execute it, wherever the repository lies.
+		// The user must be able to execute it, wherever the repository is.
 		folder, err := os.MkdirTemp("/tmp", "foo-e2e-")
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(os.RemoveAll, folder)

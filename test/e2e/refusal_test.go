@@ -35,7 +35,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// What the manager may cost in a minute in which everything that it tries is refused.
+// What the manager may cost in a minute in which everything that it tries is rejected.
 const (
 	refusedRequests = 20
 	refusedEvents   = 5
@@ -76,7 +76,8 @@ var _ = Describe("A control plane that cannot grow for ten minutes", Ordered, La
 	}, NodeTimeout(lasting*time.Minute+2*rolledOut))
 })
 
-// rejectMachines has an admission policy reject all new Machines until the returned function is called.
+// rejectMachines makes an admission policy reject all new Machines until the returned function is
+// called.
 func (c *cluster) rejectMachines(ctx context.Context) func() {
 	GinkgoHelper()
 	probe := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: c.key.Namespace, Name: "probe"}, Spec: clusterv1.MachineSpec{
@@ -90,13 +91,13 @@ func (c *cluster) rejectMachines(ctx context.Context) func() {
 	return c.refuse(ctx, admissionregistrationv1.Create, machines, func() error { return c.Create(ctx, probe.DeepCopy(), client.DryRunAll) })
 }
 
-// rejected waits until the control plane says in an event that a Machine was rejected.
+// rejected waits until the control plane reports in an event that a Machine was rejected.
 func (c *cluster) rejected(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(c.warnings(c.controlPlane(Default, ctx))).WithContext(ctx).Should(ContainElement(ContainSubstring(refusal)))
 }
 
-// exhaustQuota lowers the quota to what is used, until the returned function is called.
+// exhaustQuota lowers the quota to the current usage until the returned function is called.
 func (m *management) exhaustQuota(ctx context.Context) func() {
 	GinkgoHelper()
 	m.setQuota(ctx, foocloud[quota](ctx, m, "quota").Used.CPUs)
@@ -105,7 +106,8 @@ func (m *management) exhaustQuota(ctx context.Context) func() {
 	return func() { raise(ctx) }
 }
 
-// setQuota does what an administrator of the cloud does: it writes the configuration, and starts foocloud again.
+// setQuota changes the quota like an administrator of the cloud: it writes the configuration and
+// restarts foocloud.
 func (m *management) setQuota(ctx context.Context, cpus int) {
 	GinkgoHelper()
 	writeCloudConfig(cpus)
@@ -121,7 +123,7 @@ func (m *management) setQuota(ctx context.Context, cpus int) {
 	}).WithContext(ctx).Should(Succeed(), "foocloud does not have the new quota")
 }
 
-// outOfQuota waits until the cloud has refused an instance of the control plane.
+// outOfQuota waits until the cloud has rejected an instance of the control plane.
 func (c *cluster) outOfQuota(ctx context.Context) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -132,10 +134,11 @@ func (c *cluster) outOfQuota(ctx context.Context) {
 			}
 		}
 		g.Expect(reasons).To(ContainElement(infrav1.CloudQuotaExceededReason))
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cloud does not refuse an instance")
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the cloud does not reject an instance")
 }
 
-// calm expects, for some minutes, that in none of them the manager makes more requests, or emits more events, than it may.
+// calm expects, for some minutes, that the manager exceeds its limits of requests and events in
+// none of them.
 func (c *cluster) calm(ctx context.Context, minutes int) {
 	GinkgoHelper()
 	reader, began := c.newMetricsReader(ctx), time.Now()
@@ -146,15 +149,15 @@ func (c *cluster) calm(ctx context.Context, minutes int) {
 			g.Expect(now.requests).To(BeNumerically("<=", refusedRequests), "requests to the API server in minute %d", minute+1)
 			g.Expect(now.events).To(BeNumerically("<=", refusedEvents), "events in minute %d", minute+1)
 		}).WithContext(ctx).WithTimeout(time.Minute).WithPolling(10 * time.Second).Should(Succeed())
-		AddReportEntry(fmt.Sprintf("minute %d of a refusal", minute+1), ReportEntryVisibilityAlways, fmt.Sprintf("%+v", now))
+		AddReportEntry(fmt.Sprintf("minute %d of a rejection", minute+1), ReportEntryVisibilityAlways, fmt.Sprintf("%+v", now))
 	}
 }
 
-// cost is what the manager has done.
+// cost is the number of the manager's requests and events.
 type cost struct {
 	// requests to the API server of the management cluster, and to those of workload clusters.
 	requests, workload int
-	// events about objects of the cluster, of which the last was not before a time.
+	// events about objects of the cluster that last occurred after a given time.
 	events int
 }
 
@@ -162,8 +165,9 @@ func (c cost) since(before cost) cost {
 	return cost{requests: c.requests - before.requests, workload: c.workload - before.workload, events: c.events - before.events}
 }
 
-// cost returns what the manager has done since it was started. How often an event was repeated is written only some minutes after the last
-// time, so what ended before the given time is left out.
+// cost returns the manager's requests and events since it was started. The count of a repeated
+// event is written only some minutes after its last occurrence, so events that ended before the
+// given time are left out.
 func (c *cluster) cost(ctx context.Context, reader *metricsReader, began time.Time) cost {
 	GinkgoHelper()
 	var now cost
@@ -188,7 +192,8 @@ func (c *cluster) cost(ctx context.Context, reader *metricsReader, began time.Ti
 	return now
 }
 
-// metricsReader reads what the manager counts, as a monitoring system does: with a service account that may.
+// metricsReader reads the manager's metrics like a monitoring system, with an authorized service
+// account.
 type metricsReader struct {
 	client *http.Client
 	url    string
@@ -214,7 +219,7 @@ func (m *management) newMetricsReader(ctx context.Context) *metricsReader {
 	}
 	token := &authenticationv1.TokenRequest{}
 	Expect(m.SubResource("token").Create(ctx, account, token)).To(Succeed())
-	// The manager signs the certificate of its metrics itself; it is on this machine.
+	// The certificate of the manager's metrics is self-signed; the manager is on this machine.
 	clients, err := rest.HTTPClientFor(&rest.Config{BearerToken: token.Status.Token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, Proxy: noProxy})
 	Expect(err).NotTo(HaveOccurred())
 	config, err := clientcmd.BuildConfigFromFlags("", m.kubeconfig)

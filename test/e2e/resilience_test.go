@@ -34,14 +34,14 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
 
-	It("grows the control plane to 3 though the manager and foocloud are killed", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+	It("grows the control plane to 3 even if the manager and foocloud are killed", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
 		watch := stopwatch.Start(ctx)
 		asking := c.poll(ctx)
 		c.scaleControlPlane(ctx, 3)
-		By("killing the manager once it has made the second machine")
+		By("killing the manager once it has created the second machine")
 		c.waitForMachines(ctx, 2)
 		c.expectRestart(ctx, "manager", c.kill("manager"))
-		By("killing foocloud once the third machine is ordered")
+		By("killing foocloud once the third machine is requested")
 		c.waitForMachines(ctx, 3)
 		c.expectRestart(ctx, "foocloud", c.kill("foocloud"))
 		By("waiting for the control plane")
@@ -56,7 +56,8 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 	}, NodeTimeout(3*clusterUp))
 
 	It("reports an instance whose first process is killed", Label("contract:infra-machine.conditions"), func(ctx SpecContext) {
-		// One of the pool would be replaced within the second; without health checks, one of the control plane stays.
+		// An instance of the pool would be replaced within a second; without health checks, one of
+		// the control plane is kept.
 		staying := slices.DeleteFunc(c.fooMachines(Default, ctx), func(machine infrav1.FooMachine) bool {
 			_, controlPlane := machine.Labels[clusterv1.MachineControlPlaneLabel]
 			return !controlPlane
@@ -67,11 +68,11 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 		Eventually(func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(victim), victim)).To(Succeed())
 			ready := expectCondition(g, victim.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionFalse)
-			g.Expect(ready.Message).NotTo(BeEmpty(), "Ready must say why it is not")
+			g.Expect(ready.Message).NotTo(BeEmpty(), "Ready must say why it is not true")
 			provisioned := expectCondition(g, victim.Status.Conditions, infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse)
 			g.Expect(provisioned.Reason).To(Equal(infrav1.FooMachineInstanceStoppedReason))
 			g.Expect(provisioned.Message).To(ContainSubstring("first process"))
-			g.Expect(victim.Status.Initialization.Provisioned).To(HaveValue(BeTrue()), "what was provisioned once stays so")
+			g.Expect(victim.Status.Initialization.Provisioned).To(HaveValue(BeTrue()), "it must never go back to false")
 		}).WithContext(ctx).Should(Succeed())
 		Eventually(c.warnings(victim)).WithContext(ctx).Should(ContainElement(ContainSubstring(infrav1.FooMachineInstanceStoppedReason)))
 		instances := foocloud[[]instance](ctx, c.management, "instances")
@@ -81,7 +82,7 @@ var _ = Describe("Programs and machines that die", Ordered, Label("resilience"),
 	}, NodeTimeout(clusterUp))
 })
 
-// waitForMachines waits until the control plane has ordered that many machines.
+// waitForMachines waits until the control plane has requested that many machines.
 func (c *cluster) waitForMachines(ctx context.Context, count int32) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -89,12 +90,13 @@ func (c *cluster) waitForMachines(ctx context.Context, count int32) {
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the control plane does not grow to %d machines", count)
 }
 
-// expectRestart waits until a program that was killed runs again. What dies again and again is started ever later.
+// expectRestart waits until a killed program is running again. A program that keeps dying is
+// restarted after growing delays.
 func (m *management) expectRestart(ctx context.Context, program string, killed int) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		pid := m.pid(g, program)
 		g.Expect(pid).NotTo(Equal(killed))
 		g.Expect(syscall.Kill(pid, 0)).To(Succeed())
-	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "%s is not started again", program)
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "%s is not restarted", program)
 }

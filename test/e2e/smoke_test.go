@@ -91,10 +91,10 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 	It("runs the containers of a Deployment, with logs and exec", func(ctx SpecContext) {
 		c.on(ctx, append([]string{"create", "deployment", "hello", "--image=" + shellImage, "--replicas=10", "--"}, hello...)...)
 		c.deploymentReady(ctx, "hello", 10)
-		// A container runs, and its Pod is ready, before it has said anything.
+		// A container is running, and its Pod is ready, before it has printed anything.
 		Eventually(func() string { return c.on(ctx, "logs", "deployment/hello") }).WithContext(ctx).Should(HavePrefix("hello from hello-"))
 		pod := c.on(ctx, "get", "pods", "--selector=app=hello", "--output=jsonpath={.items[0].metadata.name}")
-		Expect(c.on(ctx, "exec", pod, "--", "hostname")).To(Equal(pod+"\n"), "exec runs a command inside of the Pod")
+		Expect(c.on(ctx, "exec", pod, "--", "hostname")).To(Equal(pod+"\n"), "exec runs a command inside the Pod")
 		piped := command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "--stdin", pod, "--", "sh", "-c", "cat; exit 3")
 		piped.Stdin = strings.NewReader("through and back")
 		ended := end(piped)
@@ -108,14 +108,14 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(c.workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kube-dns"}, &dns)).To(Succeed())
 		c.on(ctx, "--namespace=kube-system", "rollout", "status", "daemonset/kube-proxy")
 		c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset/flannel")
-		By("connecting to the API server by its Service, from a Pod on another Node, once kube-proxy has led it there")
+		By("connecting to the API server through its Service from a Pod on another Node, once kube-proxy routes it")
 		Eventually(func(g Gomega) {
 			connected := end(command(ctx, kubectl(), "--kubeconfig="+c.kubeconfig, "exec", "deployment/hello", "--",
 				"bash", "-c", ": < /dev/tcp/"+api.Spec.ClusterIP+"/443"))
 			g.Expect(connected.code).To(BeZero(), connected.stderr)
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 
-		By("asking DNS for that Service, from a Pod on each worker")
+		By("looking up that Service in DNS from a Pod on each worker")
 		c.on(ctx, "--namespace=kube-system", "wait", "deployment/coredns", "--for=condition=Available", "--timeout="+clusterUp.String())
 		for index, node := range workersOf(c.nodesReady(ctx, 1, 3)) {
 			asking := c.runPod(ctx, fmt.Sprintf("asking-%d", index), node.Name, corev1.Container{Image: shellImage, Command: hello})
@@ -127,7 +127,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 			c.on(ctx, "delete", "pod", asking.Name)
 		}
 
-		By("reaching the Pods behind DNS by a port of every Node")
+		By("reaching the DNS Pods through a port of every Node")
 		before := dns.DeepCopy()
 		dns.Spec.Type = corev1.ServiceTypeNodePort
 		Expect(c.workload.Patch(ctx, &dns, client.MergeFrom(before))).To(Succeed())
@@ -166,11 +166,11 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.on(ctx, "delete", "pod", pod.Name)
 	}, NodeTimeout(2*clusterUp))
 
-	It("kills a container that takes more memory than it may, and nothing else", func(ctx SpecContext) {
+	It("kills a container that exceeds its memory limit, and nothing else", func(ctx SpecContext) {
 		node := workersOf(c.nodesReady(ctx, 1, 3))[0]
 		neighbour := c.podReady(ctx, c.runPod(ctx, "neighbour", node.Name, corev1.Container{Image: pauseImage}))
 		greedy := c.runPod(ctx, "greedy", node.Name, corev1.Container{
-			// It wants to have a whole line in memory, and the line never ends.
+			// It reads a whole line into memory, and the line never ends.
 			Image: shellImage, Command: []string{"tail", "/dev/zero"},
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}},
 		})
@@ -196,11 +196,11 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(c.on(ctx, "logs", "--namespace=kube-system", "kube-apiserver-"+name)).To(ContainSubstring("Serving securely"))
 		const pki = "/etc/kubernetes/pki/etcd/"
 		Expect(c.on(ctx, "exec", "--namespace=kube-system", "etcd-"+name, "--", "etcdctl", "--cacert="+pki+"ca.crt", "--cert="+pki+"server.crt",
-			"--key="+pki+"server.key", "endpoint", "health")).To(ContainSubstring("is healthy"), "exec runs a program of the image inside of the container")
+			"--key="+pki+"server.key", "endpoint", "health")).To(ContainSubstring("is healthy"), "exec runs a program of the image inside the container")
 		proxy := c.on(ctx, "get", "pods", "--namespace=kube-system", "--selector=k8s-app=kube-proxy", "--field-selector=spec.nodeName="+name,
 			"--output=jsonpath={.items[0].metadata.name}")
 		hosts := c.on(ctx, "exec", "--namespace=kube-system", proxy, "--", "cat", "/etc/hosts")
-		Expect(hosts).To(ContainSubstring(name), "a Pod with the network of its Node is inside of the instance")
+		Expect(hosts).To(ContainSubstring(name), "a Pod with the network of its Node is inside the instance")
 		Expect(c.healthyMembers(ctx, nodes)).To(ConsistOf(name))
 	}, NodeTimeout(clusterUp))
 
@@ -209,7 +209,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 5)))
 	}, NodeTimeout(2*clusterUp))
 
-	It("shrinks its pool to 2 after draining, and the Nodes go", Label(
+	It("shrinks its pool to 2 after draining, and removes the Nodes", Label(
 		"contract:infra-machinepool.providerIDList", "contract:infra-machinepool.replicas", "contract:infra-machinepool.machine-pool-machines",
 	), func(ctx SpecContext) {
 		before := workersOf(c.nodesReady(ctx, 1, 5))
@@ -219,7 +219,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.scaleWorkers(ctx, 2)
 		after := workersOf(c.nodesReady(ctx, 1, 2))
 		c.poolHas(ctx, after)
-		Expect(providerIDsOf(before)).To(ContainElements(providerIDsOf(after)), "the Nodes that stay are some that were there")
+		Expect(providerIDsOf(before)).To(ContainElements(providerIDsOf(after)), "the remaining Nodes existed before")
 		Expect(evicted()).NotTo(BeEmpty(), "no Pod was evicted, so no Node was drained")
 		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(HaveLen(3))
 		c.deploymentReady(ctx, "hello", 10)
@@ -239,28 +239,28 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(zones).To(HaveLen(3), "the control plane is spread over the zones")
 	}, NodeTimeout(2*clusterUp))
 
-	It("leaves nothing when it is deleted", func(ctx SpecContext) {
+	It("leaves nothing behind when it is deleted", func(ctx SpecContext) {
 		instances := foocloud[[]instance](ctx, c.management, "instances")
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name)
 		Expect(c.gone(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.key.Name}})(Default, ctx)).To(BeTrue())
-		By("looking into the management cluster")
+		By("checking the management cluster")
 		Eventually(func(g Gomega) {
 			g.Expect(c.kubectl(ctx, "--namespace="+namespace, "get", kinds+",secrets,foomachinetemplates", "--output=name")).To(BeEmpty())
-		}).WithContext(ctx).Should(Succeed(), "objects of the cluster stay")
-		By("looking into foocloud")
+		}).WithContext(ctx).Should(Succeed(), "objects of the cluster are left")
+		By("checking foocloud")
 		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
 		Expect(foocloud[[]named](ctx, c.management, "pools")).To(BeEmpty())
 		Expect(foocloud[[]named](ctx, c.management, "load-balancers")).To(BeEmpty())
 		Expect(foocloud[quota](ctx, c.management, "quota")).To(BeZero(), "quota is still used")
-		By("looking at the host")
+		By("checking the host")
 		Expect(machinesOf(c.state, suiteBridge)).To(BeEmpty())
 		for _, one := range instances {
-			Expect(cgroupsOf(one.ID)).To(BeEmpty(), "cgroups of instance %s stay", one.ID)
+			Expect(cgroupsOf(one.ID)).To(BeEmpty(), "cgroups of instance %s are left", one.ID)
 		}
 	}, NodeTimeout(clusterGone+soon))
 })
 
-// poolHas waits until the FooMachinePool knows exactly the instances of these Nodes.
+// poolHas waits until the FooMachinePool lists exactly the instances of these Nodes.
 func (c *cluster) poolHas(ctx context.Context, nodes []corev1.Node) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
@@ -290,7 +290,7 @@ func (c *cluster) deploymentReady(ctx context.Context, name string, replicas int
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "Deployment %s does not get its Pods", name)
 }
 
-// evictions watches the Pods from now on and returns a function that stops that and returns those that were evicted.
+// evictions watches Pods. The returned function stops the watch and returns the evicted Pods.
 func (c *cluster) evictions(ctx context.Context) func() []string {
 	GinkgoHelper()
 	config, err := clientcmd.BuildConfigFromFlags("", c.kubeconfig)

@@ -17,7 +17,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// Networks and bridges of the suite. No two may overlap, and none may be what a user's quickstart has by default.
+// Networks and bridges of the suite. They must not overlap, and must differ from the defaults of a
+// user's quickstart.
 const (
 	suiteBridge       = "fooe2e"
 	suiteNetwork      = "10.92.0.0/17"
@@ -33,16 +34,16 @@ const (
 	previousVersion = "v1.35.4"
 )
 
-// How long something may take on a slow and busy machine, which may have a tenth of its processors. Eventually returns as soon as it
-// is so: only a story that fails waits so long.
+// How long something may take on a slow and busy machine, which may have a tenth of its processors.
+// Eventually returns as soon as it succeeds: only a failing story waits this long.
 const (
-	// soon is for what one program does alone.
+	// soon is for the work of a single program.
 	soon = 2 * time.Minute
 	// clusterUp is for a whole cluster, or a machine that joins one.
 	clusterUp = 10 * time.Minute
 	// clusterGone is for the deletion of a cluster with draining.
 	clusterGone = 5 * time.Minute
-	// each look costs the programs under test CPU time.
+	// each poll costs the programs under test CPU time.
 	interval = 250 * time.Millisecond
 )
 
@@ -54,9 +55,10 @@ func TestE2E(t *testing.T) {
 var (
 	// bin is the folder of the built programs.
 	bin string
-	// suiteDir is the folder of all that the suite writes. It is on a disk, and outside of what an instance hides.
+	// suiteDir is the folder for everything that the suite writes. It is on a disk, and outside the
+	// folders that an instance hides.
 	suiteDir string
-	// shared is the management cluster of all stories; nil until the first needs it.
+	// shared is the management cluster of all stories; nil until the first story needs it.
 	shared *management
 )
 
@@ -67,7 +69,7 @@ var _ = BeforeSuite(func() {
 	SetDefaultEventuallyPollingInterval(interval)
 	EnforceDefaultTimeoutsWhenUsingContexts()
 
-	Expect(os.Geteuid()).To(BeZero(), "instances are made of namespaces, bridges and mounts: run it as root")
+	Expect(os.Geteuid()).To(BeZero(), "instances need namespaces, bridges and mounts: run it as root")
 	root, err := filepath.Abs("../..")
 	Expect(err).NotTo(HaveOccurred())
 	bin = filepath.Join(root, "bin")

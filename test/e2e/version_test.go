@@ -17,7 +17,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-var _ = Describe("A cluster of the minor version before", Label("version"), func() {
+var _ = Describe("A cluster of the previous minor version", Label("version"), func() {
 	It("comes up", Label("contract:control-plane.version", "contract:infra-machinepool.initialization-completed"), func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, "version")
@@ -41,16 +41,16 @@ var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFa
 		m.namespace(ctx, namespace)
 	}, NodeTimeout(clusterUp))
 
-	It("is taken back before the control plane is initialized", func(ctx SpecContext) {
+	It("can be reverted before the control plane is initialized", func(ctx SpecContext) {
 		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "first"}, shape{controlPlanes: 1, version: missing})
 		failed := c.neverComesUp(ctx, missing)
 		c.upgradeControlPlane(ctx, currentVersion)
 		c.available(ctx)
 		c.settled(ctx, 1, currentVersion)
-		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Has(failed.UID)).To(BeFalse(), "the Machine that failed is still there")
+		Expect(uidsOf(c.controlPlaneMachines(Default, ctx)).Has(failed.UID)).To(BeFalse(), "the failed Machine still exists")
 	}, NodeTimeout(3*clusterUp))
 
-	It("is taken back before a Machine has it, and not one Machine is replaced", func(ctx SpecContext) {
+	It("can be reverted before a Machine has it, and no Machine is replaced", func(ctx SpecContext) {
 		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rollout"}, shape{controlPlanes: 1, version: currentVersion})
 		c.available(ctx)
 		c.settled(ctx, 1, currentVersion)
@@ -63,7 +63,8 @@ var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFa
 	}, NodeTimeout(3*clusterUp))
 })
 
-// neverComesUp waits until the control plane has a Machine of the version, and the cloud has refused its instance.
+// neverComesUp waits until the control plane has a Machine of the version and the cloud has
+// rejected its instance.
 func (c *cluster) neverComesUp(ctx context.Context, version string) *clusterv1.Machine {
 	GinkgoHelper()
 	var found clusterv1.Machine

@@ -23,7 +23,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// workersZone is one that no control plane is put into unless all others have more.
+// workersZone is a zone that gets control plane Machines only if all others have more.
 const workersZone = "zone-c"
 
 var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
@@ -41,7 +41,7 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 		c.withoutDNSPods(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("of a MachineDeployment are where and as large as it asks",
+	It("of a MachineDeployment have the requested zone and size",
 		Label("contract:infra-machine.failure-domain", "contract:infra-machine.autoscaling-from-zero", "contract:infra-machine.template"),
 		func(ctx SpecContext) {
 			nodes := workersOf(c.nodesReady(ctx, 1, 3))
@@ -52,13 +52,13 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			Expect(c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "deployed"}, &template)).To(Succeed())
 			node := nodeOf(nodes, fooMachine)
 			for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-				Expect(node.Status.Capacity[resource]).To(BeComparableTo(template.Status.Capacity[resource]), "what the template tells of %s", resource)
+				Expect(node.Status.Capacity[resource]).To(BeComparableTo(template.Status.Capacity[resource]), "what the template reports about %s", resource)
 			}
 			Expect(foocloud[[]instance](ctx, c.management, "instances")).To(ContainElement(
 				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone))))
 		}, NodeTimeout(clusterUp))
 
-	It("of a pool are spread, and get in place what the template of their MachinePool has",
+	It("of a pool are spread, and get changes of their MachinePool's template in place",
 		Label("contract:infra-machine.failure-domain", "contract:infra-machinepool.machine-pool-machines"), func(ctx SpecContext) {
 			revision := c.pool(Default, ctx).Status.Revision
 			c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge", `--patch={"spec":{"template":{
@@ -78,17 +78,17 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 					g.Expect(fooMachine.Labels).To(HaveKeyWithValue("tier", "front"))
 				}
 			}).WithContext(ctx).Should(Succeed())
-			Expect(c.pool(Default, ctx).Status.Revision).To(Equal(revision), "nothing of it replaces a Machine")
+			Expect(c.pool(Default, ctx).Status.Revision).To(Equal(revision), "the change replaces no Machine")
 		}, NodeTimeout(clusterUp))
 
-	It("are reported as stopped and as lost, and made anew once their Machine is deleted", Label("contract:infra-machine.conditions"),
+	It("are reported as stopped and as lost, and recreated once their Machine is deleted", Label("contract:infra-machine.conditions"),
 		func(ctx SpecContext) {
 			fooMachine := c.oneFooMachine(ctx, deployed)
 			Expect(syscall.Kill(instanceInit(fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceStoppedReason)
 			c.deleteInstance(ctx, fooMachine.Status.InstanceID)
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceNotFoundReason)
-			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name) // waits until it is gone, and its Node with it
+			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name) // waits until it and its Node are gone
 			c.nodesReady(ctx, 1, 3)
 			Expect(c.oneFooMachine(ctx, deployed).Status.FailureDomain).To(Equal(workersZone))
 		}, NodeTimeout(2*clusterUp))
@@ -117,7 +117,7 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			Expect(w.problems()).To(BeEmpty())
 		}, NodeTimeout(2*clusterUp))
 
-	It("of a pool are rolled out to another size with one Node more and none less",
+	It("of a pool are rolled out to another size with one more Node and never fewer",
 		Label("contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.instances"), func(ctx SpecContext) {
 			w := c.watch()
 			DeferCleanup(w.stop)
@@ -132,7 +132,7 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			Expect(w.problems()).To(BeEmpty())
 			w.expectWorkers(0)
 			nodes := workersOf(c.nodesReady(ctx, 1, 3))
-			Expect(intersection(namesOf(nodes), before)).To(HaveLen(1), "only that of the MachineDeployment stays")
+			Expect(intersection(namesOf(nodes), before)).To(HaveLen(1), "only the Node of the MachineDeployment is kept")
 			for _, node := range nodes {
 				Expect(node.Status.Capacity.Memory().Value()).To(BeEquivalentTo(4 << 30))
 			}
@@ -143,7 +143,8 @@ func intersection(a, b []string) []string {
 	return sets.List(sets.New(a...).Intersection(sets.New(b...)))
 }
 
-// machineDeployment is one of one larger machine in a zone, whose Nodes join as those of the pool do.
+// machineDeployment is a MachineDeployment of one larger machine in a zone, whose Node joins like
+// those of the pool.
 func machineDeployment(key client.ObjectKey, name string) []*unstructured.Unstructured {
 	ref := func(group, kind string) map[string]any {
 		return map[string]any{"apiGroup": group, "kind": kind, "name": name}
@@ -199,14 +200,14 @@ func nodeOf(nodes []corev1.Node, fooMachine *infrav1.FooMachine) corev1.Node {
 	return corev1.Node{}
 }
 
-// machineFails waits until a FooMachine is not ready for a reason, and its Machine says so too.
+// machineFails waits until a FooMachine is not ready for a reason, and its Machine reports it too.
 func (c *cluster) machineFails(ctx context.Context, fooMachine *infrav1.FooMachine, reason string) {
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine)).To(Succeed())
 		ready := expectCondition(g, fooMachine.Status.Conditions, infrav1.FooMachineReadyCondition, metav1.ConditionFalse)
 		g.Expect(ready.Reason).To(Equal(reason))
-		g.Expect(ready.Message).NotTo(BeEmpty(), "Ready must say why it is not")
+		g.Expect(ready.Message).NotTo(BeEmpty(), "Ready must say why it is not true")
 		var machine clusterv1.Machine
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), &machine)).To(Succeed())
 		mirrored := expectCondition(g, machine.Status.Conditions, clusterv1.MachineInfrastructureReadyCondition, metav1.ConditionFalse)
@@ -214,7 +215,7 @@ func (c *cluster) machineFails(ctx context.Context, fooMachine *infrav1.FooMachi
 	}).WithContext(ctx).Should(Succeed(), "FooMachine %s does not fail as %s", fooMachine.Name, reason)
 }
 
-// diskChecked lets Cluster API replace the Machines of the pool whose Nodes say that their disk failed.
+// diskChecked makes Cluster API replace Machines of the pool whose Nodes report a failed disk.
 func (c *cluster) diskChecked(ctx context.Context) {
 	GinkgoHelper()
 	Expect(c.Create(ctx, &clusterv1.MachineHealthCheck{

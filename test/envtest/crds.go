@@ -24,7 +24,7 @@ const (
 	contractVersion  = "v1beta2"
 )
 
-// folders are the roots of the two modules that CRDs come from.
+// folders are the roots of the two modules with CRDs.
 type folders struct {
 	foo, clusterAPI string
 }
@@ -54,12 +54,12 @@ func (f folders) crdFolders() []string {
 	}
 }
 
-// webhooks returns what makes the kube-apiserver call Foo's webhooks.
+// webhooks returns the options that make the kube-apiserver call Foo's webhooks.
 func (f folders) webhooks() envtest.WebhookInstallOptions {
 	config := filepath.Join(f.foo, "config", "webhook")
 	return envtest.WebhookInstallOptions{
 		Paths: []string{filepath.Join(config, "control-plane", "manifests.yaml"), filepath.Join(config, "infrastructure", "manifests.yaml")},
-		// Foo's kinds do not know that they are convertible: only the conversion package does.
+		// Foo's kinds do not implement conversion themselves: only the conversion package does.
 		IgnoreSchemeConvertible: true,
 	}
 }
@@ -95,14 +95,15 @@ func loadCRD(path string) (*apiextensionsv1.CustomResourceDefinition, error) {
 	if err := yaml.UnmarshalStrict(data, crd); err != nil {
 		return nil, fmt.Errorf("reading the CRD in %s: %w", path, err)
 	}
-	// Without a webhook, a CRD that asks for one could not be read at all; with webhooks, envtest asks for them.
+	// Without a webhook server, objects of a CRD with a conversion webhook could not be read; with
+	// webhooks, envtest configures conversion itself.
 	crd.Spec.Conversion = nil
 	labelContract(crd)
 	return crd, nil
 }
 
-// labelContract adds the contract label that Cluster API's own CRDs get from kustomize only. Controllers find the
-// version of a referenced object by it.
+// labelContract adds the contract label that Cluster API's own CRDs get only from kustomize.
+// Controllers use it to find the version of a referenced object.
 func labelContract(crd *apiextensionsv1.CustomResourceDefinition) {
 	key := clusterv1.GroupVersion.Group + "/" + contractVersion
 	if _, ok := crd.Labels[key]; ok {

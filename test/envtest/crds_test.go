@@ -58,7 +58,7 @@ func TestMissingProgramsAreNamed(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv(assetsVariable, folder)
 	_, err := findAssets("unused")
-	g.Expect(err).To(MatchError(folder + " has no [etcd kube-apiserver]: run `make node`, or set KUBEBUILDER_ASSETS to a folder that has them"))
+	g.Expect(err).To(MatchError(folder + " has no [etcd kube-apiserver]: run `make node`, or set KUBEBUILDER_ASSETS to a folder with them"))
 
 	g.Expect(os.WriteFile(filepath.Join(folder, "etcd"), nil, 0o600)).To(Succeed())
 	_, err = findAssets("unused")

@@ -34,10 +34,10 @@ const (
 
 // Environment is a running kube-apiserver with its etcd.
 type Environment struct {
-	// Config is the way to the kube-apiserver, with all rights.
+	// Config connects to the kube-apiserver with all permissions.
 	Config *rest.Config
-	// Scheme knows Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds and Foo's, in both
-	// versions.
+	// Scheme contains Kubernetes' own kinds, CRDs, Cluster API's core and kubeadm bootstrap kinds,
+	// and Foo's kinds in both versions.
 	Scheme *runtime.Scheme
 	// Client reads and writes without a cache.
 	Client client.Client
@@ -45,26 +45,28 @@ type Environment struct {
 	environment *envtest.Environment
 }
 
-// Start starts a kube-apiserver with all CRDs. The caller must Stop it. It returns an error that names what is missing
-// when the programs are not there. The context bounds the start only.
+// Start starts a kube-apiserver with all CRDs. The caller must Stop it. If programs are missing, it
+// returns an error that names them. The context bounds only the start.
 func Start(ctx context.Context) (*Environment, error) {
 	return start(ctx, func(folders) envtest.WebhookInstallOptions { return envtest.WebhookInstallOptions{} })
 }
 
-// StartWithWebhooks is as Start, but the kube-apiserver calls Foo's webhooks, for admission and for conversion. The caller
-// serves them with what WebhookServer says; until then no object of Foo's kinds can be written.
+// StartWithWebhooks is like Start, but the kube-apiserver calls Foo's admission and conversion
+// webhooks. The caller serves them with the options from WebhookServer; until then, no object of
+// Foo's kinds can be written.
 func StartWithWebhooks(ctx context.Context) (*Environment, error) {
 	return start(ctx, folders.webhooks)
 }
 
-// WebhookServer returns where the kube-apiserver expects the webhooks, with a certificate that it trusts.
+// WebhookServer returns the address at which the kube-apiserver expects the webhooks, with a
+// certificate that it trusts.
 func (e *Environment) WebhookServer() webhook.Options {
 	options := e.environment.WebhookInstallOptions
 	return webhook.Options{Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir}
 }
 
-// NewManager returns a manager as Foo's programs have it, with the flags given, but without servers of its own. Its
-// controllers may have the names of another manager's.
+// NewManager returns a manager configured like Foo's programs, with the given flags, but without
+// servers. Its controllers may have the same names as those of another manager.
 func (e *Environment) NewManager(flags ...string) (ctrl.Manager, error) {
 	flags = append([]string{"--diagnostics-address=0", "--health-addr=0"}, flags...)
 	opts, err := options.Parse(flags, feature.MutableGates)
@@ -79,7 +81,8 @@ func (e *Environment) NewManager(flags ...string) (ctrl.Manager, error) {
 	})
 }
 
-// EtcdURL returns where the etcd of the kube-apiserver serves, to see in what form an object is stored.
+// EtcdURL returns the URL of the kube-apiserver's etcd, so that tests can check how an object is
+// stored.
 func (e *Environment) EtcdURL() string { return e.environment.ControlPlane.Etcd.URL.String() }
 
 func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOptions) (*Environment, error) {
@@ -116,7 +119,7 @@ func start(ctx context.Context, webhooks func(folders) envtest.WebhookInstallOpt
 	}
 	c, err := client.New(config, client.Options{Scheme: scheme})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a client: %w", err), environment.Stop())
+		return nil, errors.Join(fmt.Errorf("creating a client: %w", err), environment.Stop())
 	}
 	return &Environment{Config: config, Scheme: scheme, Client: c, environment: environment}, nil
 }
@@ -129,7 +132,7 @@ func (e *Environment) Stop() error {
 	return nil
 }
 
-// CreateNamespace makes a namespace whose name starts with the prefix, and returns its name.
+// CreateNamespace creates a namespace whose name starts with the prefix, and returns its name.
 func (e *Environment) CreateNamespace(ctx context.Context, prefix string) (string, error) {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: prefix + "-"}}
 	if err := e.Client.Create(ctx, namespace); err != nil {
@@ -148,7 +151,7 @@ func findAssets(root string) (string, error) {
 		return err == nil
 	})
 	if len(missing) > 0 {
-		return "", fmt.Errorf("%s has no %v: run `make node`, or set %s to a folder that has them", assets, missing, assetsVariable)
+		return "", fmt.Errorf("%s has no %v: run `make node`, or set %s to a folder with them", assets, missing, assetsVariable)
 	}
 	return assets, nil
 }

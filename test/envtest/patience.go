@@ -11,16 +11,16 @@ import (
 	"github.com/onsi/gomega"
 )
 
-// Patience is how long a test waits for what must happen. Only a test that fails waits so long, so there is room for a machine
-// that has many times less CPU time than it should.
+// Patience is how long a test waits for something that must happen. Only a failing test waits this
+// long, so there is room for a machine with many times less CPU time than usual.
 const Patience = 2 * time.Minute
 
-// restingLooks is how often what rests must look the same. Looks are counted and not time, of which much may pass while nothing
-// in this process could run.
+// restingLooks is how many consecutive samples must be equal. It is a count and not a duration,
+// because much time may pass while nothing in this process can run.
 const restingLooks = 20
 
-// EventuallyRests waits until what look returns stays the same for a while, and returns that. It fails if that changes again and
-// again. The description is one of Gomega.
+// EventuallyRests waits until the result of look stays the same for a while, and returns it. It
+// fails if the result keeps changing. The description is a Gomega description.
 func EventuallyRests[T any](look func() T, quiet time.Duration, description ...any) T {
 	ginkgo.GinkgoHelper()
 	last, same := look(), 0

@@ -18,7 +18,7 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 )
 
-// serverName is how Cluster API's runtime calls an extension behind a Service.
+// serverName is the name by which Cluster API's runtime calls an extension behind a Service.
 const serverName = "webhook-service.foo-system.svc"
 
 // signer is a certificate authority.
@@ -42,7 +42,7 @@ func newAuthority() signer {
 	return signer{cert: cert, key: key}
 }
 
-// issue writes a certificate of the server, with a name that tells it from others, and its key.
+// issue writes a certificate of the server with a unique name, and its key.
 func (s signer) issue(dir, name string) {
 	GinkgoHelper()
 	cert, key := s.sign(name, x509.ExtKeyUsageServerAuth)

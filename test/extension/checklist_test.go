@@ -30,7 +30,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// on are the settings with which all hooks have something to do.
+// on are settings with which all hooks have work to do.
 var on = map[string]string{"work": "Enabled"}
 
 var _ = Describe("Discovery", func() {
@@ -61,7 +61,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 	"contract:lifecycle-hooks.before-workers-upgrade", "contract:lifecycle-hooks.after-workers-upgrade",
 	"contract:lifecycle-hooks.after-cluster-upgrade", "contract:lifecycle-hooks.before-cluster-delete"), func() {
 	for _, hook := range lifecycle.Names() {
-		It(hook+" is let go when nothing is turned on", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
+		It(hook+" does not block when nothing is enabled", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "off")
 			for _, given := range []map[string]string{nil, {"work": "Disabled"}} {
@@ -70,7 +70,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(records(ctx, namespace)).To(BeEmpty())
 		})
 
-		It(hook+" blocks while its job waits, and no longer", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
+		It(hook+" blocks only while its job waits", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "waits-"+strings.ToLower(hook))
 			jobs.hold(cluster.Name, "waits for the test")
@@ -82,7 +82,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 				Expect(first.RetryAfterSeconds).To(BeNumerically(">", 0))
 				Eventually(func() runtimehooksv1.CommonRetryResponse {
 					return newCaller().call(ctx, replicas[1], hook, request).CommonRetryResponse
-				}).Should(Equal(success("waits for the test", 5)), "by way of the other replica")
+				}).Should(Equal(success("waits for the test", 5)), "through the other replica")
 			}
 			jobs.release(cluster.Name)
 			Eventually(func() runtimehooksv1.CommonRetryResponse {
@@ -96,7 +96,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
 		})
 
-		It(hook+" refuses settings that are wrong or unknown", Label("contract:runtime-extension.settings", "contract:runtime-extension.error-messages"), func(ctx SpecContext) {
+		It(hook+" rejects invalid and unknown settings", Label("contract:runtime-extension.settings", "contract:runtime-extension.error-messages"), func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "wrong")
 			call := func(given map[string]string) answer {
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
@@ -105,7 +105,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has unknown settings: "labour"; want only work`)))
 		})
 
-		It(hook+" goes on as soon as its settings are mended", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
+		It(hook+" continues as soon as its settings are corrected", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "mended-"+strings.ToLower(hook))
 			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"work": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
@@ -128,7 +128,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		})
 	}
 
-	It("depends on nothing in the status of the request's Cluster, and ignores fields that it does not know",
+	It("does not depend on the status of the request's Cluster, and ignores unknown fields",
 		Label("contract:runtime-extension.avoid-dependencies"), func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "fields")
 			hook := lifecycle.BeforeClusterCreate
@@ -150,7 +150,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(other).To(Equal(plain))
 		})
 
-	It("answers the same bytes for the same state, from each replica", Label("contract:runtime-extension.deterministic-result"), func(ctx SpecContext) {
+	It("returns the same bytes for the same state from each replica", Label("contract:runtime-extension.deterministic-result"), func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "same")
 		jobs.hold(cluster.Name, "waits for the test")
 		for _, hook := range lifecycle.Names() {
@@ -196,7 +196,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		}
 	})
 
-	It("is done once however many call it at once", Label("contract:runtime-extension.idempotence", "contract:runtime-extension.availability"), func(ctx SpecContext) {
+	It("is done once for any number of concurrent calls", Label("contract:runtime-extension.idempotence", "contract:runtime-extension.availability"), func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "at-once")
 		caller, request := newCaller(), requests(cluster, on)[lifecycle.BeforeClusterDelete]
@@ -213,19 +213,19 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{lifecycle.BeforeClusterDelete: 1}))
 	})
 
-	It("tells a Cluster from another one of its name", func(ctx SpecContext) {
+	It("distinguishes a Cluster from another one with the same name", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		hook := lifecycle.BeforeClusterCreate
 		cluster := newCluster(ctx, namespace, "twice")
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
 		Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
-		Eventually(jobs.forgotten).Should(ContainElement(client.ObjectKeyFromObject(cluster)), "what is kept for a Cluster that is gone stays")
+		Eventually(jobs.forgotten).Should(ContainElement(client.ObjectKeyFromObject(cluster)), "data of a deleted Cluster is kept")
 		again := newCluster(ctx, namespace, "twice")
 		jobs.hold(again.Name, "waits for the test")
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(again, on)[hook]) }).Should(HaveField("Message", "waits for the test"))
 	})
 
-	It("lets a Cluster go whose namespace is going away", func(ctx SpecContext) {
+	It("does not block a Cluster whose namespace is being deleted", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "leaving")
 		Expect(environment.Client.Delete(ctx, namespaceObject(namespace))).To(Succeed())
@@ -238,7 +238,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 				`^the job of the hook BeforeClusterUpgrade: recording the job of the hook: the API server answered Forbidden for configmaps "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
 	})
 
-	It("is done only when its Cluster is not paused", func(ctx SpecContext) {
+	It("is done only while its Cluster is not paused", func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "paused", func(cluster *clusterv1.Cluster) { cluster.Spec.Paused = ptr.To(true) })
 		hook := lifecycle.BeforeClusterCreate
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).ShouldNot(HaveField("RetryAfterSeconds", BeZero()))
@@ -248,9 +248,9 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 	})
 })
 
-var _ = Describe("A request that is malformed", Label("contract:runtime-extension.error-management"), func() {
+var _ = Describe("A malformed request", Label("contract:runtime-extension.error-management"), func() {
 	bodies := map[string]string{
-		"empty": "", "no JSON": "{", "an array": "[]", "a string": `"x"`, "null": "null", "a cluster that is text": `{"cluster":"x"}`,
+		"empty": "", "invalid JSON": "{", "an array": "[]", "a string": `"x"`, "null": "null", "a cluster that is text": `{"cluster":"x"}`,
 		"settings that are numbers": `{"settings":{"work":1}}`, "no cluster": `{"settings":{"work":"Enabled"}}`,
 		"a cluster without a UID": `{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b"}}}`,
 		"deep":                    strings.Repeat(`{"cluster":`, 20000), "bytes": "\xff\xfe\x00",
@@ -269,7 +269,7 @@ var _ = Describe("A request that is malformed", Label("contract:runtime-extensio
 		})
 	}
 
-	It("is refused when it is too large", func(ctx SpecContext) {
+	It("is rejected if it is too large", func(ctx SpecContext) {
 		content, _, err := newCaller().post(ctx, replicas[0], handlerPath(lifecycle.BeforeClusterCreate), bytes.Repeat([]byte(" "), 21<<20))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(content)).To(ContainSubstring("too large"))
@@ -277,7 +277,7 @@ var _ = Describe("A request that is malformed", Label("contract:runtime-extensio
 })
 
 var _ = Describe("The server", func() {
-	It("serves a renewed certificate, and that of another authority, without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
+	It("serves a renewed certificate, also of another authority, without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
 		r, another := startReplica(ctx, server.Options{}), newAuthority()
 		name := func(by signer) (string, error) {
 			response, err := by.caller().http.Get(r.url)
@@ -290,25 +290,25 @@ var _ = Describe("The server", func() {
 		authority.issue(r.certDir, "second")
 		Eventually(func() (string, error) { return name(authority) }).Should(Equal("second"))
 		another.issue(r.certDir, "third")
-		Eventually(func() (string, error) { return name(another) }).Should(Equal("third"), "for who has been told of the other authority")
+		Eventually(func() (string, error) { return name(another) }).Should(Equal("third"), "for callers that trust the other authority")
 		_, err := name(authority)
 		Expect(err).To(MatchError(ContainSubstring("certificate signed by unknown authority")))
 	})
 
-	It("takes calls only from who has a certificate, if it is told to", func(ctx SpecContext) {
+	It("accepts only callers with a certificate, if configured", func(ctx SpecContext) {
 		r := startReplica(ctx, server.Options{ClientCAName: "client-ca.crt"})
 		hook := lifecycle.BeforeClusterCreate
 		body := []byte("{}")
 		_, status, err := newCaller(authority.client("capi-manager")).post(ctx, r, handlerPath(hook), body)
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusOK))
-		for name, caller := range map[string]caller{"no certificate": newCaller(), "one of others": newCaller(newAuthority().client("capi-manager"))} {
+		for name, caller := range map[string]caller{"no certificate": newCaller(), "a foreign certificate": newCaller(newAuthority().client("capi-manager"))} {
 			_, _, err := caller.post(ctx, r, handlerPath(hook), body)
 			Expect(err).To(MatchError(ContainSubstring("tls:")), name)
 		}
 	})
 
-	It("takes calls from who has a certificate of another authority once that is the callers', without a restart", func(ctx SpecContext) {
+	It("accepts callers of another authority once it is configured, without a restart", func(ctx SpecContext) {
 		r, another := startReplica(ctx, server.Options{ClientCAName: "client-ca.crt"}), newAuthority()
 		before, after := newCaller(authority.client("capi-manager")), newCaller(another.client("capi-manager"))
 		sessions, ok := before.http.Transport.(*http.Transport)
@@ -324,12 +324,12 @@ var _ = Describe("The server", func() {
 		writeFile(r.certDir, "client-ca.crt", certs.EncodeCertPEM(another.cert))
 		Expect(call(after)).To(Succeed())
 		sessions.CloseIdleConnections()
-		Expect(call(before)).To(MatchError(ContainSubstring("tls:")), "not with the session that it had either")
+		Expect(call(before)).To(MatchError(ContainSubstring("tls:")), "not with its existing session either")
 	})
 })
 
 var _ = Describe("Several replicas", Serial, Label("contract:runtime-extension.availability"), func() {
-	It("go on with what one of them was doing when it ended", func(ctx SpecContext) {
+	It("continue the work of a replica that has stopped", func(ctx SpecContext) {
 		another := startReplica(ctx, server.Options{})
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "survives")
@@ -357,7 +357,7 @@ func failure(message string) runtimehooksv1.CommonRetryResponse {
 	return runtimehooksv1.CommonRetryResponse{CommonResponse: runtimehooksv1.CommonResponse{Status: runtimehooksv1.ResponseStatusFailure, Message: message}}
 }
 
-// versions returns the resource versions of the jobs of a namespace.
+// versions returns the resource versions of the jobs in a namespace.
 func versions(ctx context.Context, namespace string) []string {
 	GinkgoHelper()
 	var list []string

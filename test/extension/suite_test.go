@@ -52,12 +52,13 @@ import (
 
 var (
 	environment *envtestenv.Environment
-	// replicas are the extension's; only the first, which has started first, does jobs while it runs.
+	// replicas are the replicas of the extension. Only the first, which was started first, runs
+	// jobs while it is running.
 	replicas []*replica
-	// running are all that are not stopped yet. Those that are left at the end are stopped then, not with the test that has
-	// started them.
+	// running are the replicas that have not been stopped yet. Those that are left are stopped at
+	// the end of the suite, not with the test that started them.
 	running []*replica
-	// jobs are what all replicas' tasks do.
+	// jobs is the task of all replicas.
 	jobs = &script{holds: map[string]string{}, runs: map[identity]int{}}
 )
 
@@ -84,7 +85,8 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// register has an ExtensionConfig with the settings, as the one that Cluster API calls the extension for, and all replicas know it.
+// register creates or updates the ExtensionConfig with the settings, and waits until all replicas
+// know it.
 func register(ctx context.Context, given map[string]string) {
 	GinkgoHelper()
 	registration := &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}}
@@ -96,7 +98,8 @@ func register(ctx context.Context, given map[string]string) {
 	learned(ctx, given)
 }
 
-// learned waits until all replicas know the settings of the ExtensionConfig, or that it is gone if those are nil.
+// learned waits until all replicas know the settings of the ExtensionConfig, or that it is gone if
+// the settings are nil.
 func learned(ctx context.Context, given map[string]string) {
 	GinkgoHelper()
 	for _, r := range running {
@@ -110,14 +113,14 @@ func learned(ctx context.Context, given map[string]string) {
 
 var doWork = settings.Switch("work", "Whether the hooks do anything.")
 
-// script is a task whose jobs wait as long as the test says.
+// script is a task whose jobs wait as long as the test wants.
 type script struct {
 	mu sync.Mutex
-	// holds are what the jobs of a Cluster wait for, by its name.
+	// holds is what the jobs of a Cluster wait for, by the Cluster's name.
 	holds map[string]string
-	// runs counts how often each job was run to its end.
+	// runs counts how often each job was completed.
 	runs map[identity]int
-	// gone are the Clusters that nothing is to be kept for.
+	// gone are the Clusters whose data must be dropped.
 	gone []client.ObjectKey
 }
 
@@ -145,7 +148,7 @@ func (s *script) Run(_ context.Context, job work.Job) (work.Outcome, error) {
 	return work.Outcome{Done: true, Message: "done", Report: "did it"}, nil
 }
 
-// hold has the jobs of a Cluster wait until they are released, or the test ends.
+// hold makes the jobs of a Cluster wait until they are released or the test ends.
 func (s *script) hold(cluster, message string) {
 	DeferCleanup(s.release, cluster)
 	s.mu.Lock()
@@ -159,7 +162,7 @@ func (s *script) release(cluster string) {
 	delete(s.holds, cluster)
 }
 
-// done returns how often the jobs of a Cluster were run to their end, by hook.
+// done returns how often the jobs of a Cluster were completed, by hook.
 func (s *script) done(cluster string) map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,13 +175,13 @@ func (s *script) done(cluster string) map[string]int {
 	return counts
 }
 
-// identity is what tells jobs apart; a Job with lists and maps is no key.
+// identity identifies a job; a Job with lists and maps cannot be a key.
 type identity struct {
 	cluster        client.ObjectKey
 	hook, from, to string
 }
 
-// replica is one process of the extension, but that it shares this process.
+// replica is one process of the extension, except that it runs inside this process.
 type replica struct {
 	url     string
 	certDir string
@@ -186,7 +189,8 @@ type replica struct {
 	stop    func()
 }
 
-// startReplica runs an extension with the options, which need no port and no certificate. The ExtensionConfig must have all turned on.
+// startReplica runs an extension with the options, which need no port and no certificate. The
+// ExtensionConfig must have everything enabled.
 func startReplica(ctx context.Context, options server.Options) *replica {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp("", "extension-")
@@ -205,7 +209,8 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
 		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
-		// A lease that is not renewed in time ends the manager. Leaders hand it over as they end, so a long one delays nothing.
+		// A manager stops if it does not renew its Lease in time. Leaders release the Lease when
+		// they stop, so a long duration delays nothing.
 		LeaseDuration: ptr.To(time.Minute), RenewDeadline: ptr.To(40 * time.Second), RetryPeriod: ptr.To(200 * time.Millisecond),
 	})
 	Expect(err).NotTo(HaveOccurred())
@@ -245,7 +250,7 @@ func freePort(ctx context.Context) int {
 	return address.Port
 }
 
-// newCluster makes a Cluster with a topology.
+// newCluster creates a Cluster with a topology.
 func newCluster(ctx context.Context, namespace, name string, changes ...func(*clusterv1.Cluster)) *clusterv1.Cluster {
 	GinkgoHelper()
 	cluster := &clusterv1.Cluster{
@@ -265,7 +270,7 @@ func namespaceObject(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// resume ends that a Cluster is paused.
+// resume unpauses a Cluster.
 func resume(ctx context.Context, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
 	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"paused":null}}`)))).To(Succeed())
@@ -278,7 +283,7 @@ func newNamespace(ctx context.Context) string {
 	return namespace
 }
 
-// requests are a valid request of each lifecycle hook for a Cluster, by the hook's name.
+// requests returns a valid request of each lifecycle hook for a Cluster, by the hook's name.
 func requests(cluster *clusterv1.Cluster, given map[string]string) map[string]any {
 	common := runtimehooksv1.CommonRequest{Settings: given}
 	steps := []runtimehooksv1.UpgradeStepInfo{{Version: "v1.36.3"}}
@@ -298,7 +303,7 @@ func requests(cluster *clusterv1.Cluster, given map[string]string) map[string]an
 	}
 }
 
-// answer is what every response of a lifecycle hook has.
+// answer holds the common fields of the responses of lifecycle hooks.
 type answer struct {
 	runtimehooksv1.CommonRetryResponse `json:",inline"`
 }
@@ -308,10 +313,11 @@ type caller struct {
 	http *http.Client
 }
 
-// newCaller returns a caller that trusts what the test has issued, and has a certificate of its own if there is one.
+// newCaller returns a caller that trusts the test's authority, and presents a certificate if one is
+// given.
 func newCaller(certificates ...tls.Certificate) caller { return authority.caller(certificates...) }
 
-// caller returns one that trusts what the authority has signed.
+// caller returns a caller that trusts the authority.
 func (s signer) caller(certificates ...tls.Certificate) caller {
 	pool := x509.NewCertPool()
 	pool.AddCert(s.cert)
@@ -321,7 +327,7 @@ func (s signer) caller(certificates ...tls.Certificate) caller {
 	}}}
 }
 
-// post sends a body to the handler of a hook and returns what came back, and the HTTP status.
+// post sends a body to the handler of a hook, and returns the response and the HTTP status.
 func (c caller) post(ctx context.Context, r *replica, path string, body []byte) ([]byte, int, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url+path, bytes.NewReader(body))
 	if err != nil {
@@ -366,7 +372,7 @@ func handlerPath(hook string) string {
 	}, handlers[hook])
 }
 
-// records returns the ConfigMaps of the jobs of a namespace.
+// records returns the ConfigMaps of the jobs in a namespace.
 func records(ctx context.Context, namespace string) []corev1.ConfigMap {
 	GinkgoHelper()
 	var list corev1.ConfigMapList

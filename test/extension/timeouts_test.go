@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
 )
 
-var _ = Describe("A handler that many call at once", Serial, Label("contract:runtime-extension.timeouts"), func() {
+var _ = Describe("A handler with many concurrent callers", Serial, Label("contract:runtime-extension.timeouts"), func() {
 	for _, hook := range lifecycle.Names() {
 		It(hook+" answers 99 of 100 within the budget", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
@@ -35,7 +35,8 @@ var _ = Describe("A handler that many call at once", Serial, Label("contract:run
 	}
 })
 
-// slowest99 calls a hook for all clusters at once, several times each, the first call of each with a job to write down.
+// slowest99 calls a hook for all clusters concurrently, several times each. The first call for each
+// cluster writes a job.
 func slowest99(ctx context.Context, hook string, clusters []*clusterv1.Cluster) time.Duration {
 	caller := newCaller()
 	return crowd.Slowest99(func(number int) {

@@ -21,7 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-// Cluster API does not call a hook again to say that it wants nothing more of it.
+// Cluster API does not tell a hook that it is no longer needed.
 var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-hooks"), func() {
 	for _, hook := range []string{lifecycle.AfterControlPlaneInitialized, lifecycle.BeforeControlPlaneUpgrade} {
 		It("ends when its hook is skipped: "+hook, func(ctx SpecContext) {
@@ -39,15 +39,15 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 	for hook, want := range map[string]map[string]int{
 		lifecycle.AfterControlPlaneInitialized: {lifecycle.AfterControlPlaneInitialized: 1}, lifecycle.BeforeControlPlaneUpgrade: {},
 	} {
-		It("goes on where its Cluster was moved to if its hook is not called again there: "+hook, func(ctx SpecContext) {
+		It("continues at the target of a move even if its hook is not called again there: "+hook, func(ctx SpecContext) {
 			cluster := held(ctx, "moved", hook)
 			record := records(ctx, cluster.Namespace)[0]
 			Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
-			Eventually(jobs.forgotten).Should(ContainElement(client.ObjectKeyFromObject(cluster)), "the Cluster is still seen")
+			Eventually(jobs.forgotten).Should(ContainElement(client.ObjectKeyFromObject(cluster)), "the Cluster is still known")
 			Expect(environment.Client.Delete(ctx, &record)).To(Succeed())
 			jobs.release(cluster.Name)
 
-			By("making both anew as clusterctl does")
+			By("recreating both like clusterctl")
 			moved := newCluster(ctx, cluster.Namespace, cluster.Name)
 			record.ResourceVersion, record.UID, record.OwnerReferences[0].UID = "", "", moved.UID
 			Expect(environment.Client.Create(ctx, &record)).To(Succeed())
@@ -56,7 +56,7 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 		})
 	}
 
-	It("rests while the topology asks for another upgrade, and goes on when its own is wanted again", func(ctx SpecContext) {
+	It("pauses while the topology requests another upgrade, and continues when its own is requested again", func(ctx SpecContext) {
 		hook := lifecycle.BeforeControlPlaneUpgrade
 		cluster := held(ctx, "rests", hook)
 		version := func(version string) {
@@ -66,7 +66,7 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
 			HaveKeyWithValue(work.MessageKey, "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
 		jobs.release(cluster.Name)
-		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an upgrade that was given up")
+		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an abandoned upgrade")
 		version("v1.36.3")
 		Eventually(func() map[string]int { return jobs.done(cluster.Name) }).Should(Equal(map[string]int{hook: 1}))
 	})
@@ -76,7 +76,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 	hook := lifecycle.AfterControlPlaneInitialized
 	AfterEach(func(ctx SpecContext) { register(ctx, on) })
 
-	It("count for what is being waited for as soon as they change", func(ctx SpecContext) {
+	It("apply to waiting jobs as soon as they change", func(ctx SpecContext) {
 		cluster := held(ctx, "off", hook)
 		register(ctx, map[string]string{"work": "Disabled"})
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
@@ -84,7 +84,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 			HaveKeyWithValue(work.MessageKey, "nothing is done: the settings no longer ask for it")))
 	})
 
-	It("are the only ones that a job is done with", func(ctx SpecContext) {
+	It("are the only settings that jobs use", func(ctx SpecContext) {
 		cluster := held(ctx, "unregistered", hook)
 		Expect(environment.Client.Delete(ctx, &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}})).To(Succeed())
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
@@ -95,7 +95,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 		Expect(newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete]).CommonRetryResponse).
 			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has its settings")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
-		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although nobody has registered the extension")
+		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although the extension is not registered")
 
 		By("registering the extension again")
 		register(ctx, on)
@@ -103,7 +103,7 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:
 	})
 })
 
-// held returns a Cluster that a hook waits for.
+// held returns a Cluster that a hook blocks.
 func held(ctx context.Context, name, hook string) *clusterv1.Cluster {
 	GinkgoHelper()
 	namespace := newNamespace(ctx)

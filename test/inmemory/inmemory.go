@@ -1,8 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inmemory prepares a management cluster for Cluster API's in-memory infrastructure provider, in which everything is
-// fake, and says how to start it there. Limits: it runs without its webhooks, so templates must set what these default.
+// Package inmemory prepares a management cluster for Cluster API's in-memory infrastructure
+// provider, in which everything is fake, and returns how to start the provider. Limits: the
+// provider runs without its webhooks, so templates must set the fields that the webhooks would
+// default.
 package inmemory
 
 import (
@@ -28,14 +30,14 @@ import (
 const (
 	// Program is the path of the provider among the built programs.
 	Program = "tools/in-memory-provider"
-	// Variable of the environment that says where it listens for the API servers of its clusters.
+	// Environment variable with the address on which it serves the API servers of its clusters.
 	Variable = "POD_IP=127.0.0.1"
 	// fieldOwner of its CRDs.
 	fieldOwner = client.FieldOwner("in-memory-provider")
 )
 
-// InstallCRDs applies the provider's CRDs without their conversion webhooks: only the stored version is used. The tools are
-// the folder hack/tools of the repository.
+// InstallCRDs applies the provider's CRDs without their conversion webhooks, because only the
+// stored version is used. The parameter tools is the folder hack/tools of the repository.
 func InstallCRDs(ctx context.Context, kube client.Client, tools string) error {
 	command := exec.CommandContext(ctx, "go", "list", "-modfile=inmemory.mod", "-m", "-f", "{{.Dir}}", "sigs.k8s.io/cluster-api/test")
 	command.Dir, command.Stderr = tools, os.Stderr
@@ -61,8 +63,8 @@ func InstallCRDs(ctx context.Context, kube client.Client, tools string) error {
 	}
 }
 
-// Arguments returns those of the provider, and the URL at which it says whether it is ready. The folder, which it makes, is
-// for the certificates of the webhooks, though nobody calls them.
+// Arguments returns the arguments of the provider and the URL of its readiness check. It creates
+// the folder for the certificates of the webhooks, although nothing calls them.
 func Arguments(ctx context.Context, kubeconfig, folder string) (arguments []string, ready string, err error) {
 	if err := writeCertificate(folder); err != nil {
 		return nil, "", err
@@ -76,7 +78,7 @@ func Arguments(ctx context.Context, kubeconfig, folder string) (arguments []stri
 		return nil, "", err
 	}
 	_, port, err := net.SplitHostPort(webhook)
-	// As quickstart starts the providers that it starts.
+	// The same flags as quickstart uses for its providers.
 	return []string{
 		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000", "--feature-gates=ReconcilerRateLimiting=false",
 		"--kubeconfig=" + kubeconfig, "--health-addr=" + health, "--diagnostics-address=127.0.0.1:0",
@@ -98,7 +100,7 @@ func writeCertificate(folder string) error {
 	return os.WriteFile(filepath.Join(folder, "tls.key"), key, 0o600)
 }
 
-// freeAddress returns an address of this machine that nobody listens on.
+// freeAddress returns an address of this machine that nothing listens on.
 func freeAddress(ctx context.Context) (string, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,13 +15,13 @@ import (
 	"sync"
 )
 
-// written are the objects that one manager has written, whatever client of it did so.
+// written are the objects that one manager has written with any of its clients.
 type written struct {
 	lock    sync.Mutex
-	objects map[string]string // resource and name, by that
+	objects map[string]string // resource and name, by both
 }
 
-// recorder notes each request that writes.
+// recorder records each write request.
 type recorder struct {
 	next http.RoundTripper
 	into *written
@@ -29,7 +29,7 @@ type recorder struct {
 
 // RoundTrip passes a request on.
 func (r recorder) RoundTrip(request *http.Request) (*http.Response, error) {
-	// Who asks what he may do sends an object too, and nothing is written.
+	// Access reviews also send an object, but write nothing.
 	if request.Method == http.MethodGet || strings.HasPrefix(request.URL.Path, "/apis/authorization.k8s.io/") {
 		return r.next.RoundTrip(request)
 	}
@@ -43,7 +43,8 @@ func (r recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// target returns what a request writes. Of an event that is the object that it is about.
+// target returns the object that a request writes. For an event, it is the object that the event is
+// about.
 func target(request *http.Request) (resource, name string, err error) {
 	_, below, namespaced := strings.Cut(request.URL.Path, "/namespaces/")
 	parts := strings.Split(below, "/")
@@ -71,7 +72,7 @@ func target(request *http.Request) (resource, name string, err error) {
 	return parts[1], object.Metadata.Name + object.Metadata.GenerateName, nil
 }
 
-// names returns the names of all that was written, and the resources that have each.
+// names returns the names of all written objects, with the resources of each name.
 func (w *written) names() map[string][]string {
 	w.lock.Lock()
 	defer w.lock.Unlock()
@@ -82,7 +83,7 @@ func (w *written) names() map[string][]string {
 	return result
 }
 
-// resources returns all resources of which an object was written.
+// resources returns the resources of all written objects.
 func (w *written) resources() []string {
 	var result []string
 	for _, resources := range w.names() {

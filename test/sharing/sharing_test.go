@@ -42,7 +42,8 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// tenants are the values of --watch-filter of the two managers, and what the names of their objects begin with.
+// tenants are the values of --watch-filter of the two managers, and the prefixes of their objects'
+// names.
 var tenants = []string{"blue", "green"}
 
 var (
@@ -69,15 +70,15 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	}
 })
 
-// startManager runs all controllers with a watch filter, as the manager does.
+// startManager runs all controllers with a watch filter, like the manager.
 func startManager(filter string, into *written) {
 	GinkgoHelper()
 	restConfig := rest.CopyConfig(environment.Config)
-	restConfig.ContentType = "application/json" // what the recorder reads
+	restConfig.ContentType = "application/json" // the format that the recorder reads
 	restConfig.Wrap(func(next http.RoundTripper) http.RoundTripper { return recorder{next: next, into: into} })
 	mgr, err := ctrl.NewManager(restConfig, ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
-		// Both managers are in one process, which real ones are not.
+		// Unlike real managers, both are in one process.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true}},
 	})
@@ -102,9 +103,9 @@ func startManager(filter string, into *written) {
 	})
 }
 
-var _ = Describe("Two managers with a watch filter each", Label("contract:infra-cluster.multi-tenancy",
+var _ = Describe("Two managers, each with a watch filter", Label("contract:infra-cluster.multi-tenancy",
 	"contract:infra-machine.multi-tenancy", "contract:infra-machinepool.multi-tenancy"), func() {
-	It("bring up their own clusters, and write nothing of the other's", func(ctx SpecContext) {
+	It("bring up their own clusters, and never write the other's objects", func(ctx SpecContext) {
 		namespace, err := environment.CreateNamespace(ctx, "shared")
 		Expect(err).NotTo(HaveOccurred())
 		for _, name := range []string{"blue", "green", "red", "plain"} {
@@ -119,15 +120,16 @@ var _ = Describe("Two managers with a watch filter each", Label("contract:infra-
 			}).Should(Succeed())
 			provisioned(ctx, namespace, name, fooCluster)
 			Eventually(func() []infrav1.FooMachine { return fooMachines(ctx, namespace, name) }).Should(
-				HaveLen(2), "one of the control plane, one of the pool, though the cloud tells both managers of both")
+				HaveLen(2), "one of the control plane, one of the pool, although the cloud reports both to both managers")
 			Eventually(writes[name].resources).Should(ContainElements(
 				"fooclusters", "foocontrolplanes", "foomachines", "foomachinepools", "foomachinetemplates", "machines", "kubeadmconfigs", "secrets"))
 		}
 
-		By("having both managers look at all that the cloud has")
+		By("making both managers reconcile everything in the cloud")
 		cloud.DropWatches()
 		for _, name := range tenants {
-			// A write that must not happen cannot be waited for; a second is many times what a reconcile takes here.
+			// The test cannot wait for a write that must not happen; a second is much longer than a
+			// reconcile takes here.
 			Consistently(func() []string { return namesOf(writes[name]) }, "1s").Should(HaveEach(HavePrefix(name)))
 		}
 		for _, name := range []string{"red", "plain"} {
@@ -148,7 +150,8 @@ func namesOf(w *written) []string {
 	return result
 }
 
-// createCluster makes all that a user makes for a cluster. Its name is its label too, but plain has none.
+// createCluster creates everything that a user creates for a cluster. Its name is also its label,
+// but plain has no label.
 func createCluster(ctx context.Context, namespace, name string) {
 	GinkgoHelper()
 	label := map[string]string{clusterv1.WatchLabel: name}
@@ -190,7 +193,7 @@ func create(ctx context.Context, object client.Object, more map[string]string) {
 	Expect(environment.Client.Create(ctx, object)).To(Succeed())
 }
 
-// provisioned does what Cluster API does once the infrastructure of a cluster is there.
+// provisioned does what Cluster API does once the infrastructure of a cluster is provisioned.
 func provisioned(ctx context.Context, namespace, name string, fooCluster *infrav1.FooCluster) {
 	GinkgoHelper()
 	owner := &clusterv1.Cluster{}

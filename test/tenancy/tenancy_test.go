@@ -31,7 +31,7 @@ type tenant struct {
 	secret          *corev1.Secret
 }
 
-// newTenant makes an identity that allows a namespace of its own, and its Secret.
+// newTenant creates an identity with its own allowed namespace, and its Secret.
 func newTenant(ctx context.Context, name string, changes ...func(*tenant)) *tenant {
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, name)
@@ -66,7 +66,8 @@ func (t *tenant) setToken(ctx context.Context, token string) {
 	Expect(c.Patch(ctx, t.secret, client.MergeFrom(before))).To(Succeed())
 }
 
-// ready returns a function for Eventually that reads the Ready condition of the identity as "Status Reason: Message".
+// ready returns a function for Eventually that reads the Ready condition of the identity as "Status
+// Reason: Message".
 func (t *tenant) ready(ctx context.Context) func(Gomega) string {
 	return func(g Gomega) string {
 		g.Expect(c.Get(ctx, client.ObjectKeyFromObject(t.identity), t.identity)).To(Succeed())
@@ -82,7 +83,7 @@ func text(object conditions.Getter, conditionType string) string {
 	return string(condition.Status) + " " + condition.Reason + ": " + condition.Message
 }
 
-// cluster makes a cluster that uses the tenant's identity.
+// cluster creates a cluster that uses the tenant's identity.
 func (t *tenant) cluster(ctx context.Context, namespace string) (*clusterv1.Cluster, *infrav1.FooCluster) {
 	GinkgoHelper()
 	owner := infratest.NewCluster(namespace, t.name)
@@ -93,7 +94,7 @@ func (t *tenant) cluster(ctx context.Context, namespace string) (*clusterv1.Clus
 	return owner, fooCluster
 }
 
-// machine makes a Machine of a cluster whose infrastructure is ready, and waits for its instance.
+// machine creates a Machine of a cluster whose infrastructure is ready, and waits for its instance.
 func (t *tenant) machine(ctx context.Context, owner *clusterv1.Cluster) *infrav1.FooMachine {
 	GinkgoHelper()
 	before := owner.DeepCopy()
@@ -142,7 +143,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 	var fooCluster *infrav1.FooCluster
 	var fooMachine *infrav1.FooMachine
 
-	It("has its load balancer and its instances with the tenant, and nobody else's", func(ctx SpecContext) {
+	It("has its load balancer and its instances with its own tenant only", func(ctx SpecContext) {
 		red, blue = newTenant(ctx, "red"), newTenant(ctx, "blue")
 		Eventually(red.ready(ctx)).Should(HavePrefix("True"))
 		owner, fooCluster = red.cluster(ctx, red.namespace)
@@ -150,7 +151,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		fooMachine = red.machine(ctx, owner)
 		Expect(red.balancers(ctx)).To(HaveLen(1))
 		Expect(red.instances(ctx)).To(HaveLen(1))
-		// Other stories may have clusters there, but nothing of this one is.
+		// Other stories may have clusters there, but nothing of this one may be there.
 		ofRed := HaveField("Tags", HaveKeyWithValue("infrastructure.cluster.x-k8s.io/namespace", red.namespace))
 		Expect(red.balancers(ctx)).To(ConsistOf(ofRed))
 		Expect(blue.balancers(ctx)).NotTo(ContainElement(ofRed))
@@ -159,14 +160,14 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		Expect(shared.ListInstances(ctx, cloud.InstanceFilter{})).To(BeEmpty())
 	})
 
-	It("has the identity own the Secret, so that clusterctl moves both", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("makes the identity own the Secret, so that clusterctl moves both", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		Eventually(func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(red.secret), red.secret)).To(Succeed())
 			g.Expect(red.secret.OwnerReferences).To(ConsistOf(And(HaveField("Kind", "FooClusterIdentity"), HaveField("Name", red.identity.Name))))
 		}).Should(Succeed())
 	})
 
-	It("keeps what it has when the token is that of somebody else", func(ctx SpecContext) {
+	It("keeps its resources when the token belongs to another tenant", func(ctx SpecContext) {
 		red.setToken(ctx, "token-of-blue")
 		says := And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring(`the token is that of tenant "blue", and the call is for tenant "red"`))
 		Eventually(red.ready(ctx)).Should(says)
@@ -182,16 +183,16 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(HavePrefix("True"))
 	})
 
-	It("keeps what it has when its token is revoked, also when it is deleted meanwhile", func(ctx SpecContext) {
+	It("keeps its resources when its token is revoked, even if it is deleted meanwhile", func(ctx SpecContext) {
 		foocloud.setTokens(map[string]string{"red": "another", "blue": "token-of-blue"})
 		red.setToken(ctx, "token-of-red ")
 		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token is that of no tenant")))
 		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(HavePrefix("False " + infrav1.CloudUnauthorizedReason))
 		Expect(c.Delete(ctx, fooMachine)).To(Succeed())
 		Consistently(func() []cloud.Instance { return red.instances(ctx) }, "1s").Should(HaveLen(1))
-		Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine)).To(Succeed(), "nothing says that its instance is gone")
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(fooMachine), fooMachine)).To(Succeed(), "its instance is not known to be gone")
 
-		By("giving the new token")
+		By("setting the new token")
 		red.setToken(ctx, "another")
 		Eventually(func() []cloud.Instance { return red.instances(ctx) }).Should(BeEmpty())
 		Eventually(func() bool {
@@ -199,7 +200,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		}).Should(BeTrue())
 	})
 
-	It("is told that its Secret is missing, or has no token", func(ctx SpecContext) {
+	It("reports that its Secret is missing or has no token", func(ctx SpecContext) {
 		red.setToken(ctx, "  ")
 		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.FooClusterIdentitySecretMalformedReason), ContainSubstring("under the key token")))
 		Expect(c.Delete(ctx, red.secret)).To(Succeed())
@@ -210,7 +211,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
 	})
 
-	It("keeps its identity for as long as it is there", func(ctx SpecContext) {
+	It("keeps its identity from being deleted while it exists", func(ctx SpecContext) {
 		Expect(c.Delete(ctx, red.identity)).To(Succeed())
 		Eventually(red.ready(ctx)).Should(And(
 			HavePrefix("False "+infrav1.FooClusterIdentityDeletingReason), ContainSubstring(red.namespace+"/"+fooCluster.Name)))
@@ -241,7 +242,7 @@ var _ = Describe("An identity", func() {
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
 	})
 
-	It("makes no use of a Secret that is not meant for it", func(ctx SpecContext) {
+	It("does not use a Secret that is not meant for it", func(ctx SpecContext) {
 		blue := newTenant(ctx, "blue", func(t *tenant) { t.secret.Type = corev1.SecretTypeOpaque })
 		Eventually(blue.ready(ctx)).Should(And(
 			HavePrefix("False "+infrav1.FooClusterIdentitySecretMalformedReason), ContainSubstring("has the type Opaque, want "+infrav1.FooClusterIdentitySecretType)))
@@ -251,7 +252,7 @@ var _ = Describe("An identity", func() {
 		}, "1s").Should(Succeed())
 	})
 
-	It("can be missing when its cluster is made", func(ctx SpecContext) {
+	It("can be missing when its cluster is created", func(ctx SpecContext) {
 		blue := newTenant(ctx, "blue")
 		blue.identity.Name += "-later"
 		_, fooCluster := blue.cluster(ctx, blue.namespace)
@@ -262,7 +263,7 @@ var _ = Describe("An identity", func() {
 		Eventually(condition(ctx, fooCluster, infrav1.FooClusterReadyCondition)).Should(HavePrefix("True"))
 	})
 
-	DescribeTable("has a spec that does not change what clusters rely on", func(ctx SpecContext, change func(*infrav1.FooClusterIdentitySpec), want string) {
+	DescribeTable("does not allow changes of fields that clusters rely on", func(ctx SpecContext, change func(*infrav1.FooClusterIdentitySpec), want string) {
 		blue := newTenant(ctx, "blue", func(t *tenant) { t.secret = nil })
 		before := blue.identity.DeepCopy()
 		change(&blue.identity.Spec)

@@ -43,7 +43,7 @@ import (
 var (
 	env *envtestenv.Environment
 	c   client.Client
-	// shared is the cloud of the manager itself, which no cluster of these tests uses.
+	// shared is the manager's own cloud, which no cluster in these tests uses.
 	shared = fake.New(fake.Options{})
 	// foocloud is the cloud that the tenants share.
 	foocloud *served
@@ -66,7 +66,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	startManager()
 })
 
-// served is a cloud behind its API.
+// served is a cloud served by its API.
 type served struct {
 	engine  *engine.Engine
 	handler atomic.Pointer[server.Server]
@@ -115,7 +115,7 @@ func (s *served) certificate() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.web.Certificate().Raw})
 }
 
-// startManager runs the controllers of the infrastructure as the manager does.
+// startManager runs the infrastructure controllers like the manager.
 func startManager() {
 	GinkgoHelper()
 	mgr, err := env.NewManager()

@@ -16,7 +16,7 @@ import (
 	"github.com/onsi/ginkgo/v2/types"
 )
 
-// result is what is known of one run of one test; test/conformance reads it.
+// result describes one run of one test; test/conformance reads it.
 type result struct {
 	Name    string        `json:"name"`
 	State   string        `json:"state"`
@@ -24,19 +24,20 @@ type result struct {
 	Took    time.Duration `json:"took"`
 	Message string        `json:"message,omitempty"`
 	Where   string        `json:"where,omitempty"`
-	// Stolen is the part of the machine's CPU time that its host kept for itself while the test ran.
+	// Stolen is the share of the machine's CPU time that its host took away while the test ran.
 	Stolen float64 `json:"stolen"`
 }
 
-// results are written to a folder, if there is one.
+// results are written to the folder, unless it is empty.
 var results struct {
 	folder string
-	// before is the machine's CPU time when the test began.
+	// before is the machine's CPU time at the start of the test.
 	before cpuTime
 }
 
-// record has the results written. It is called after the framework has read its flags: it has Ginkgo go through all tests without running
-// them then, which forgets what was registered before.
+// record registers the writing of results. It must be called after the framework has read its
+// flags: the framework then makes Ginkgo walk through all tests without running them, which
+// discards earlier registrations.
 func record() {
 	if results.folder == "" {
 		return
@@ -52,7 +53,7 @@ func record() {
 func write(report types.SpecReport) error {
 	switch {
 	case report.State.Is(types.SpecStateSkipped) && report.Failure.Message == "":
-		return nil // not chosen
+		return nil // not selected
 	case report.State.Is(types.SpecStateInterrupted | types.SpecStateAborted | types.SpecStatePending):
 		return nil // it has no result
 	}
@@ -74,7 +75,7 @@ func write(report types.SpecReport) error {
 			return err
 		}
 	}
-	// The file is there as a whole or not at all.
+	// The rename ensures that the file is complete or does not exist.
 	path := filepath.Join(results.folder, name+".json")
 	if err := os.WriteFile(path+".new", content, 0o644); err != nil {
 		return err
@@ -85,13 +86,14 @@ func write(report types.SpecReport) error {
 // cpuTime is in ticks since the machine's start.
 type cpuTime struct{ all, stolen float64 }
 
-// readCPUTime returns nothing where the machine does not tell.
+// readCPUTime returns nothing if the machine does not report it.
 func readCPUTime() cpuTime {
 	content, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return cpuTime{}
 	}
-	// user nice system idle iowait irq softirq steal; what follows is in the first two as well.
+	// user nice system idle iowait irq softirq steal; the remaining fields are included in the
+	// first two.
 	const fields, steal = 8, 7
 	line, _, _ := strings.Cut(string(content), "\n")
 	var time cpuTime

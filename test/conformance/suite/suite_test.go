@@ -19,7 +19,7 @@ import (
 	e2etestingmanifests "k8s.io/kubernetes/test/e2e/testing-manifests"
 	testfixtures "k8s.io/kubernetes/test/fixtures"
 
-	// All that k8s.io/kubernetes/test/e2e/e2e_test.go imports for its tests, in its order.
+	// Everything that k8s.io/kubernetes/test/e2e/e2e_test.go imports for its tests, in its order.
 	_ "k8s.io/kubernetes/test/e2e/apimachinery"
 	_ "k8s.io/kubernetes/test/e2e/apps"
 	_ "k8s.io/kubernetes/test/e2e/architecture"

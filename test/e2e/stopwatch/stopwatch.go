@@ -1,8 +1,9 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stopwatch measures how long something takes without the time for which the machine of the test is to blame: its own host
-// may give most of its processors to others for minutes, and a small machine has not enough of them for a whole cluster.
+// Package stopwatch measures how long something takes without delays caused by the test's machine:
+// its host may give most of its processors to others for minutes, and a small machine does not have
+// enough of them for a whole cluster.
 package stopwatch
 
 import (
@@ -15,25 +16,26 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// interval is the time between two looks at the machine.
+// interval is the time between two samples of the machine.
 const interval = 50 * time.Millisecond
 
-// Stopwatch looks at the machine all the time.
+// Stopwatch samples the machine continuously.
 type Stopwatch struct {
 	mu    sync.Mutex
 	looks []look
 }
 
-// look is what the machine's processors had done at a moment, and what they had to do.
+// look is a sample of what the machine's processors have done and have to do.
 type look struct {
 	at time.Time
-	// total is the time that all processors have had since the machine was started, in seconds, and stolen the part of it that its host gave to others.
+	// total is the time of all processors since the machine was started, in seconds, and stolen the
+	// part of it that the host gave to others.
 	total, stolen float64
-	// wanted is how many threads ran or waited for a processor, besides the one that looked.
+	// wanted is how many threads were running or waiting for a processor, besides the sampling one.
 	wanted float64
 }
 
-// Start starts a stopwatch. It looks at the machine until ctx ends.
+// Start starts a stopwatch. It samples the machine until ctx ends.
 func Start(ctx context.Context) *Stopwatch {
 	s := &Stopwatch{}
 	s.look()
@@ -52,8 +54,9 @@ func Start(ctx context.Context) *Stopwatch {
 	return s
 }
 
-// HeldUp returns how much of the time between two moments the machine was to blame for: the longest time in which nothing here could
-// run, or what a thread had to wait for a processor, whichever is longer.
+// HeldUp returns how much of the time between two moments was lost because of the machine: the
+// longest time in which nothing here could run, or the time that a thread had to wait for a
+// processor, whichever is longer.
 func (s *Stopwatch) HeldUp(from, to time.Time) time.Duration {
 	looks := s.between(from, to)
 	pause, last := time.Duration(0), from
@@ -79,7 +82,7 @@ func (s *Stopwatch) between(from, to time.Time) []look {
 	return s.looks[first:max(first, end)]
 }
 
-// observe looks at the machine. Where that does not tell, it counts as idle.
+// observe samples the machine. Without data, the machine counts as idle.
 func observe() look {
 	now := look{at: time.Now()}
 	proc, err := procfs.NewDefaultFS()
@@ -96,8 +99,8 @@ func observe() look {
 	return now
 }
 
-// withheld is the share, from 0 to 1, of the time that a thread could not run though it wanted to: the machine's host had given the
-// processors to others, or more threads wanted one than there are.
+// withheld is the share, from 0 to 1, of the time that a runnable thread could not run, because the
+// host gave the processors to others or because there were more runnable threads than processors.
 func withheld(looks []look, processors int) float64 {
 	if len(looks) == 0 {
 		return 0

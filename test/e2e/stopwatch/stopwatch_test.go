@@ -12,7 +12,8 @@ import (
 
 func TestHeldUp(t *testing.T) {
 	began := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
-	// looks are one each 100 ms for a second, of a machine with a processor for each thread.
+	// looks returns one sample every 100 ms for a second, of a machine with a processor for each
+	// thread.
 	looks := func(change func(number int, one *look)) []look {
 		var list []look
 		for number := range 11 {
@@ -30,7 +31,7 @@ func TestHeldUp(t *testing.T) {
 		"half of the time is stolen": {looks(func(number int, one *look) { one.stolen = float64(number) / 2 }), 0.5},
 		"four threads want one":      {looks(func(_ int, one *look) { one.wanted = 4 }), 0.75},
 		"both":                       {looks(func(number int, one *look) { one.stolen, one.wanted = float64(number)/2, 4 }), 0.875},
-		"no look":                    {nil, 0},
+		"no sample":                  {nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(withheld(test.looks, 1)).To(BeNumerically("~", test.want, 0.001))
@@ -39,8 +40,8 @@ func TestHeldUp(t *testing.T) {
 
 	g := NewWithT(t)
 	watch := &Stopwatch{looks: looks(func(int, *look) {})}
-	g.Expect(watch.HeldUp(began, began.Add(time.Second))).To(Equal(100*time.Millisecond), "the longest time between two looks")
-	g.Expect(watch.HeldUp(began, began.Add(3*time.Second))).To(Equal(2*time.Second), "the time after the last look")
+	g.Expect(watch.HeldUp(began, began.Add(time.Second))).To(Equal(100*time.Millisecond), "the longest time between two samples")
+	g.Expect(watch.HeldUp(began, began.Add(3*time.Second))).To(Equal(2*time.Second), "the time after the last sample")
 	watch.looks = looks(func(_ int, one *look) { one.wanted = 1e6 })
 	g.Expect(watch.HeldUp(began, began.Add(time.Second))).To(BeNumerically(">", 990*time.Millisecond))
 }
