@@ -222,8 +222,10 @@ func newHistory(t *testing.T, seed uint64) *history {
 func (h *history) refresh() { h.cache = h.api.snapshot() }
 
 // restart starts a new process, whose cache may be stale.
-func (h *history) restart() {
-	h.r = &reconciler{live: h.api, secrets: h.api, clock: clocktesting.NewFakePassiveClock(h.api.now), memories: newMemories()}
+func (h *history) restart() { h.r = h.newReconciler() }
+
+func (h *history) newReconciler() *reconciler {
+	return &reconciler{live: h.api, secrets: h.api, clock: clocktesting.NewFakePassiveClock(h.api.now), memories: newMemories()}
 }
 
 func (h *history) fail(format string, arguments ...any) {
@@ -231,17 +233,19 @@ func (h *history) fail(format string, arguments ...any) {
 	h.t.Fatalf("seed %d: %s\n%q", h.seed, fmt.Sprintf(format, arguments...), h.log)
 }
 
-// truth returns what the controller would see with an up-to-date cache.
+// truth returns what a controller would see with an up-to-date cache. The one that is tested does
+// not learn it.
 func (h *history) truth() *scope {
-	s := h.scope(h.api)
-	if err := h.r.observe(context.Background(), s, fromServer(h.api)); err != nil {
+	r := h.newReconciler()
+	s := h.scope(h.api, r.memories)
+	if err := r.observe(context.Background(), s, fromServer(h.api)); err != nil {
 		h.fail("observe: %v", err)
 	}
 	s.assess()
 	return s
 }
 
-func (h *history) scope(from *apiServer) *scope {
+func (h *history) scope(from *apiServer, memories *memories) *scope {
 	pool := from.pool.DeepCopy()
 	reporter := report.Reporter{Client: h.api, Live: h.api}
 	written, err := reporter.Begin(context.Background(), h.cluster, pool)
@@ -249,7 +253,7 @@ func (h *history) scope(from *apiServer) *scope {
 		h.fail("begin: %v", err)
 	}
 	return &scope{
-		pool: pool, report: written, memory: h.r.memories.recall(pool), now: h.api.now,
+		pool: pool, report: written, memory: memories.recall(pool), now: h.api.now,
 		machinePool: h.machinePool, cluster: h.cluster, cloud: h.cloud,
 	}
 }
@@ -259,7 +263,7 @@ func (h *history) reconcile() {
 	before := h.truth()
 	h.api.writes, h.api.deleted = 0, nil
 	h.r.client = cached{apiServer: h.api, cache: h.cache}
-	s := h.scope(h.cache)
+	s := h.scope(h.cache, h.r.memories)
 	p, err := h.r.decide(context.Background(), s)
 	if err == nil {
 		err = h.r.apply(context.Background(), s, p)

@@ -121,15 +121,16 @@ type memories struct {
 }
 
 type poolMemory struct {
-	pool   types.UID
-	memory memory
+	pool types.UID
+	// memory is nil until this process has written it.
+	memory *memory
 	// deleted holds the Machines and FooMachines whose deletion was requested.
 	deleted map[types.UID]struct{}
 }
 
 func newMemories() *memories { return &memories{pools: map[types.NamespacedName]*poolMemory{}} }
 
-// of returns what is known about a pool; nil if this process has written or deleted nothing for it.
+// of returns what is known about a pool; nil if it is not known.
 // Callers hold the lock.
 func (m *memories) of(pool *infrav1.FooMachinePool) *poolMemory {
 	if known, ok := m.pools[client.ObjectKeyFromObject(pool)]; ok && known.pool == pool.UID {
@@ -142,14 +143,14 @@ func (m *memories) of(pool *infrav1.FooMachinePool) *poolMemory {
 func (m *memories) recall(pool *infrav1.FooMachinePool) memory {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	if known := m.of(pool); known != nil {
-		return known.memory
+	if known := m.of(pool); known != nil && known.memory != nil {
+		return *known.memory
 	}
 	return memoryIn(pool)
 }
 
-// known reports whether this process has written or deleted anything for the pool. Until then, its
-// cache may be older than what another process did.
+// known reports whether this process has written or deleted anything for the pool, or seen in a live
+// read what another one deleted. Until then, its cache may be older than that.
 func (m *memories) known(pool *infrav1.FooMachinePool) bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -159,7 +160,7 @@ func (m *memories) known(pool *infrav1.FooMachinePool) bool {
 func (m *memories) store(pool *infrav1.FooMachinePool, what memory) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	m.entry(pool).memory = what
+	m.entry(pool).memory = &what
 }
 
 // expectDeletion records that the deletion of an object of the pool was requested.
@@ -174,7 +175,7 @@ func (m *memories) expectDeletion(pool *infrav1.FooMachinePool, object types.UID
 func (m *memories) entry(pool *infrav1.FooMachinePool) *poolMemory {
 	known := m.of(pool)
 	if known == nil {
-		known = &poolMemory{pool: pool.UID, memory: memoryIn(pool), deleted: map[types.UID]struct{}{}}
+		known = &poolMemory{pool: pool.UID, deleted: map[types.UID]struct{}{}}
 		m.pools[client.ObjectKeyFromObject(pool)] = known
 	}
 	return known
@@ -209,14 +210,10 @@ func (m *memories) mark(pool *infrav1.FooMachinePool, members []member) {
 func (m *memories) sawLeaving(pool *infrav1.FooMachinePool, members []member) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
-	known := m.of(pool)
-	if known == nil {
-		return
-	}
 	for _, one := range members {
 		if one.leaving() {
 			for _, uid := range one.uids() {
-				known.deleted[uid] = struct{}{}
+				m.entry(pool).deleted[uid] = struct{}{}
 			}
 		}
 	}

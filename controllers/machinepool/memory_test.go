@@ -73,11 +73,23 @@ func TestALiveReadIsNotForgotten(t *testing.T) {
 	memories := newMemories()
 	a, b := with(working("a", "z1", 0), withUID("1")), with(working("b", "z1", 1), withUID("2"))
 	s := newScope(2, a, b)
-	memories.store(s.pool, memory{})
 	memories.sawLeaving(s.pool, []member{a, with(b, deleted)})
 	memories.mark(s.pool, s.members)
 	g.Expect(s.members[0].leaving()).To(BeFalse())
 	g.Expect(s.members[1].leaving()).To(BeTrue())
+}
+
+// A process that has written no memory yet goes by the annotation, which its cache may not show from
+// the start.
+func TestAMemoryIsKnownOnceItIsWritten(t *testing.T) {
+	g := NewWithT(t)
+	memories := newMemories()
+	s := newScope(1)
+	memories.expectDeletion(s.pool, "1")
+	setMemory(s.pool, `{"replicas":3}`)
+	g.Expect(memories.recall(s.pool).Replicas).To(HaveValue(BeEquivalentTo(3)))
+	memories.store(s.pool, memory{})
+	g.Expect(memories.recall(s.pool).Replicas).To(BeNil(), "the cache does not show yet what was written")
 }
 
 // A Machine that Cluster API has just created vanishes when it is deleted, and its Node is not

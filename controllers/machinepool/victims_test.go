@@ -10,6 +10,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -46,7 +47,12 @@ func working(name, zone string, minutes int) member {
 	}
 }
 
+// with returns a changed copy.
 func with(m member, change func(m *member)) member {
+	if m.instance != nil {
+		m.instance = ptr.To(*m.instance)
+	}
+	m.fooMachine, m.machine = m.fooMachine.DeepCopy(), m.machine.DeepCopy()
 	change(&m)
 	return m
 }
