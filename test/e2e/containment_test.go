@@ -106,8 +106,8 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 			g.Expect(c.workload.Get(ctx, client.ObjectKeyFromObject(greedy), greedy)).To(Succeed())
 			g.Expect(greedy.Status.Phase).To(Equal(corev1.PodFailed))
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "nobody has ended it")
-		Expect(mostMemoryOf(id)).To(BeNumerically("~", narrowMemory, narrowMemory/10), "it had all of its instance's")
-		Expect(mostMemoryOf(id)).To(BeNumerically("<=", narrowMemory), "and nothing of the host's beside")
+		// The kernel lets whoever it kills take some last pages.
+		Expect(mostMemoryOf(id)).To(BeNumerically("~", narrowMemory, narrowMemory/100), "it had all of its instance's, and nothing of the host's beside")
 		undisturbed(ctx)
 		c.on(ctx, "delete", "pod", greedy.Name)
 	}, NodeTimeout(clusterUp))
@@ -175,9 +175,11 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		}
 		By("connecting")
 		Expect(run(connect(addressOf(other), kubeletPort)).code).To(BeZero(), "it reaches the kubelet of its own tenant's node")
-		Expect(run(connect(theirs.Address, strangerPort)).code).NotTo(BeZero())
-		Expect(run(fmt.Sprintf("ip neigh replace %s lladdr %s dev eth0 && echo replaced; %s", theirs.Address, hardwareOf(theirs.Address),
-			connect(theirs.Address, strangerPort)))).To(And(HaveField("stdout", "replaced\n"), HaveField("code", Not(BeZero()))), "straight to its card")
+		Expect(run(connect(theirs.Address, strangerPort)).code).NotTo(BeZero(), "it reaches it")
+		direct := run(fmt.Sprintf("ip neigh replace %s lladdr %s dev eth0 && echo replaced; %s", theirs.Address, hardwareOf(theirs.Address),
+			connect(theirs.Address, strangerPort)))
+		Expect(direct.stdout).To(Equal("replaced\n"), direct.stderr)
+		Expect(direct.code).NotTo(BeZero(), "it reaches it straight by its card")
 
 		By("listening, while both call whoever has an address")
 		calling := c.podReady(ctx, c.runPod(ctx, "calling", other.Name, corev1.Container{
