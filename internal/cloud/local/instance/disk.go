@@ -11,6 +11,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -33,6 +35,10 @@ const (
 	checkedDisk = 64 << 20
 	// loopTries is how often to retry when another process takes the free loop device first.
 	loopTries = 100
+	// detachTimeout is how long the kernel may take to detach a file from its loop device, and
+	// detachInterval how often to check.
+	detachTimeout  = 10 * time.Second
+	detachInterval = 20 * time.Millisecond
 )
 
 // disk returns the folder that holds everything that an instance writes to its disk.
@@ -60,12 +66,8 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 			return err
 		}
 	}
-	mounted := filepath.Join(folder, diskFolder)
-	if err := mountDisk(image, mounted); err != nil {
+	if err := mountUsable(ctx, image, filepath.Join(folder, diskFolder)); err != nil {
 		return err
-	}
-	if err := os.RemoveAll(filepath.Join(mounted, workFolder)); err != nil {
-		return fmt.Errorf("remove what an earlier start left: %w", err)
 	}
 	for name, size := range map[string]string{runFolder: runSize, reportFolder: reportSize} {
 		path := filepath.Join(folder, name)
@@ -76,6 +78,26 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 		if err != nil {
 			return fmt.Errorf("mount %s of the instance: %w", path, err)
 		}
+	}
+	return nil
+}
+
+// mountUsable mounts a disk and removes what an earlier start of the instance left on it.
+func mountUsable(ctx context.Context, image, folder string) error {
+	if err := mountDisk(image, folder); err != nil {
+		return err
+	}
+	work := filepath.Join(folder, workFolder)
+	err := emptyFolder(work)
+	if errors.Is(err, unix.EROFS) {
+		// The host's disk was full. The file system in the file then stays read-only until it is
+		// mounted again, even if the host has room.
+		if err = remountDisk(ctx, image, folder); err == nil {
+			err = emptyFolder(work)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove what an earlier start left: %w", err)
 	}
 	return nil
 }
@@ -124,6 +146,55 @@ func mountDisk(image, folder string) error {
 		return fmt.Errorf("mount the instance's disk: %w", err)
 	}
 	return nil
+}
+
+// remountDisk mounts the file system in a file again. It returns an error if somebody still uses it,
+// because a file system that is mounted from two loop devices destroys itself.
+func remountDisk(ctx context.Context, image, folder string) error {
+	if err := unix.Unmount(folder, unix.UMOUNT_NOFOLLOW); err != nil {
+		return fmt.Errorf("unmount the instance's disk: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, detachTimeout)
+	defer cancel()
+	tick := time.NewTicker(detachInterval)
+	defer tick.Stop()
+	for {
+		attached, err := isAttached(image)
+		if err != nil {
+			return err
+		}
+		if !attached {
+			return mountDisk(image, folder)
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("the instance's disk is still in use: %w", limited.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// isAttached reports whether a loop device has a file.
+func isAttached(image string) (bool, error) {
+	notes, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		return false, err
+	}
+	for _, note := range notes {
+		// A device that was detached meanwhile has none.
+		if path, err := os.ReadFile(note); err == nil && strings.TrimSuffix(string(path), "\n") == image {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// emptyFolder makes a folder that is empty.
+func emptyFolder(path string) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return os.Mkdir(path, publicMode)
 }
 
 func isMountPoint(folder string) (bool, error) {
