@@ -141,7 +141,8 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 	}, NodeTimeout(clusterUp))
 
 	It("are not disturbed by one that fills the disk of its node, which has room again once it is gone", func(ctx SpecContext) {
-		disk := filepath.Join(c.folderOf(id), "disk")
+		disk, image := c.diskOf(id), filepath.Join(c.folderOf(id), "disk.img")
+		Expect(image).To(BeARegularFile(), "the disk of the instance is not limited, and filling it would fill the host's")
 		full := c.runPod(ctx, "full", node.Name, corev1.Container{
 			Image: shellImage, Command: []string{"sh", "-c", "cat /dev/zero > /full; sleep infinity"},
 		})
@@ -152,9 +153,9 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		c.askCloud(Default, ctx, http.MethodPut, "/v1/load-balancers/beside", []byte(`{"name": "beside", "port": 6443, "selector": {"name": "nobody"}}`))
 		c.askCloud(Default, ctx, http.MethodDelete, "/v1/load-balancers/beside", nil)
 		Eventually(func() []named { return foocloud[[]named](ctx, c.management, "load-balancers") }).WithContext(ctx).ShouldNot(ContainElement(named{Name: "beside"}))
-		var image unix.Stat_t
-		Expect(unix.Stat(disk+".img", &image)).To(Succeed())
-		Expect(image.Blocks*512).To(BeNumerically("<=", narrowDisk), "what the host has of it")
+		var stat unix.Stat_t
+		Expect(unix.Stat(image, &stat)).To(Succeed())
+		Expect(stat.Blocks*512).To(BeNumerically("<=", narrowDisk), "what the host has of it")
 
 		By("removing what fills it")
 		c.on(ctx, "delete", "pod", full.Name, "--grace-period=1")

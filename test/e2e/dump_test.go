@@ -46,7 +46,7 @@ func (m *management) dump(ctx context.Context) {
 	for _, id := range strings.Fields(m.said(ctx, kubectl(), append(kube, "foomachines", "--output=jsonpath={.items[*].status.instanceID}")...)) {
 		show("console of "+id, lastLines(m.said(ctx, "foocloud", "logs", id), shownLines))
 		show("kubelet of "+id, lastLines(m.said(ctx, "foocloud", "logs", id, "--kubelet"), shownLines))
-		show("containerd of "+id, tail(filepath.Join(m.state, "cloud", "instances", id, "private", "log", "containerd.log")))
+		show("containerd of "+id, tail(filepath.Join(m.diskOf(id), "private", "log", "containerd.log")))
 	}
 	logs, _ := filepath.Glob(filepath.Join(m.env["FOO_LOG_DIR"], "*.log")) // the pattern is valid
 	for _, log := range logs {

@@ -283,6 +283,15 @@ func (m *management) folderOf(id string) string {
 	return filepath.Join(m.state, "cloud", "instances", id)
 }
 
+// diskOf returns what the host has of what an instance has written; a disk whose size is limited has a folder of its own.
+func (m *management) diskOf(id string) string {
+	folder := m.folderOf(id)
+	if _, err := os.Stat(filepath.Join(folder, "disk.img")); err == nil {
+		return filepath.Join(folder, "disk")
+	}
+	return folder
+}
+
 // instance is what `foocloud instances` says of an instance.
 type instance struct {
 	ID         string `json:"id"`
