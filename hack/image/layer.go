@@ -186,10 +186,10 @@ func (l *Layer) sorted() ([]File, error) {
 	byPath := map[string]File{}
 	for _, file := range l.Files {
 		if file.Path == "" || path.Clean("/"+file.Path) != "/"+file.Path {
-			return nil, fmt.Errorf("the path %q is not one below the root", file.Path)
+			return nil, fmt.Errorf("the path %q is not below the root", file.Path)
 		}
 		if _, found := byPath[file.Path]; found {
-			return nil, fmt.Errorf("%s is there twice", file.Path)
+			return nil, fmt.Errorf("%s occurs twice", file.Path)
 		}
 		byPath[file.Path] = file
 	}

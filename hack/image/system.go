@@ -134,7 +134,7 @@ func readFile(header *tar.Header, content io.Reader) (File, error) {
 	case tar.TypeDir, tar.TypeSymlink:
 	case tar.TypeChar, tar.TypeBlock:
 		if !strings.HasPrefix(file.Path, "dev/") {
-			return file, errors.New("a device node outside of /dev")
+			return file, errors.New("a device node outside /dev")
 		}
 	default:
 		return file, fmt.Errorf("type %q, want a file, folder or link", header.Typeflag)
