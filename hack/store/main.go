@@ -32,10 +32,9 @@ const (
 // version is the bucket that has all others.
 const version = "v1"
 
-// Modes as containerd has them.
 const (
 	folderMode   = 0o700
-	databaseMode = 0o644
+	databaseMode = 0o600
 )
 
 func main() {
@@ -65,7 +64,7 @@ func copyDatabases(from, to string) error {
 	return nil
 }
 
-// copyDatabase settles a database and copies it to a new file, whose pages have no trace of earlier transactions.
+// copyDatabase settles a database and copies it to a new file, whose pages have no trace of the database's own transactions.
 func copyDatabase(from, to string, settle func(*bbolt.Tx) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
 		return err
@@ -84,11 +83,13 @@ func copyDatabase(from, to string, settle func(*bbolt.Tx) error) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(bbolt.Compact(target, source, 0), target.Close())
+	// A transaction allocates pages for its changes in random order, so each has one change only.
+	const transactionSize = 1
+	return errors.Join(bbolt.Compact(target, source, transactionSize), target.Sync(), target.Close())
 }
 
 func open(path string, pageSize int) (*bbolt.DB, error) {
-	return bbolt.Open(path, databaseMode, &bbolt.Options{Timeout: time.Second, PageSize: pageSize})
+	return bbolt.Open(path, databaseMode, &bbolt.Options{Timeout: time.Second, PageSize: pageSize, NoSync: true})
 }
 
 // settleTimes gives everything the same time.
