@@ -150,8 +150,9 @@ verify: generate ## Fail if a generated file is stale
 NODE_PARTS = $(if $(strip $(NODE_VERSIONS)),$(ARCHITECTURES:%=$(BIN)/systems/%.tar) $(BIN)/runtime/containerd $(NODE_VERSIONS:%=$(BIN)/kubernetes/%/kubernetes))
 
 .PHONY: release
-release: node-prerequisites $(NODE_PARTS) ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
+release: node-prerequisites ## Write a clusterctl repository of VERSION, with images and bills of materials, under out/
 	@[[ '$(VERSION)' =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] || { echo "VERSION is '$(VERSION)', want for example VERSION=v0.1.0" >&2; exit 2; }
+	$(if $(NODE_PARTS),@$(MAKE) --no-print-directory $(NODE_PARTS))
 	@for architecture in $(ARCHITECTURES); do \
 		hack/build-programs.sh $$architecture $(BIN)/programs/$$architecture $(NODE_VERSIONS); \
 		$(if $(strip $(NODE_VERSIONS)),hack/build-store.sh $$architecture $(BIN) $(BIN)/programs/$$architecture $(NODE_VERSIONS);) \

@@ -40,8 +40,12 @@ func (p Package) URL() string {
 // ReadTree reads an operating system that is unpacked in a folder, as hack/build-store.sh completes it, and the packages that it
 // is made of. The contents stay in the folder.
 func ReadTree(folder string) ([]File, []Package, error) {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return nil, nil, err
+	}
 	var files []File
-	err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+	err = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || path == folder {
 			return err
 		}

@@ -101,7 +101,9 @@ func TestReadTree(t *testing.T) {
 		file.User, file.Group = os.Getuid(), os.Getgid()
 		return file
 	}
-	files, packages, err := ReadTree(root)
+	link := filepath.Join(t.TempDir(), "system")
+	g.Expect(os.Symlink(root, link)).To(Succeed())
+	files, packages, err := ReadTree(link)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(packages).To(HaveLen(2))
 	g.Expect(files).To(ConsistOf(
