@@ -167,7 +167,7 @@ func (p *packer) addSource(header *tar.Header, path string) error {
 	if err := unix.Fstat(int(source.Fd()), &stat); err != nil {
 		return err
 	}
-	of := inode{device: uint64(stat.Dev), number: stat.Ino}
+	of := inode{device: stat.Dev, number: stat.Ino}
 	if first, found := p.written[of]; found {
 		header.Typeflag, header.Linkname = tar.TypeLink, first
 		return p.WriteHeader(header)

@@ -148,7 +148,7 @@ func TestImagesThatCanNotBeMade(t *testing.T) {
 		"no manager":      {func(i *images) { i.programs = t.TempDir() }, "make release builds it"},
 		"no Kubernetes":   {func(i *images) { i.nodes = []string{"v1.2.3"} }, "make release builds them"},
 		"no names":        {func(i *images) { i.programs = unlinked }, "has no links"},
-		"no architecture": {func(i *images) { i.architectures = nil }, "for no architecture"},
+		"no architecture": {func(i *images) { i.architectures = nil }, "no architecture for the images"},
 		"no system":       {func(i *images) { i.programs = noSystem }, "system: no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -89,7 +89,7 @@ func (b *bill) addProgram(file image.File, version string) ([]string, error) {
 	defer func() { _ = content.Close() }()
 	program, err := elf.NewFile(content)
 	if err != nil || program.Section(goSection) == nil {
-		return nil, nil //nolint:nilerr // it is a script or a program in another language
+		return nil, nil // a script, or a program in another language
 	}
 	one, err := b.addModules(content, version)
 	if err != nil {
