@@ -364,7 +364,7 @@ func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) err
 
 // deleteMachines deletes every Machine of a control plane that goes. Their members need not leave etcd one by one.
 func (r *Reconciler) deleteMachines(ctx context.Context, s *scope) error {
-	var failed []error
+	failed := make([]error, 0, len(s.machines))
 	for _, machine := range s.machines {
 		err := r.unhook(ctx, machine)
 		if err == nil && machine.DeletionTimestamp.IsZero() {

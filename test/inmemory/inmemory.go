@@ -30,7 +30,8 @@ import (
 const (
 	// Program is the path of the provider among the built programs.
 	Program = "tools/in-memory-provider"
-	// Environment variable with the address on which it serves the API servers of its clusters.
+	// Variable sets the address on which the provider serves the API servers of its clusters, in its
+	// environment.
 	Variable = "POD_IP=127.0.0.1"
 	// fieldOwner of its CRDs.
 	fieldOwner = client.FieldOwner("in-memory-provider")
