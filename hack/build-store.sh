@@ -59,7 +59,8 @@ done
 # Pinned images are not garbage to the kubelet.
 ctr images import --local --platform "linux/$architecture" --discard-unpacked-layers --snapshotter overlayfs \
   --label io.cri-containerd.image=managed --label io.cri-containerd.pinned=pinned "$work/images.tar" > /dev/null
-ctr content prune references > /dev/null
+# When a lease ends, containerd deletes what no image refers to, such as unpacked layers.
+ctr leases delete --sync "$(ctr leases create)" > /dev/null
 kill "$pid"
 wait "$pid" || true
 pid=
