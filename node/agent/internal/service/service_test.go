@@ -276,9 +276,7 @@ func TestStartDuringStop(t *testing.T) {
 		defer close(stopped)
 		f.Stop()
 	}()
-	for f.running() {
-		time.Sleep(time.Millisecond)
-	}
+	waitFor(t, "the program is being stopped", func() bool { return !f.running() })
 	f.Start(t.Context())
 	f.next(t)
 	select {
@@ -300,13 +298,25 @@ func (f *fixture) running() bool {
 // waitForOutput waits until the program has written a line.
 func (f *fixture) waitForOutput(t *testing.T, line string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	waitFor(t, "the program has written "+line, func() bool {
 		content, err := os.ReadFile(filepath.Join(f.folder, "log/helper.log"))
-		if err == nil && strings.Contains(string(content), line) {
-			return
+		return err == nil && strings.Contains(string(content), line)
+	})
+}
+
+// waitFor waits until something is so.
+func waitFor(t *testing.T, what string, reached func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	deadline := time.After(10 * time.Second)
+	for !reached() {
+		select {
+		case <-ticker.C:
+		case <-deadline:
+			t.Fatalf("not so within 10 s: %s", what)
 		}
 	}
-	t.Fatalf("the program has not written %q within 10 s", line)
 }
 
 func TestEnableChangesOnlyTheMark(t *testing.T) {
