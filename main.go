@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	clustercontroller "github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	identitycontroller "github.com/capfoo/cluster-api-provider-foo/controllers/clusteridentity"
 	controlplanecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
@@ -31,7 +32,6 @@ import (
 	machinecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machine"
 	machinepoolcontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
-	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/definitions"

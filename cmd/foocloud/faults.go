@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 )
 
 func newFaultsCommand() *cobra.Command {

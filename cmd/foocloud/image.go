@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/api"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 )
 
 func newImageCommand() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/loadbalancer"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 )
 
 // The daemon runs code on threads that leave the host's mount namespace and then exit. The main

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/daemon"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
 )
 
 func newServeCommand() *cobra.Command {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/daemon"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/daemon"
 )
 
 const (

@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 )
 
 func newShowCommands() []*cobra.Command {

@@ -8,7 +8,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	cloudclient "github.com/capfoo/cluster-api-provider-foo/internal/cloud/local/client"
+	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/options"

@@ -30,9 +30,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"

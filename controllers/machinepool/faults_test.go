@@ -14,8 +14,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 )
 
 var _ = Describe("Faults of the cloud", func() {

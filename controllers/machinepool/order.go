@@ -16,7 +16,7 @@ import (
 
 	"sigs.k8s.io/cluster-api/util/annotations"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 

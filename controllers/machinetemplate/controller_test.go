@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"

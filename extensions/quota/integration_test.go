@@ -19,11 +19,11 @@ import (
 	"sigs.k8s.io/cluster-api/util/test/builder"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 )
 
 func newTask(of clouds) work.Task {

@@ -34,10 +34,10 @@ import (
 	"sigs.k8s.io/cluster-api/util/yaml"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )

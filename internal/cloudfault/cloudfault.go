@@ -5,7 +5,7 @@
 // that a user sees in a condition, and when to retry. All infrastructure controllers share it, so
 // the same error looks and behaves the same everywhere.
 //
-// Limits: it maps errors of internal/cloud. What a NotFoundError means depends on the request, so a
+// Limits: it maps errors of cloud. What a NotFoundError means depends on the request, so a
 // controller checks for it before it calls this package.
 package cloudfault
 
@@ -18,7 +18,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 const (

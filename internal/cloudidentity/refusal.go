@@ -6,7 +6,7 @@ package cloudidentity
 import (
 	"context"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 // refusal is a cloud that refuses every call, for the same reason.

@@ -9,7 +9,7 @@ import (
 	. "github.com/onsi/gomega"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 func TestNodeCapacity(t *testing.T) {

@@ -26,7 +26,7 @@ import (
 
 const (
 	// escapeProgram tries to get out of where it runs; the tests of the cloud on a host run it in instances.
-	escapeProgram = "internal/cloud/local/hosttest/testdata/agent"
+	escapeProgram = "cloud/local/hosttest/testdata/agent"
 	// nodeFolder is a folder of a node that its instance has for itself.
 	nodeFolder = "/var/lib/kubelet/foo-e2e"
 )

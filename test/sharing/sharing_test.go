@@ -30,12 +30,12 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/cluster"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machine"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinepool"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"

@@ -1,0 +1,119 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+// Options defines which cloud to test.
+type Options struct {
+	// New returns a cloud for one test. Its tenant must be empty and have room for three instances,
+	// a pool and a load balancer.
+	New func(*testing.T) cloud.Cloud
+	// Patience is how long an instance may take to run, and how long any deletion may take.
+	Patience time.Duration
+	// Lose makes an instance, or another one of its pool, disappear as if the cloud had failed. If
+	// nil, tests of lost instances are skipped.
+	Lose func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
+}
+
+type suite struct {
+	*gomega.GomegaWithT
+	t        *testing.T
+	cloud    cloud.Cloud
+	patience time.Duration
+	lose     func(t *testing.T, c cloud.Cloud, instance cloud.Instance)
+	// template is an order that the cloud accepts.
+	template cloud.InstanceTemplate
+}
+
+// tag marks the objects that the tests create.
+const tag = "conformance"
+
+const userData = "#cloud-config\nruncmd: []\n"
+
+// Run tests a cloud. Each rule is a subtest with its own cloud.
+func Run(t *testing.T, options Options) {
+	t.Helper()
+	for name, test := range map[string]func(*suite){
+		"catalog is sorted":                              (*suite).catalog,
+		"ensuring an instance again makes no other":      (*suite).ensureInstance,
+		"instances are found by name and tags":           (*suite).filters,
+		"an instance is deleted until it is not found":   (*suite).deleteInstance,
+		"what can not be ordered is refused as invalid":  (*suite).invalid,
+		"what is not there is not found":                 (*suite).notFound,
+		"a load balancer has its address from the start": (*suite).loadBalancer,
+		"a load balancer finds its backends by tags":     (*suite).backends,
+		"a pool makes its instances":                     (*suite).poolGrows,
+		"a pool shrinks by deletions only":               (*suite).poolShrinks,
+		"a pool spreads its instances over its zones":    (*suite).poolSpreads,
+		"a pool refills after a loss":                    (*suite).poolRefills,
+		"a pool refuses a change of what was not read":   (*suite).poolConflicts,
+		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
+		"lists omit nothing that exists":                 (*suite).lists,
+		"a watch tells of changes after Synced":          (*suite).watch,
+		"a watch tells of deletions":                     (*suite).watchDeletions,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience, lose: options.Lose}
+			s.chooseTemplate()
+			test(s)
+		})
+	}
+}
+
+// chooseTemplate uses the first type and the newest image.
+func (s *suite) chooseTemplate() {
+	types, err := s.cloud.InstanceTypes(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(types).NotTo(gomega.BeEmpty())
+	images, err := s.cloud.Images(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(images).NotTo(gomega.BeEmpty())
+	s.template = cloud.InstanceTemplate{
+		Type: types[0].Name, KubernetesVersion: images[len(images)-1].KubernetesVersion, UserData: []byte(userData),
+	}
+}
+
+func (s *suite) catalog() {
+	zones, err := s.cloud.Zones(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(zones).NotTo(gomega.BeEmpty())
+	s.Expect(slices.IsSortedFunc(zones, func(a, b cloud.Zone) int { return strings.Compare(a.Name, b.Name) })).To(gomega.BeTrue(), "%v", zones)
+	types, err := s.cloud.InstanceTypes(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(slices.IsSortedFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })).To(gomega.BeTrue(), "%v", types)
+	s.Expect(s.template.KubernetesVersion).To(gomega.HavePrefix("v"))
+	_, err = s.cloud.Quota(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+}
+
+func (s *suite) notFound() {
+	ctx := s.t.Context()
+	_, err := s.cloud.GetInstance(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeleteInstance(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DrainInstance(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	_, err = s.cloud.GetPool(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeletePool(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	_, err = s.cloud.GetLoadBalancer(ctx, "nobody")
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.cloud.DeleteLoadBalancer(ctx, "nobody")).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+}
+
+// eventuallyGone repeats a deletion until nothing is left to delete, as every caller does.
+func (s *suite) eventuallyGone(remove func() error) {
+	s.t.Helper()
+	s.Expect(remove()).To(gomega.Or(gomega.Succeed(), gomega.MatchError(cloud.IsNotFound, "a NotFoundError")))
+	s.Eventually(remove, s.patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+func (s *suite) spec(name string) cloud.InstanceSpec {
+	spec := cloud.InstanceSpec{Name: name, Hostname: name, InstanceTemplate: s.template}
+	spec.Tags = cloud.Tags{tag: "instances", "name": name}
+	return spec
+}
+
+func (s *suite) order(name string) cloud.Instance {
+	s.t.Helper()
+	made, err := s.cloud.EnsureInstance(s.t.Context(), s.spec(name))
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(made.ID).NotTo(gomega.BeEmpty())
+	s.Expect(made.ProviderID).NotTo(gomega.BeEmpty())
+	s.Expect(made.Tags).To(gomega.HaveKeyWithValue("name", name))
+	return made
+}
+
+func (s *suite) eventuallyRuns(id string) cloud.Instance {
+	s.t.Helper()
+	var now cloud.Instance
+	s.Eventually(func() (cloud.InstanceState, error) {
+		var err error
+		now, err = s.cloud.GetInstance(s.t.Context(), id)
+		return now.State, err
+	}, s.patience).Should(gomega.Equal(cloud.InstanceRunning))
+	s.Expect(now.Address).NotTo(gomega.BeEmpty(), "what runs has an address")
+	s.Expect(now.Zone).NotTo(gomega.BeEmpty(), "the cloud has chosen a zone")
+	return now
+}
+
+func (s *suite) ensureInstance() {
+	made := s.order("one")
+	again := s.order("one")
+	s.Expect(again.ID).To(gomega.Equal(made.ID))
+	running := s.eventuallyRuns(made.ID)
+	s.Expect([]string{running.ProviderID, running.Type, running.KubernetesVersion}).To(
+		gomega.Equal([]string{made.ProviderID, s.template.Type, s.template.KubernetesVersion}))
+	s.Expect(s.order("other").ProviderID).NotTo(gomega.Equal(made.ProviderID))
+}
+
+func (s *suite) filters() {
+	s.order("two")
+	s.order("one")
+	for _, test := range []struct {
+		filter cloud.InstanceFilter
+		names  []string
+	}{
+		{cloud.InstanceFilter{}, []string{"one", "two"}},
+		{cloud.InstanceFilter{Name: "one"}, []string{"one"}},
+		{cloud.InstanceFilter{Tags: cloud.Tags{tag: "instances"}}, []string{"one", "two"}},
+		{cloud.InstanceFilter{Tags: cloud.Tags{tag: "instances", "name": "two"}}, []string{"two"}},
+		{cloud.InstanceFilter{Tags: cloud.Tags{tag: "others"}}, []string{}},
+		{cloud.InstanceFilter{Pool: "one"}, []string{}},
+	} {
+		s.Expect(s.names(test.filter)).To(gomega.Equal(test.names), "%+v, sorted by name", test.filter)
+	}
+}
+
+func (s *suite) names(filter cloud.InstanceFilter) []string {
+	s.t.Helper()
+	list, err := s.cloud.ListInstances(s.t.Context(), filter)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	names := make([]string, 0, len(list))
+	for _, one := range list {
+		names = append(names, one.Name)
+	}
+	return names
+}
+
+func (s *suite) deleteInstance() {
+	made := s.order("one")
+	s.eventuallyGone(func() error { return s.cloud.DeleteInstance(s.t.Context(), made.ID) })
+	_, err := s.cloud.GetInstance(s.t.Context(), made.ID)
+	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
+	s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.BeEmpty())
+	s.Expect(s.order("one").ID).NotTo(gomega.Equal(made.ID), "an ID is never used again")
+}
+
+func (s *suite) invalid() {
+	for name, spoil := range map[string]func(*cloud.InstanceSpec){
+		"type":    func(spec *cloud.InstanceSpec) { spec.Type = "no-such-type" },
+		"version": func(spec *cloud.InstanceSpec) { spec.KubernetesVersion = "v0.0.1" },
+		"zone":    func(spec *cloud.InstanceSpec) { spec.Zone = "no-such-zone" },
+	} {
+		spec := s.spec("wrong")
+		spoil(&spec)
+		_, err := s.cloud.EnsureInstance(s.t.Context(), spec)
+		s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), name)
+	}
+	s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.BeEmpty(), "nothing is made of a wrong order")
+}

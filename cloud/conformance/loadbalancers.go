@@ -1,0 +1,71 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+const port = 6443
+
+// balancer returns the spec of a load balancer for the named instance.
+func balancer(instance string) cloud.LoadBalancerSpec {
+	return cloud.LoadBalancerSpec{
+		Name: "balancer", Port: port, Tags: cloud.Tags{tag: "balancers"}, Selector: cloud.Tags{tag: "instances", "name": instance},
+	}
+}
+
+func (s *suite) loadBalancer() {
+	ctx := s.t.Context()
+	made, err := s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(made.Address).NotTo(gomega.BeEmpty(), "clusters need it before there is a backend")
+	again, err := s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(again.Address).To(gomega.Equal(made.Address))
+
+	moved := balancer("one")
+	moved.Port++
+	_, err = s.cloud.EnsureLoadBalancer(ctx, moved)
+	s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), "the port is immutable")
+
+	list, err := s.cloud.ListLoadBalancers(ctx, cloud.Tags{tag: "balancers"})
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(list).To(gomega.ConsistOf(gomega.HaveField("Name", "balancer")))
+	s.eventuallyGone(func() error { return s.cloud.DeleteLoadBalancer(ctx, "balancer") })
+	list, err = s.cloud.ListLoadBalancers(ctx, nil)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(list).To(gomega.BeEmpty())
+}
+
+func (s *suite) backends() {
+	ctx := s.t.Context()
+	_, err := s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	one, two := s.eventuallyRuns(s.order("one").ID), s.eventuallyRuns(s.order("two").ID)
+	s.eventuallyBackends(one.ID)
+	_, err = s.cloud.EnsureLoadBalancer(ctx, balancer("two"))
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.eventuallyBackends(two.ID)
+
+	s.Expect(s.cloud.DrainInstance(ctx, two.ID)).To(gomega.Succeed())
+	drained, err := s.cloud.GetInstance(ctx, two.ID)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	s.Expect(drained.Draining).To(gomega.BeTrue())
+	s.Expect(drained.State).To(gomega.Equal(cloud.InstanceRunning), "the instance itself is not touched")
+}
+
+func (s *suite) eventuallyBackends(ids ...string) {
+	s.t.Helper()
+	s.Eventually(func() ([]string, error) {
+		now, err := s.cloud.GetLoadBalancer(s.t.Context(), "balancer")
+		found := make([]string, 0, len(now.Backends))
+		for _, backend := range now.Backends {
+			found = append(found, backend.InstanceID)
+		}
+		return found, err
+	}, s.patience).Should(gomega.Equal(ids))
+}

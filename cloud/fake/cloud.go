@@ -1,0 +1,217 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fake
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+// Mode defines when operations finish that take time in a real cloud.
+type Mode string
+
+const (
+	// Instant is the default: when the call returns, the instance runs, the load balancer is ready,
+	// or the deletion is finished.
+	Instant Mode = "Instant"
+	// Manual leaves instances Pending, load balancers not ready and deletions unfinished until the
+	// test changes that.
+	Manual Mode = "Manual"
+)
+
+// Options configures a fake cloud. Zero values are replaced by the defaults named at each field.
+type Options struct {
+	// Mode defaults to Instant.
+	Mode Mode
+	// Zones defaults to zone-a and zone-b, which can hold control planes, and zone-c for workers
+	// only.
+	Zones []cloud.Zone
+	// InstanceTypes defaults to small and large.
+	InstanceTypes []cloud.InstanceType
+	// Images defaults to v1.35.4 and v1.36.3.
+	Images []cloud.Image
+	// Limits defaults to no limits.
+	Limits cloud.Resources
+}
+
+type instance struct {
+	cloud.Instance
+
+	userData []byte
+}
+
+type pool struct {
+	cloud.Pool
+
+	userData []byte
+}
+
+type loadBalancer struct {
+	cloud.LoadBalancer
+
+	deleting bool
+}
+
+// Cloud is an in-memory cloud. It is safe for concurrent use.
+type Cloud struct {
+	options Options
+
+	lock          sync.Mutex
+	next          int
+	instances     map[string]*instance
+	ids           map[string]string // instance ID by instance name
+	pools         map[string]*pool
+	loadBalancers map[string]*loadBalancer
+	watches       map[*watch]struct{}
+	faults        map[Call][]fault
+	refusal       error // returned for every new instance; nil for none
+	calls         map[Call]int
+}
+
+var _ cloud.Cloud = &Cloud{}
+
+// New returns an empty cloud.
+func New(options Options) *Cloud {
+	return &Cloud{
+		options:       withDefaults(options),
+		instances:     map[string]*instance{},
+		ids:           map[string]string{},
+		pools:         map[string]*pool{},
+		loadBalancers: map[string]*loadBalancer{},
+		watches:       map[*watch]struct{}{},
+		faults:        map[Call][]fault{},
+		calls:         map[Call]int{},
+	}
+}
+
+func withDefaults(o Options) Options {
+	if o.Mode == "" {
+		o.Mode = Instant
+	}
+	if o.Zones == nil {
+		o.Zones = []cloud.Zone{
+			{Name: "zone-a", ControlPlane: true}, {Name: "zone-b", ControlPlane: true}, {Name: "zone-c"},
+		}
+	}
+	if o.InstanceTypes == nil {
+		o.InstanceTypes = []cloud.InstanceType{
+			{Name: "large", CPUs: 8, MemoryBytes: 32 << 30, Architecture: "amd64"},
+			{Name: "small", CPUs: 2, MemoryBytes: 4 << 30, Architecture: "amd64"},
+		}
+	}
+	if o.Images == nil {
+		o.Images = []cloud.Image{{KubernetesVersion: "v1.35.4"}, {KubernetesVersion: "v1.36.3"}}
+	}
+	return o
+}
+
+// nextID returns an ID that was never used before. Callers must hold the lock.
+func (c *Cloud) nextID() string {
+	c.next++
+	return fmt.Sprintf("i%05d", c.next)
+}
+
+// nextAddress returns an address that was never used before. Callers must hold the lock.
+func (c *Cloud) nextAddress() string {
+	c.next++
+	return fmt.Sprintf("192.0.%d.%d", c.next/250, c.next%250+1)
+}
+
+func (c *Cloud) instanceType(name string) (cloud.InstanceType, error) {
+	allowed := make([]string, 0, len(c.options.InstanceTypes))
+	for _, t := range c.options.InstanceTypes {
+		if t.Name == name {
+			return t, nil
+		}
+		allowed = append(allowed, t.Name)
+	}
+	return cloud.InstanceType{}, &cloud.InvalidError{Field: "type", Value: name, Problem: "no such instance type", Allowed: allowed}
+}
+
+func (c *Cloud) checkTemplate(template cloud.InstanceTemplate) error {
+	if _, err := c.instanceType(template.Type); err != nil {
+		return err
+	}
+	allowed := make([]string, 0, len(c.options.Images))
+	for _, image := range c.options.Images {
+		if image.KubernetesVersion == template.KubernetesVersion {
+			return nil
+		}
+		allowed = append(allowed, image.KubernetesVersion)
+	}
+	return &cloud.InvalidError{
+		Field: "kubernetesVersion", Value: template.KubernetesVersion, Problem: "no image of this version", Allowed: allowed,
+	}
+}
+
+func (c *Cloud) checkZone(zone string) error {
+	allowed := make([]string, 0, len(c.options.Zones))
+	for _, z := range c.options.Zones {
+		if z.Name == zone {
+			return nil
+		}
+		allowed = append(allowed, z.Name)
+	}
+	return &cloud.InvalidError{Field: "zone", Value: zone, Problem: "no such zone", Allowed: allowed}
+}
+
+// emptiest returns the named zone that has the fewest instances with these tags. Callers must hold
+// the lock.
+func (c *Cloud) emptiest(zones []string, tags cloud.Tags) string {
+	if len(zones) == 0 {
+		for _, z := range c.options.Zones {
+			zones = append(zones, z.Name)
+		}
+	}
+	count := map[string]int{}
+	for _, i := range c.instances {
+		if i.Tags.Equal(tags) {
+			count[i.Zone]++
+		}
+	}
+	return slices.MinFunc(zones, func(a, b string) int {
+		if count[a] != count[b] {
+			return count[a] - count[b]
+		}
+		return strings.Compare(a, b)
+	})
+}
+
+// used returns the resources in use. Callers must hold the lock.
+func (c *Cloud) used() cloud.Resources {
+	used := cloud.Resources{Instances: len(c.instances), LoadBalancers: len(c.loadBalancers)}
+	for _, i := range c.instances {
+		if t, err := c.instanceType(i.Type); err == nil {
+			used.CPUs += t.CPUs
+			used.MemoryBytes += t.MemoryBytes
+		}
+	}
+	return used
+}
+
+// checkQuota refuses a request that would exceed a limit. Callers must hold the lock.
+func (c *Cloud) checkQuota(more cloud.Resources) error {
+	if c.options.Limits == (cloud.Resources{}) {
+		return nil
+	}
+	used, limits := c.used(), c.options.Limits
+	for _, r := range []struct {
+		name                   string
+		limit, used, requested int64
+	}{
+		{"instances", int64(limits.Instances), int64(used.Instances), int64(more.Instances)},
+		{"cpus", int64(limits.CPUs), int64(used.CPUs), int64(more.CPUs)},
+		{"memoryBytes", limits.MemoryBytes, used.MemoryBytes, more.MemoryBytes},
+		{"loadBalancers", int64(limits.LoadBalancers), int64(used.LoadBalancers), int64(more.LoadBalancers)},
+	} {
+		if r.limit > 0 && r.requested > 0 && r.used+r.requested > r.limit {
+			return &cloud.QuotaExceededError{Resource: r.name, Limit: r.limit, Used: r.used, Requested: r.requested}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fake
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+// EnsureLoadBalancer creates or updates a load balancer; see cloud.LoadBalancers.
+func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallEnsureLoadBalancer); err != nil {
+		return cloud.LoadBalancer{}, err
+	}
+	if len(spec.Selector) == 0 {
+		return cloud.LoadBalancer{}, &cloud.InvalidError{Field: "selector", Problem: "must not be empty"}
+	}
+	if lb, ok := c.loadBalancers[spec.Name]; ok {
+		return c.updateLoadBalancer(lb, spec)
+	}
+	if err := c.checkQuota(cloud.Resources{LoadBalancers: 1}); err != nil {
+		return cloud.LoadBalancer{}, err
+	}
+	lb := &loadBalancer{LoadBalancer: cloud.LoadBalancer{
+		LoadBalancerSpec: spec, Address: c.nextAddress(), Ready: c.options.Mode == Instant,
+	}}
+	if !lb.Ready {
+		lb.Message = "the load balancer is starting"
+	}
+	c.loadBalancers[spec.Name] = lb
+	c.emitLoadBalancer(lb)
+	return c.seenLoadBalancer(lb), nil
+}
+
+func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+	if lb.Port != spec.Port {
+		return cloud.LoadBalancer{}, &cloud.InvalidError{
+			Field: "port", Value: strconv.Itoa(int(spec.Port)), Problem: "immutable", Allowed: []string{strconv.Itoa(int(lb.Port))},
+		}
+	}
+	if !lb.Selector.Equal(spec.Selector) {
+		lb.Selector = maps.Clone(spec.Selector)
+		c.emitLoadBalancer(lb)
+	}
+	return c.seenLoadBalancer(lb), nil
+}
+
+// GetLoadBalancer returns one load balancer; see cloud.LoadBalancers.
+func (c *Cloud) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallGetLoadBalancer); err != nil {
+		return cloud.LoadBalancer{}, err
+	}
+	lb, ok := c.loadBalancers[name]
+	if !ok {
+		return cloud.LoadBalancer{}, &cloud.NotFoundError{Kind: "load balancer", Name: name}
+	}
+	return c.seenLoadBalancer(lb), nil
+}
+
+// ListLoadBalancers lists load balancers; see cloud.LoadBalancers.
+func (c *Cloud) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallListLoadBalancers); err != nil {
+		return nil, err
+	}
+	var found []cloud.LoadBalancer
+	for _, name := range slices.Sorted(maps.Keys(c.loadBalancers)) {
+		if lb := c.loadBalancers[name]; lb.Tags.Contains(tags) {
+			found = append(found, c.seenLoadBalancer(lb))
+		}
+	}
+	return found, nil
+}
+
+// DeleteLoadBalancer deletes a load balancer; see cloud.LoadBalancers.
+func (c *Cloud) DeleteLoadBalancer(ctx context.Context, name string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallDeleteLoadBalancer); err != nil {
+		return err
+	}
+	lb, ok := c.loadBalancers[name]
+	if !ok {
+		return &cloud.NotFoundError{Kind: "load balancer", Name: name}
+	}
+	if c.options.Mode == Manual {
+		lb.deleting, lb.Ready, lb.Message = true, false, "the load balancer is being deleted"
+		return nil
+	}
+	delete(c.loadBalancers, name)
+	c.emitLoadBalancer(lb)
+	return nil
+}
+
+// SetLoadBalancerReady makes a load balancer ready. It reports false if no load balancer has the
+// name.
+func (c *Cloud) SetLoadBalancerReady(name string) bool {
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = true, "" })
+}
+
+// SetLoadBalancerFailed makes a load balancer not ready. It reports false if no load balancer has
+// the name.
+func (c *Cloud) SetLoadBalancerFailed(name, message string) bool {
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { lb.Ready, lb.Message = false, message })
+}
+
+// LoseLoadBalancer removes a load balancer that nobody asked to delete. It reports false if no load
+// balancer has the name.
+func (c *Cloud) LoseLoadBalancer(name string) bool {
+	return c.changeLoadBalancer(name, func(lb *loadBalancer) { delete(c.loadBalancers, lb.Name) })
+}
+
+func (c *Cloud) changeLoadBalancer(name string, change func(lb *loadBalancer)) bool {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	lb, ok := c.loadBalancers[name]
+	if !ok {
+		return false
+	}
+	change(lb)
+	c.emitLoadBalancer(lb)
+	return true
+}
+
+// seenLoadBalancer returns a load balancer as callers see it. Callers must hold the lock.
+func (c *Cloud) seenLoadBalancer(lb *loadBalancer) cloud.LoadBalancer {
+	seen := lb.LoadBalancer
+	seen.Tags, seen.Selector, seen.Backends = maps.Clone(lb.Tags), maps.Clone(lb.Selector), nil
+	for _, i := range c.instances {
+		if i.Address != "" && !i.State.Terminal() && i.Tags.Contains(lb.Selector) {
+			seen.Backends = append(seen.Backends, cloud.Backend{InstanceID: i.ID, Address: i.Address, Draining: i.Draining})
+		}
+	}
+	slices.SortFunc(seen.Backends, func(a, b cloud.Backend) int { return strings.Compare(a.InstanceID, b.InstanceID) })
+	return seen
+}

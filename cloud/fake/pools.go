@@ -1,0 +1,263 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fake
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+// EnsurePool creates a pool or changes its template; see cloud.Pools.
+func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.checkPool(spec)); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, exists := c.pools[spec.Name]
+	switch {
+	case !exists && version != "":
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: spec.Name}
+	case !exists:
+		p = &pool{}
+		c.pools[spec.Name] = p
+	case p.Deleting || (p.SameTemplate(spec) && p.Tags.Equal(spec.Tags) && slices.Equal(p.userData, spec.Template.UserData)):
+		return c.seenPool(p), nil
+	case p.Version != version:
+		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: spec.Name}
+	default:
+		spec.Size = p.Size
+	}
+	p.userData = slices.Clone(spec.Template.UserData)
+	p.PoolSpec = spec
+	p.Template.UserData = nil
+	c.changed(p)
+	return c.seenPool(p), nil
+}
+
+// ScalePool changes the size of a pool; see cloud.Pools.
+func (c *Cloud) ScalePool(ctx context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallScalePool); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, ok := c.pools[name]
+	switch count := c.countOf(name); {
+	case !ok:
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
+	case p.Deleting || p.Size == size:
+		return c.seenPool(p), nil
+	case p.Version != version:
+		return cloud.Pool{}, &cloud.ConflictError{Kind: "pool", Name: name}
+	case size < count:
+		return cloud.Pool{}, &cloud.InvalidError{
+			Field: "size", Value: strconv.Itoa(int(size)),
+			Problem: fmt.Sprintf("below the number of instances, %d: delete instances by name", count),
+		}
+	}
+	p.Size = size
+	c.changed(p)
+	return c.seenPool(p), nil
+}
+
+// changed gives a pool its next version and creates its missing instances. Callers must hold the
+// lock.
+func (c *Cloud) changed(p *pool) {
+	c.next++
+	p.Version = strconv.Itoa(c.next)
+	c.grow(p)
+	c.emitPool(p)
+}
+
+// checkPool refuses an invalid spec. Callers must hold the lock.
+func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
+	if err := c.checkTemplate(spec.Template); err != nil {
+		return err
+	}
+	for _, zone := range spec.Zones {
+		if err := c.checkZone(zone); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// grow creates instances until the pool reaches its size, spread over the zones. It counts the
+// existing instances only once. Callers must hold the lock.
+func (c *Cloud) grow(p *pool) {
+	p.Problem = nil
+	zones, have := c.spread(p)
+	for ; have < p.Size && !p.Deleting; have++ {
+		c.next++
+		suffix := fmt.Sprintf("x%04d", c.next)
+		zone := fewest(zones)
+		_, err := c.create(cloud.InstanceSpec{
+			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
+			InstanceTemplate: cloud.InstanceTemplate{
+				Type: p.Template.Type, KubernetesVersion: p.Template.KubernetesVersion, UserData: p.userData, Tags: p.Template.Tags,
+				Interruptible: p.Template.Interruptible,
+			},
+		}, p)
+		if err != nil {
+			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
+			return
+		}
+		zones[zone]++
+	}
+}
+
+// spread counts the instances of a pool per zone and in total. Callers must hold the lock.
+func (c *Cloud) spread(p *pool) (zones map[string]int, all int32) {
+	zones = map[string]int{}
+	for _, zone := range p.Zones {
+		zones[zone] = 0
+	}
+	if len(p.Zones) == 0 {
+		for _, zone := range c.options.Zones {
+			zones[zone.Name] = 0
+		}
+	}
+	for _, i := range c.instances {
+		if i.Pool != p.Name || i.State == cloud.InstanceDeleting {
+			continue
+		}
+		all++
+		if _, allowed := zones[i.Zone]; allowed {
+			zones[i.Zone]++
+		}
+	}
+	return zones, all
+}
+
+// fewest returns the zone with the fewest instances; ties are broken by name.
+func fewest(zones map[string]int) string {
+	return slices.MinFunc(slices.Collect(maps.Keys(zones)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(zones[a], zones[b]), strings.Compare(a, b))
+	})
+}
+
+// countOf returns the number of instances in a pool, excluding instances being deleted. Callers
+// must hold the lock.
+func (c *Cloud) countOf(name string) int32 {
+	var count int32
+	for _, i := range c.instances {
+		if i.Pool == name && i.State != cloud.InstanceDeleting {
+			count++
+		}
+	}
+	return count
+}
+
+// GetPool returns one pool; see cloud.Pools.
+func (c *Cloud) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallGetPool); err != nil {
+		return cloud.Pool{}, err
+	}
+	p, ok := c.pools[name]
+	if !ok {
+		return cloud.Pool{}, &cloud.NotFoundError{Kind: "pool", Name: name}
+	}
+	return c.seenPool(p), nil
+}
+
+// ListPools lists pools; see cloud.Pools.
+func (c *Cloud) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallListPools); err != nil {
+		return nil, err
+	}
+	var found []cloud.Pool
+	for _, name := range slices.Sorted(maps.Keys(c.pools)) {
+		if p := c.pools[name]; p.Tags.Contains(tags) {
+			found = append(found, c.seenPool(p))
+		}
+	}
+	return found, nil
+}
+
+// DeletePool deletes a pool with its instances; see cloud.Pools.
+func (c *Cloud) DeletePool(ctx context.Context, name string) error {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	if err := c.enter(ctx, CallDeletePool); err != nil {
+		return err
+	}
+	p, ok := c.pools[name]
+	if !ok {
+		return &cloud.NotFoundError{Kind: "pool", Name: name}
+	}
+	p.Deleting, p.Size = true, 0
+	for id, i := range c.instances {
+		if i.Pool != name {
+			continue
+		}
+		i.State = cloud.InstanceDeleting
+		if c.options.Mode == Instant {
+			c.remove(id)
+		}
+		c.emitInstance(i)
+	}
+	if c.options.Mode == Instant {
+		delete(c.pools, name)
+	}
+	c.emitPool(p)
+	return nil
+}
+
+// PoolUserData returns the user data of a pool's template. It reports false if no pool has the
+// name.
+func (c *Cloud) PoolUserData(name string) ([]byte, bool) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	p, ok := c.pools[name]
+	if !ok {
+		return nil, false
+	}
+	return slices.Clone(p.userData), true
+}
+
+// GrowPools makes every pool retry to reach its size, as a real cloud does from time to time.
+func (c *Cloud) GrowPools() {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	for _, p := range c.pools {
+		c.grow(p)
+		c.emitPool(p)
+	}
+}
+
+// seenPool returns a pool as callers see it. Callers must hold the lock.
+func (c *Cloud) seenPool(p *pool) cloud.Pool {
+	seen := p.Pool
+	seen.Tags, seen.Zones, seen.Template.Tags = maps.Clone(p.Tags), slices.Clone(p.Zones), maps.Clone(p.Template.Tags)
+	seen.Instances = c.countOf(p.Name)
+	if p.Problem != nil {
+		problem := *p.Problem
+		seen.Problem = &problem
+	}
+	return seen
+}
+
+// InstanceNames returns the names of all instances, sorted.
+func (c *Cloud) InstanceNames() []string {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	names := make([]string, 0, len(c.instances))
+	for _, i := range c.instances {
+		names = append(names, i.Name)
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}

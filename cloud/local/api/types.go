@@ -1,0 +1,116 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package api
+
+import (
+	_ "embed"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
+)
+
+// Document is the OpenAPI 3 document of the API, in YAML.
+//
+//go:embed openapi.yaml
+var Document []byte
+
+// Paths of the API. To address one object, append a slash and its name or ID to the collection's
+// path.
+const (
+	PathHealth        = "/healthz"
+	PathDocument      = "/openapi.yaml"
+	PathZones         = "/v1/zones"
+	PathInstanceTypes = "/v1/instance-types"
+	PathImages        = "/v1/images"
+	PathQuota         = "/v1/quota"
+	PathLoadBalancers = "/v1/load-balancers"
+	PathInstances     = "/v1/instances"
+	PathPools         = "/v1/pools"
+	PathFaults        = "/v1/faults"
+	// PathContainerImages is for images that instances pull; PathImages is for images that
+	// instances are created from.
+	PathContainerImages = "/v1/container-images"
+	PathWatch           = "/v1/watch"
+	// SuffixLog follows an instance's path.
+	SuffixLog = "/console"
+	// SuffixDrain follows an instance's path.
+	SuffixDrain = "/drain"
+	// SuffixPower follows an instance's path, and an action follows it.
+	SuffixPower = "/power"
+	// SuffixSize follows a pool's path.
+	SuffixSize = "/size"
+)
+
+// Parameters of queries.
+const (
+	// ParameterTag filters by a tag, key=value. If it is given more than once, all tags must match.
+	ParameterTag = "tag"
+	// ParameterName filters instances, or names a container image.
+	ParameterName = "name"
+	// ParameterPool filters instances by pool.
+	ParameterPool = "pool"
+	// ParameterVersion is the version of a pool that the caller has seen.
+	ParameterVersion = "version"
+	// ParameterTenant names the tenant of a fault rule.
+	ParameterTenant = "tenant"
+	// ParameterSource names a log.
+	ParameterSource = "source"
+	// ParameterFollow is "true" to wait for more of a log.
+	ParameterFollow = "follow"
+)
+
+// HeaderTenant names the tenant that a call is for. The cloud refuses the call if its token belongs
+// to another tenant.
+const HeaderTenant = "Foo-Tenant"
+
+// Media types.
+const (
+	JSON  = "application/json"
+	Lines = "application/x-ndjson"
+	Tar   = "application/x-tar"
+	Text  = "text/plain; charset=utf-8"
+	YAML  = "application/yaml"
+)
+
+// List is the wire format of a list.
+type List[T any] struct {
+	// Items of the list, never null.
+	Items []T `json:"items"`
+}
+
+// PoolSize requests a number of instances.
+type PoolSize struct {
+	// Size is the number of instances wanted.
+	Size int32 `json:"size"`
+}
+
+// ContainerImage is a container image that instances pull from the cloud.
+type ContainerImage struct {
+	// Name of the image with its registry and tag, for example "registry.example/app:v1".
+	Name string `json:"name"`
+	// Digest of its manifest, or of its manifest list if it supports several platforms.
+	Digest string `json:"digest"`
+	// SizeBytes is the size of everything in the image.
+	SizeBytes int64 `json:"sizeBytes"`
+}
+
+// Lists of the API.
+type (
+	// Zones is the answer to GET /v1/zones.
+	Zones = List[cloud.Zone]
+	// InstanceTypes is the answer to GET /v1/instance-types.
+	InstanceTypes = List[cloud.InstanceType]
+	// Images is the answer to GET /v1/images.
+	Images = List[cloud.Image]
+	// LoadBalancers is the answer to GET /v1/load-balancers.
+	LoadBalancers = List[cloud.LoadBalancer]
+	// Instances is the answer to GET /v1/instances.
+	Instances = List[cloud.Instance]
+	// Pools is the answer to GET /v1/pools.
+	Pools = List[cloud.Pool]
+	// ContainerImages is the answer to GET and POST /v1/container-images.
+	ContainerImages = List[ContainerImage]
+	// Faults is the answer to GET /v1/faults.
+	Faults = List[fault.Rule]
+)

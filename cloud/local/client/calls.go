@@ -1,0 +1,129 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package client
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+)
+
+// Zones implements cloud.Catalog.
+func (c *Client) Zones(ctx context.Context) ([]cloud.Zone, error) {
+	return list[cloud.Zone](ctx, c, api.PathZones)
+}
+
+// InstanceTypes implements cloud.Catalog.
+func (c *Client) InstanceTypes(ctx context.Context) ([]cloud.InstanceType, error) {
+	return list[cloud.InstanceType](ctx, c, api.PathInstanceTypes)
+}
+
+// Images implements cloud.Catalog.
+func (c *Client) Images(ctx context.Context) ([]cloud.Image, error) {
+	return list[cloud.Image](ctx, c, api.PathImages)
+}
+
+// Quota implements cloud.Catalog.
+func (c *Client) Quota(ctx context.Context) (cloud.Quota, error) {
+	return call[cloud.Quota](ctx, c, http.MethodGet, api.PathQuota, nil)
+}
+
+// EnsureLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
+	return call[cloud.LoadBalancer](ctx, c, http.MethodPut, named(api.PathLoadBalancers, spec.Name), spec)
+}
+
+// GetLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) GetLoadBalancer(ctx context.Context, name string) (cloud.LoadBalancer, error) {
+	return call[cloud.LoadBalancer](ctx, c, http.MethodGet, named(api.PathLoadBalancers, name), nil)
+}
+
+// ListLoadBalancers implements cloud.LoadBalancers.
+func (c *Client) ListLoadBalancers(ctx context.Context, tags cloud.Tags) ([]cloud.LoadBalancer, error) {
+	return list[cloud.LoadBalancer](ctx, c, query(api.PathLoadBalancers, tags, nil))
+}
+
+// DeleteLoadBalancer implements cloud.LoadBalancers.
+func (c *Client) DeleteLoadBalancer(ctx context.Context, name string) error {
+	return c.order(ctx, http.MethodDelete, named(api.PathLoadBalancers, name))
+}
+
+// EnsureInstance implements cloud.Instances.
+func (c *Client) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	return call[cloud.Instance](ctx, c, http.MethodPost, api.PathInstances, spec)
+}
+
+// GetInstance implements cloud.Instances.
+func (c *Client) GetInstance(ctx context.Context, id string) (cloud.Instance, error) {
+	return call[cloud.Instance](ctx, c, http.MethodGet, named(api.PathInstances, id), nil)
+}
+
+// ListInstances implements cloud.Instances.
+func (c *Client) ListInstances(ctx context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	fields := map[string]string{api.ParameterName: filter.Name, api.ParameterPool: filter.Pool}
+	return list[cloud.Instance](ctx, c, query(api.PathInstances, filter.Tags, fields))
+}
+
+// DrainInstance implements cloud.Instances.
+func (c *Client) DrainInstance(ctx context.Context, id string) error {
+	return c.order(ctx, http.MethodPost, named(api.PathInstances, id)+api.SuffixDrain)
+}
+
+// SwitchInstance operates an instance's power switch: stop, start, reboot, freeze or thaw. The
+// action continues after the call.
+func (c *Client) SwitchInstance(ctx context.Context, id, action string) error {
+	return c.order(ctx, http.MethodPost, named(named(api.PathInstances, id)+api.SuffixPower, action))
+}
+
+// DeleteInstance implements cloud.Instances.
+func (c *Client) DeleteInstance(ctx context.Context, id string) error {
+	return c.order(ctx, http.MethodDelete, named(api.PathInstances, id))
+}
+
+// EnsurePool implements cloud.Pools.
+func (c *Client) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
+	path := query(named(api.PathPools, spec.Name), nil, map[string]string{api.ParameterVersion: version})
+	return call[cloud.Pool](ctx, c, http.MethodPut, path, spec)
+}
+
+// ScalePool implements cloud.Pools.
+func (c *Client) ScalePool(ctx context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	path := query(named(api.PathPools, name)+api.SuffixSize, nil, map[string]string{api.ParameterVersion: version})
+	return call[cloud.Pool](ctx, c, http.MethodPut, path, api.PoolSize{Size: size})
+}
+
+// GetPool implements cloud.Pools.
+func (c *Client) GetPool(ctx context.Context, name string) (cloud.Pool, error) {
+	return call[cloud.Pool](ctx, c, http.MethodGet, named(api.PathPools, name), nil)
+}
+
+// ListPools implements cloud.Pools.
+func (c *Client) ListPools(ctx context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	return list[cloud.Pool](ctx, c, query(api.PathPools, tags, nil))
+}
+
+// DeletePool implements cloud.Pools.
+func (c *Client) DeletePool(ctx context.Context, name string) error {
+	return c.order(ctx, http.MethodDelete, named(api.PathPools, name))
+}
+
+// LogOptions selects a log of an instance.
+type LogOptions struct {
+	// Source is "console" (the default) or "kubelet".
+	Source string
+	// Follow waits for more output until the context ends.
+	Follow bool
+}
+
+// Log opens a log of an instance. The caller closes it.
+func (c *Client) Log(ctx context.Context, id string, options LogOptions) (io.ReadCloser, error) {
+	path := query(named(api.PathInstances, id)+api.SuffixLog, nil, map[string]string{
+		api.ParameterSource: options.Source, api.ParameterFollow: strconv.FormatBool(options.Follow),
+	})
+	return c.stream(ctx, path)
+}

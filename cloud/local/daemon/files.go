@@ -1,0 +1,175 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/mod/semver"
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/node/contract"
+)
+
+const (
+	stateFile = "state.db"
+	lockFile  = "lock"
+	tokenFile = "token"
+
+	hashLength = 16
+
+	// nodeProgram is the program that an image must contain.
+	nodeProgram = "kubernetes"
+)
+
+// Modes of files.
+const (
+	secretMode os.FileMode = 0o600
+	// publicMode is for files that clients of any user read.
+	publicMode os.FileMode = 0o644
+	// programMode is for files that instances execute.
+	programMode os.FileMode = 0o755
+)
+
+// lock locks the state folder for this process until the returned file is closed.
+func lock(stateDir string) (*os.File, error) {
+	path := filepath.Join(stateDir, lockFile)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, secretMode)
+	if err != nil {
+		return nil, fmt.Errorf("lock the state folder: %w", err)
+	}
+	err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		owner, _ := io.ReadAll(file)
+		_ = file.Close()
+		return nil, fmt.Errorf("state folder %s is in use by another foocloud (process %s): stop that one first", stateDir, strings.TrimSpace(string(owner)))
+	}
+	if err == nil {
+		err = file.Truncate(0)
+	}
+	if err == nil {
+		_, err = file.WriteString(strconv.Itoa(os.Getpid()) + "\n")
+	}
+	if err != nil {
+		_ = file.Close()
+		return nil, fmt.Errorf("lock the state folder %s: %w", stateDir, err)
+	}
+	return file, nil
+}
+
+// images returns the images in the images folder, oldest version first.
+func images(folder string) ([]cloud.Image, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("read the images: %w", err)
+	}
+	var versions []string
+	for _, entry := range entries {
+		info, err := os.Stat(filepath.Join(folder, entry.Name(), nodeProgram))
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && semver.IsValid(entry.Name()) {
+			versions = append(versions, entry.Name())
+		}
+	}
+	semver.Sort(versions)
+	list := make([]cloud.Image, 0, len(versions))
+	for _, version := range versions {
+		list = append(list, cloud.Image{KubernetesVersion: version})
+	}
+	return list, nil
+}
+
+// installAgent copies the node agent into a subfolder of the state folder, laid out as in an
+// instance. The subfolder's name depends on the agent's content, so running instances keep the
+// agent that they were created with.
+func installAgent(stateDir, agent string) (string, error) {
+	partial := filepath.Join(stateDir, "agent", "new")
+	programs := filepath.Join(partial, contract.AgentDir)
+	err := errors.Join(os.RemoveAll(partial), os.MkdirAll(programs, programMode))
+	if err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	sum, err := copyProgram(filepath.Join(programs, contract.AgentName), agent)
+	if err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	folder := filepath.Join(stateDir, "agent", sum[:hashLength])
+	// An existing folder is complete, since it is renamed last.
+	if _, err := os.Stat(folder); err == nil {
+		return folder, os.RemoveAll(partial)
+	}
+	if err := os.Symlink("foonode", filepath.Join(programs, "systemctl")); err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	if err := os.Rename(partial, folder); err != nil {
+		return "", fmt.Errorf("install the node agent: %w", err)
+	}
+	return folder, nil
+}
+
+// copyProgram copies a program and returns the hash of its content.
+func copyProgram(to, from string) (string, error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = source.Close() }()
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, programMode)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(target, hash), source)
+	return hex.EncodeToString(hash.Sum(nil)), errors.Join(err, target.Close())
+}
+
+// TokenFile returns where the daemon keeps the default tenant's token if no token file is
+// configured.
+func TokenFile(stateDir string) string { return filepath.Join(stateDir, tokenFile) }
+
+// token returns a tenant's token. It generates a token at most once.
+func token(stateDir string, tenant config.Tenant) (string, error) {
+	path := tenant.TokenFile
+	if path == "" {
+		path = TokenFile(stateDir)
+		if tenant.Name != config.DefaultTenant {
+			path += "-" + tenant.Name
+		}
+		if err := makeToken(path); err != nil {
+			return "", err
+		}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the token of tenant %q: %w", tenant.Name, err)
+	}
+	value := strings.TrimSpace(string(text))
+	if value == "" {
+		return "", fmt.Errorf("the token file %s of tenant %q is empty", path, tenant.Name)
+	}
+	return value, nil
+}
+
+func makeToken(path string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return nil
+	}
+	if err := os.WriteFile(path+".new", []byte(rand.Text()+"\n"), secretMode); err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("make a token: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"crypto/x509"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+)
+
+func TestImages(t *testing.T) {
+	g := NewWithT(t)
+	folder := t.TempDir()
+	for name, mode := range map[string]os.FileMode{
+		"v1.36.3": 0o755, "v1.9.0": 0o755, "v1.36.3-rc.1": 0o755, "v1.35.0": 0o644, "odd": 0o755,
+	} {
+		g.Expect(os.Mkdir(filepath.Join(folder, name), 0o755)).To(Succeed())
+		g.Expect(os.WriteFile(filepath.Join(folder, name, nodeProgram), nil, mode)).To(Succeed())
+	}
+	g.Expect(os.Mkdir(filepath.Join(folder, "v1.37.0"), 0o755)).To(Succeed())
+	g.Expect(images(folder)).To(Equal([]cloud.Image{
+		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"},
+	}), "oldest first, and only what can run")
+	_, err := images(filepath.Join(folder, "none"))
+	g.Expect(err).To(HaveOccurred())
+}
+
+func TestInstalledAgentIsKept(t *testing.T) {
+	g := NewWithT(t)
+	state, agent := t.TempDir(), filepath.Join(t.TempDir(), "agent")
+	g.Expect(os.WriteFile(agent, []byte("one"), 0o755)).To(Succeed())
+	first, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(installAgent(state, agent)).To(Equal(first))
+	g.Expect(os.WriteFile(agent, []byte("two"), 0o755)).To(Succeed())
+	second, err := installAgent(state, agent)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(second).NotTo(Equal(first))
+	g.Expect(os.ReadFile(filepath.Join(first, "opt/foo/bin/foonode"))).To(Equal([]byte("one")), "instances that run keep theirs")
+	g.Expect(os.ReadFile(filepath.Join(second, "opt/foo/bin/systemctl"))).To(Equal([]byte("two")))
+	entries, err := os.ReadDir(filepath.Join(state, "agent"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(entries).To(HaveLen(2))
+}
+
+func TestToken(t *testing.T) {
+	g := NewWithT(t)
+	state := t.TempDir()
+	made, err := token(state, config.Tenant{Name: config.DefaultTenant})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(len(made)).To(BeNumerically(">=", 26), "128 bits in base32")
+	g.Expect(token(state, config.Tenant{Name: config.DefaultTenant})).To(Equal(made), "it is made once")
+	info, err := os.Stat(TokenFile(state))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
+	other, err := token(state, config.Tenant{Name: "other"})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(other).NotTo(Equal(made))
+
+	given := filepath.Join(t.TempDir(), "token")
+	g.Expect(os.WriteFile(given, []byte(" secret \n"), 0o600)).To(Succeed())
+	g.Expect(token(state, config.Tenant{Name: "x", TokenFile: given})).To(Equal("secret"))
+	g.Expect(os.WriteFile(given, nil, 0o600)).To(Succeed())
+	_, err = token(state, config.Tenant{Name: "x", TokenFile: given})
+	g.Expect(err).To(MatchError(And(ContainSubstring(given), ContainSubstring("empty"))))
+}
+
+func TestLockNamesItsOwner(t *testing.T) {
+	g := NewWithT(t)
+	state := t.TempDir()
+	first, err := lock(state)
+	g.Expect(err).NotTo(HaveOccurred())
+	_, err = lock(state)
+	g.Expect(err).To(MatchError(ContainSubstring("in use by another foocloud (process")))
+	g.Expect(first.Close()).To(Succeed())
+	again, err := lock(state)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Close()).To(Succeed())
+}
+
+// Clients that trust the certificate in the state folder can verify each listener, whatever other
+// listeners exist or existed.
+func TestTheAuthorityIsKept(t *testing.T) {
+	g := NewWithT(t)
+	c := &checked{Options: Options{StateDir: t.TempDir()}}
+	verified := func(address, name string) []byte {
+		cert, err := c.certificate(address)
+		g.Expect(err).NotTo(HaveOccurred())
+		kept, err := os.ReadFile(filepath.Join(c.StateDir, certFile))
+		g.Expect(err).NotTo(HaveOccurred())
+		trusted := x509.NewCertPool()
+		g.Expect(trusted.AppendCertsFromPEM(kept)).To(BeTrue())
+		for _, host := range []string{name, "localhost", "127.0.0.1"} {
+			_, err = cert.Leaf.Verify(x509.VerifyOptions{Roots: trusted, DNSName: host})
+			g.Expect(err).NotTo(HaveOccurred(), host)
+		}
+		return kept
+	}
+	first := verified("10.1.2.3:443", "10.1.2.3")
+	g.Expect(verified("cloud.example:443", "cloud.example")).To(Equal(first), "another listener has it signed too")
+	g.Expect(verified("10.1.2.3:443", "10.1.2.3")).To(Equal(first))
+	info, err := os.Stat(filepath.Join(c.StateDir, keyFile))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(Equal(os.FileMode(0o600)))
+	c.TLSCert, c.TLSKey = "/does/not/exist", "/does/not/exist"
+	_, err = c.certificate("10.1.2.3:443")
+	g.Expect(err).To(MatchError(ContainSubstring("--tls-cert")))
+}
+
+func TestSockets(t *testing.T) {
+	g := NewWithT(t)
+	path := filepath.Join(t.TempDir(), "s")
+	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	g.Expect(err).NotTo(HaveOccurred())
+	stale.SetUnlinkOnClose(false)
+	g.Expect(stale.Close()).To(Succeed())
+	live, err := listenUnix(t.Context(), path)
+	g.Expect(err).NotTo(HaveOccurred(), "the socket of a daemon that was killed is in nobody's way")
+	t.Cleanup(func() { _ = live.Close() })
+	info, err := os.Stat(path)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(info.Mode().Perm()).To(BeEquivalentTo(0o600))
+	_, err = listenUnix(t.Context(), path)
+	g.Expect(err).To(MatchError(ContainSubstring("in use by another process")))
+
+	file := filepath.Join(t.TempDir(), "file")
+	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
+	_, err = listenUnix(t.Context(), file)
+	g.Expect(err).To(MatchError(ContainSubstring("is no socket")))
+	_, err = listenUnix(t.Context(), "/"+strings.Repeat("x", maxSocketPath))
+	g.Expect(err).To(MatchError(ContainSubstring("longer than")))
+}
+
+func TestPortTaken(t *testing.T) {
+	g := NewWithT(t)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	g.Expect(err).NotTo(HaveOccurred())
+	t.Cleanup(func() { _ = taken.Close() })
+	c := &checked{Options: Options{StateDir: t.TempDir(), Listen: []string{"https://" + taken.Addr().String()}}}
+	_, err = c.listen(t.Context())
+	g.Expect(err).To(MatchError(ContainSubstring("choose another port")))
+}

@@ -1,0 +1,295 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/server"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
+)
+
+const (
+	shutdownTimeout   = 2 * time.Second
+	readHeaderTimeout = 10 * time.Second
+	// readTimeout is how long a call may take to arrive, unless the server allows it more time.
+	readTimeout = 30 * time.Second
+	// idleTimeout is how long a connection may stay idle.
+	idleTimeout = 2 * time.Minute
+	// maxClients is the maximum number of connections of a listener that not only the machine's
+	// root can reach.
+	maxClients = 1024
+)
+
+// Serve runs the cloud until ctx ends. Instances and load balancers keep running; the next Serve of
+// the same state folder finds them again.
+func Serve(ctx context.Context, options Options) error {
+	if err := requireRoot(); err != nil {
+		return err
+	}
+	settings, err := config.Load(options.Config)
+	if err != nil {
+		return err
+	}
+	c, err := options.check()
+	if err != nil {
+		return err
+	}
+	if err := c.checkRoot(); err != nil {
+		return err
+	}
+	if err := c.checkUsers(); err != nil {
+		return err
+	}
+	c.checkDisks(ctx, settings)
+	if err := process.Adopt(); err != nil {
+		return err
+	}
+	locked, err := lock(c.StateDir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = locked.Close() }()
+	state, err := store.Open(filepath.Join(c.StateDir, stateFile))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = state.Close() }()
+	listeners, err := c.listen(ctx)
+	if err != nil {
+		return err
+	}
+	return c.serve(ctx, settings, state, listeners)
+}
+
+func (c *checked) checkRoot() error {
+	layer, err := instance.CheckRoot(c.StateDir, c.SystemDir)
+	if err != nil {
+		return err
+	}
+	if layer == instance.LayerInMemory {
+		klog.Background().Info("What instances write to their root lies in memory; a state folder on ext4, xfs or btrfs takes it to disk",
+			"stateDir", c.StateDir)
+	}
+	return nil
+}
+
+// checkUsers decides whether new instances get user namespaces.
+func (c *checked) checkUsers() error {
+	if c.UserNamespaces != UserNamespacesAuto && c.UserNamespaces != UserNamespacesOn {
+		return nil
+	}
+	err := instance.CheckUserNamespaces(c.StateDir, c.SystemDir)
+	if err != nil && c.UserNamespaces == UserNamespacesOn {
+		return fmt.Errorf("--user-namespaces on: this host cannot give instances user namespaces: %w", err)
+	}
+	if err != nil {
+		klog.Background().Info("Instances have no user namespaces, since this host cannot give them", "reason", err.Error())
+	}
+	c.userNamespaces = err == nil
+	return nil
+}
+
+// checkDisks decides whether the disks of new instances are limited to their types' size.
+func (c *checked) checkDisks(ctx context.Context, settings *config.Config) {
+	if !slices.ContainsFunc(settings.InstanceTypes, func(kind config.InstanceType) bool { return !kind.Disk.IsZero() }) {
+		return
+	}
+	err := instance.CheckDisks(ctx, c.StateDir)
+	if err != nil {
+		klog.Background().Info("Nothing limits what instances write to the disk, since this host cannot make disks of limited size", "reason", err.Error())
+	}
+	c.limitDisks = err == nil
+}
+
+func requireImages(folder string) error {
+	list, err := images(folder)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fmt.Errorf("--images-dir %s holds no Kubernetes version; build one with `make node KUBERNETES_VERSION=v<major>.<minor>.<patch>`", folder)
+	}
+	return nil
+}
+
+func (c *checked) serve(ctx context.Context, settings *config.Config, state *store.Store, listeners []net.Listener) error {
+	defer func() {
+		for _, listener := range listeners {
+			_ = listener.Close()
+		}
+	}()
+	bridge, err := c.ensureNetwork(state)
+	if err != nil {
+		return err
+	}
+	gateway, err := c.openGateway(ctx, state)
+	if err != nil {
+		return err
+	}
+	defer gateway.close()
+	machines, err := c.machines(ctx, state, bridge, gateway.mirror)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = machines.Close() }()
+	cloudEngine := engine.New(engine.Options{
+		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(c.StateDir, bridge), Network: c.network,
+		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), Limits: settings.Limits(),
+		Images: func() ([]cloud.Image, error) { return images(c.ImagesDir) },
+	})
+	handler, err := c.handler(settings, cloudEngine)
+	if err != nil {
+		return err
+	}
+	if gateway.images != nil {
+		handler.Images = gateway.images
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cloudEngine.Wait()
+	defer cancel()
+	go bridge.Guard(ctx)
+	if err := cloudEngine.Start(ctx); err != nil {
+		return fmt.Errorf("start the cloud: %w", err)
+	}
+	return c.answer(ctx, handler, listeners, gateway)
+}
+
+func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (*server.Server, error) {
+	var tenants []server.Tenant
+	for _, tenant := range settings.Tenants {
+		value, err := token(c.StateDir, tenant)
+		if err != nil {
+			return nil, err
+		}
+		tenants = append(tenants, server.Tenant{
+			Name: tenant.Name, Token: value, Backend: cloudEngine.Tenant(tenant.Name), RequestsPerSecond: tenant.RequestsPerSecond,
+		})
+	}
+	return server.New(tenants)
+}
+
+// answer serves on all listeners and at the gateway until ctx ends or one of them fails.
+func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener, gateway *gateway) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var atGateway sync.WaitGroup
+	defer atGateway.Wait()
+	defer cancel()
+	web := &http.Server{
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		// Streams end with this context. Otherwise they would block the shutdown forever.
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	failed := make(chan error, len(listeners)+1)
+	for i, listener := range listeners {
+		klog.Background().Info("Serving", "endpoint", c.Listen[i], "bridge", c.Bridge, "network", c.network.String())
+		go func() { failed <- web.Serve(listener) }()
+	}
+	atGateway.Go(func() {
+		if err := gateway.serve(ctx); err != nil {
+			failed <- err
+		}
+	})
+	select {
+	case err := <-failed:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	shutdown, stop := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer stop()
+	if err := web.Shutdown(shutdown); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("stop serving: %w", err)
+	}
+	klog.Background().Info("Stopped; instances and load balancers run on")
+	return nil
+}
+
+// ensureNetwork creates the bridge and applies the host settings. It records its changes before it
+// makes them, so they can be undone if the daemon is killed. Before that, it checks for what
+// belongs to others, so that is never undone.
+func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
+	record, err := c.networkRecord(state)
+	if err != nil {
+		return nil, err
+	}
+	options := network.Options{Name: c.Bridge, Network: c.network, Alias: record.Alias}
+	if err := network.Check(options); err != nil {
+		return nil, err
+	}
+	if err := state.Update(func(tx *store.Tx) error { return tx.PutNetwork(record) }); err != nil {
+		return nil, err
+	}
+	bridge, err := network.Ensure(options)
+	if err != nil {
+		return nil, err
+	}
+	return bridge, network.HostSettings().Claim(filepath.Join(c.StateDir, stateFile))
+}
+
+// networkRecord returns the record of an earlier run, or a new record if this is the first run.
+func (c *checked) networkRecord(state *store.Store) (*store.Network, error) {
+	var record *store.Network
+	err := state.View(func(tx *store.Tx) (err error) {
+		record, err = tx.Network()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if record == nil {
+		record = &store.Network{Bridge: c.Bridge, CIDR: c.network.String(), Alias: "foocloud " + rand.Text()}
+	}
+	if record.Bridge != c.Bridge || record.CIDR != c.network.String() {
+		return nil, fmt.Errorf("state folder %s was made with --bridge %s --network %s: use these, or another state folder", c.StateDir, record.Bridge, record.CIDR)
+	}
+	return record, nil
+}
+
+// machines returns the instance driver.
+func (c *checked) machines(
+	ctx context.Context, state *store.Store, bridge *network.Bridge, mirror *instance.Mirror,
+) (*instance.Driver, error) {
+	agentDir, err := installAgent(c.StateDir, c.Agent)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := instanceIDs(state)
+	if err != nil {
+		return nil, err
+	}
+	return instance.NewDriver(ctx, instance.Options{
+		StateDir: c.StateDir, SystemDir: c.SystemDir, ImagesDir: c.ImagesDir, AgentDir: agentDir, Runtime: c.Runtime,
+		Network: c.network, Bridge: bridge, Mirror: mirror, UserNamespaces: c.userNamespaces, LimitDisks: c.limitDisks,
+	}, ids)
+}
+
+func instanceIDs(state *store.Store) ([]string, error) {
+	var ids []string
+	err := state.View(func(tx *store.Tx) error {
+		records, err := tx.Instances("")
+		for i := range records {
+			ids = append(ids, records[i].ID)
+		}
+		return err
+	})
+	return ids, err
+}

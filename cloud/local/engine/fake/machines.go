@@ -1,0 +1,203 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package fake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
+)
+
+// Machines fakes machines. They run nothing.
+type Machines struct {
+	mu       sync.Mutex
+	pid      int
+	running  map[string]*fakeProcess
+	specs    map[string]engine.MachineSpec
+	startErr error
+	findErr  error
+	hold     chan struct{}
+	frozen   map[string]bool
+}
+
+var _ engine.Machines = &Machines{}
+
+// NewMachines returns a Machines without running machines.
+func NewMachines() *Machines {
+	return &Machines{running: map[string]*fakeProcess{}, specs: map[string]engine.MachineSpec{}, frozen: map[string]bool{}}
+}
+
+// FailStarts makes every later start fail with err; nil ends that.
+func (m *Machines) FailStarts(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.startErr = err
+}
+
+// FailNextFind makes the next Find fail with err.
+func (m *Machines) FailNextFind(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.findErr = err
+}
+
+// HoldRemovals makes every later removal wait until the returned function is called.
+func (m *Machines) HoldRemovals() (release func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	hold := make(chan struct{})
+	m.hold = hold
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.hold = nil
+		close(hold)
+	}
+}
+
+// Die ends a machine as if its first process had died.
+func (m *Machines) Die(id, exit string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[id].kill(exit)
+}
+
+// Report makes a machine report on its bootstrap data.
+func (m *Machines) Report(id string, report cloud.Bootstrap) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[id].reports <- report
+}
+
+// Spec returns the spec that a machine was started with.
+func (m *Machines) Spec(id string) engine.MachineSpec {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.specs[id]
+}
+
+// Starts returns how many machines were started.
+func (m *Machines) Starts() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pid
+}
+
+// Running returns the number of running machines.
+func (m *Machines) Running() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	count := 0
+	for _, p := range m.running {
+		if !p.ended() {
+			count++
+		}
+	}
+	return count
+}
+
+// Start implements engine.Machines.
+func (m *Machines) Start(_ context.Context, spec engine.MachineSpec, commit engine.Commit) (engine.Machine, error) {
+	m.mu.Lock()
+	m.pid++
+	p, err := newProcess(m.pid), m.startErr
+	m.mu.Unlock()
+	if err = errors.Join(err, commit(p.identity)); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.running[spec.ID], m.specs[spec.ID] = p, spec
+	return p, nil
+}
+
+// Find implements engine.Machines.
+func (m *Machines) Find(id string, identity process.Identity) (engine.Machine, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.findErr; err != nil {
+		m.findErr = nil
+		return nil, err
+	}
+	p, ok := m.running[id]
+	if !ok || p.ended() || p.identity != identity {
+		return nil, process.ErrGone
+	}
+	return p, nil
+}
+
+// Kill implements engine.Machines.
+func (m *Machines) Kill(_ context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("signal: killed")
+	}
+	return nil
+}
+
+// Stop implements engine.Machines.
+func (m *Machines) Stop(_ context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("exit status 0")
+	}
+	return nil
+}
+
+// Freeze implements engine.Machines.
+func (m *Machines) Freeze(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.frozen[id] = true
+	return nil
+}
+
+// Thaw implements engine.Machines.
+func (m *Machines) Thaw(id string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.frozen, id)
+	return nil
+}
+
+// Frozen reports whether a machine is frozen.
+func (m *Machines) Frozen(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.frozen[id]
+}
+
+// Remove implements engine.Machines.
+func (m *Machines) Remove(ctx context.Context, id string, _ *process.Identity) error {
+	m.mu.Lock()
+	hold := m.hold
+	m.mu.Unlock()
+	if hold != nil {
+		select {
+		case <-hold:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if p, ok := m.running[id]; ok {
+		p.kill("removed")
+		delete(m.running, id)
+	}
+	return nil
+}
+
+// Log implements engine.Machines.
+func (m *Machines) Log(_ context.Context, id string, log engine.Log) (io.ReadCloser, error) {
+	return io.NopCloser(strings.NewReader("the " + string(log.Source) + " of " + id + "\n")), nil
+}

@@ -1,0 +1,239 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
+)
+
+const (
+	kindInstance     = "instance"
+	kindPool         = "pool"
+	kindLoadBalancer = "load balancer"
+)
+
+// EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and
+// tags are immutable.
+func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
+	var result cloud.Instance
+	var refused error
+	err := t.engine.update(func(c *change) error {
+		record, err := c.InstanceByName(t.name, spec.Name)
+		if err != nil {
+			return err
+		}
+		if record != nil {
+			result = record.Instance
+			return sameInstance(record, spec)
+		}
+		if err := t.engine.validateInstance(spec); err != nil {
+			return err
+		}
+		record, err = t.engine.createInstance(c, t.name, spec, poolMember{})
+		if cloud.IsOutOfCapacity(err) {
+			// Return nil, so that the count of the rule that refused is kept.
+			refused = err
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		result = record.Instance
+		return nil
+	})
+	if err = cmp.Or(err, refused); err != nil {
+		return cloud.Instance{}, err
+	}
+	return result, nil
+}
+
+func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
+	if record.Pool != "" {
+		return &cloud.InvalidError{
+			Field: "name", Value: spec.Name, Problem: fmt.Sprintf("is an instance of pool %q, which alone can make it", record.Pool),
+		}
+	}
+	if !record.Tags.Equal(spec.Tags) {
+		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "can not change", Allowed: []string{fmt.Sprint(record.Tags)}}
+	}
+	return cmp.Or(
+		immutable("interruptible", strconv.FormatBool(record.Interruptible), strconv.FormatBool(spec.Interruptible)),
+		immutable("hostname", record.Hostname, spec.Hostname),
+		immutable("zone", record.Zone, cmp.Or(spec.Zone, record.Zone)),
+		immutable("type", record.Type, spec.Type),
+		immutable("kubernetesVersion", record.KubernetesVersion, spec.KubernetesVersion),
+	)
+}
+
+// poolMember identifies the pool that an instance belongs to, if any.
+type poolMember struct {
+	pool, revision string
+	// zones of the pool, and how many of its instances are in each.
+	zones []string
+	taken map[string]int
+}
+
+// createInstance stores a new instance, which its supervisor then starts. The spec must already be
+// validated.
+func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (*store.Instance, error) {
+	kind, err := e.instanceType("type", spec.Type)
+	if err != nil {
+		return nil, err
+	}
+	used, err := c.resources(tenant)
+	if err != nil {
+		return nil, err
+	}
+	want := cloud.Resources{Instances: 1, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes}
+	if err := checkQuota(cloud.Quota{Limits: e.options.Limits[tenant], Used: *used}, want); err != nil {
+		return nil, err
+	}
+	zone, err := e.placeInstance(c, tenant, spec, member)
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.NewID()
+	if err != nil {
+		return nil, err
+	}
+	address, err := c.NewAddress(e.options.Network, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.PutUserData(id, spec.UserData); err != nil {
+		return nil, err
+	}
+	record := &store.Instance{
+		Instance: cloud.Instance{
+			ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: zone, ProviderID: cloud.ProviderID(zone, id),
+			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: spec.Tags,
+			Pool: member.pool, Revision: member.revision, Address: address,
+			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
+			Interruptible: spec.Interruptible, CreatedAt: e.options.Now().UTC(),
+		},
+		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, DiskBytes: kind.DiskBytes,
+	}
+	if err := e.foretell(c, record); err != nil {
+		return nil, err
+	}
+	used.Instances, used.CPUs, used.MemoryBytes = used.Instances+want.Instances, used.CPUs+want.CPUs, used.MemoryBytes+want.MemoryBytes
+	return record, c.putInstance(record)
+}
+
+// placeInstance returns the zone for a new instance: the zone in the spec, or the emptiest zone of
+// its pool, or the zone with the fewest instances that have the same tags.
+func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (string, error) {
+	target := fault.Target{Tenant: tenant, Pool: member.pool}
+	if spec.Zone != "" {
+		return e.chooseZone(c, target, []string{spec.Zone}, nil)
+	}
+	if member.pool != "" {
+		return e.chooseZone(c, target, member.zones, member.taken)
+	}
+	all, err := c.Instances(tenant)
+	if err != nil {
+		return "", err
+	}
+	var alike []store.Instance
+	for i := range all {
+		if all[i].Tags.Equal(spec.Tags) {
+			alike = append(alike, all[i])
+		}
+	}
+	return e.chooseZone(c, target, e.zoneNames(), byZone(alike))
+}
+
+// GetInstance returns an instance by its ID; see cloud.Instances.
+func (t *Tenant) GetInstance(_ context.Context, id string) (cloud.Instance, error) {
+	var result cloud.Instance
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := t.instance(tx, id)
+		if err == nil {
+			result = record.Instance
+		}
+		return err
+	})
+	return result, err
+}
+
+func (t *Tenant) instance(tx *store.Tx, id string) (*store.Instance, error) {
+	record, err := tx.Instance(id)
+	if err != nil {
+		return nil, err
+	}
+	if record == nil || record.Tenant != t.name {
+		return nil, &cloud.NotFoundError{Kind: kindInstance, Name: id}
+	}
+	return record, nil
+}
+
+// ListInstances returns the instances that match the filter; see cloud.Instances.
+func (t *Tenant) ListInstances(_ context.Context, filter cloud.InstanceFilter) ([]cloud.Instance, error) {
+	list := []cloud.Instance{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		records, err := tx.Instances(t.name)
+		for i := range records {
+			if filter.Matches(records[i].Instance) {
+				list = append(list, records[i].Instance)
+			}
+		}
+		return err
+	})
+	return list, err
+}
+
+// DrainInstance takes an instance out of its load balancers; see cloud.Instances.
+func (t *Tenant) DrainInstance(_ context.Context, id string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.instance(c.Tx, id)
+		if err != nil || record.Draining {
+			return err
+		}
+		record.Draining = true
+		return c.putInstance(record)
+	})
+}
+
+// DeleteInstance deletes an instance; see cloud.Instances.
+func (t *Tenant) DeleteInstance(_ context.Context, id string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.instance(c.Tx, id)
+		if err != nil {
+			return err
+		}
+		return t.engine.deleteInstance(c, record)
+	})
+}
+
+// leaving reports whether an instance is being deleted and so no longer belongs to its pool.
+func leaving(record *store.Instance) bool { return record.State == cloud.InstanceDeleting }
+
+func (e *Engine) deleteInstance(c *change, record *store.Instance) error {
+	if leaving(record) {
+		c.wake(instanceActor(record))
+		return nil
+	}
+	record.State = cloud.InstanceDeleting
+	record.Message = ""
+	if err := c.putInstance(record); err != nil {
+		return err
+	}
+	if record.Pool == "" {
+		return nil
+	}
+	pool, err := c.Pool(record.Tenant, record.Pool)
+	if err != nil || pool == nil {
+		return err
+	}
+	pool.Size = max(pool.Size-1, 0)
+	pool.Version++
+	return c.putPool(pool)
+}

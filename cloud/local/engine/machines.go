@@ -1,0 +1,118 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
+)
+
+// Process is a handle on a process.
+type Process interface {
+	// Done is closed when the process has ended.
+	Done() <-chan struct{}
+	// Exit describes how it ended. Call it after Done is closed.
+	Exit() string
+}
+
+// Machine is the running content of an instance.
+type Machine interface {
+	Process
+	// Reports delivers the instance's latest report on its bootstrap data whenever it changes.
+	Reports() <-chan cloud.Bootstrap
+}
+
+// Commit stores the identity of a process that was created but is not doing anything yet. If it
+// fails, the process never will.
+type Commit func(process.Identity) error
+
+// MachineSpec is what a machine is created from.
+type MachineSpec struct {
+	cloud.Instance
+	// Tenant that owns it.
+	Tenant string
+	// CPUs and MemoryBytes of the machine.
+	CPUs        int
+	MemoryBytes int64
+	// DiskBytes that the machine may write to its disk; 0 means no limit.
+	DiskBytes int64
+	// UserData is the bootstrap data.
+	UserData []byte
+	// KeepDisk makes the machine reuse the disk of an earlier machine with the same ID.
+	KeepDisk bool
+}
+
+// Machines creates and controls the machines of instances.
+type Machines interface {
+	// Start creates a machine. It first removes what an earlier attempt left behind, except for the
+	// disk if KeepDisk is set.
+	Start(ctx context.Context, spec MachineSpec, commit Commit) (Machine, error)
+	// Find returns a machine that was started before, or process.ErrGone. On any other error, the
+	// machine may still be running.
+	Find(id string, identity process.Identity) (Machine, error)
+	// Kill ends a machine immediately, like a power failure, and returns when it has ended. Its
+	// disk stays. The identity is nil if none was stored.
+	Kill(ctx context.Context, id string, identity *process.Identity) error
+	// Stop asks a machine to end, kills it if it has not ended after a while, and returns when it
+	// has ended. Its disk stays.
+	Stop(ctx context.Context, id string, identity *process.Identity) error
+	// Freeze suspends the processes of a machine, and Thaw resumes them.
+	Freeze(id string) error
+	Thaw(id string) error
+	// Remove kills a machine and removes everything that belongs to it. The identity is nil if none
+	// was stored.
+	Remove(ctx context.Context, id string, identity *process.Identity) error
+	// Log opens a log of an instance. The stream ends at the log's current end or, if the log is
+	// followed, when ctx ends.
+	Log(ctx context.Context, id string, log Log) (io.ReadCloser, error)
+}
+
+// LogSource names a log of an instance.
+type LogSource string
+
+const (
+	// LogConsole is the output of the first process, and the first 4 MiB of the output of the
+	// bootstrap commands. The last 10 to 20 MiB are kept.
+	LogConsole LogSource = "console"
+	// LogKubelet is the kubelet's log.
+	LogKubelet LogSource = "kubelet"
+)
+
+// LogSources lists all sources.
+var LogSources = []LogSource{LogConsole, LogKubelet}
+
+// Log selects a log and how to read it.
+type Log struct {
+	// Source of the log.
+	Source LogSource
+	// Follow waits for more output instead of ending.
+	Follow bool
+}
+
+// BalancerSpec is what a load balancer's process is created from.
+type BalancerSpec struct {
+	// ID of the load balancer.
+	ID string
+	// Address and Port on which it listens.
+	Address string
+	Port    int32
+	// Backends to start with.
+	Backends []cloud.Backend
+}
+
+// Balancers creates and controls the processes of load balancers.
+type Balancers interface {
+	// Start creates a process and returns once it listens.
+	Start(ctx context.Context, spec BalancerSpec, commit Commit) (Process, error)
+	// Find returns a process that was started before, or process.ErrGone. On any other error, the
+	// process may still be running.
+	Find(id string, identity process.Identity) (Process, error)
+	// SetBackends replaces the backends of a process.
+	SetBackends(id string, backends []cloud.Backend) error
+	// Remove stops the process and removes everything that belongs to it.
+	Remove(ctx context.Context, record BalancerSpec, identity *process.Identity) error
+}

@@ -1,0 +1,328 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
+)
+
+const suffixLength = 5
+
+// EnsurePool creates a pool or changes its template; see cloud.Pools.
+func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
+	if err := t.engine.validatePool(spec); err != nil {
+		return cloud.Pool{}, err
+	}
+	return t.changePool(spec.Name, version, func(c *change, record, found *store.Pool) error {
+		if found != nil {
+			spec.Size = found.Size
+		}
+		record.PoolSpec = spec
+		return nil
+	})
+}
+
+// ScalePool changes the size of a pool; see cloud.Pools.
+func (t *Tenant) ScalePool(_ context.Context, name string, size int32, version string) (cloud.Pool, error) {
+	if err := validateSize(size); err != nil {
+		return cloud.Pool{}, err
+	}
+	return t.changePool(name, version, func(c *change, record, found *store.Pool) error {
+		if found == nil {
+			return &cloud.NotFoundError{Kind: kindPool, Name: name}
+		}
+		members, err := members(c.Tx, t.name, name)
+		if err != nil {
+			return err
+		}
+		if int(size) < len(members) {
+			return &cloud.InvalidError{
+				Field: "size", Value: strconv.Itoa(int(size)),
+				Problem: fmt.Sprintf("the pool has %d instances: delete instances to shrink it", len(members)),
+			}
+		}
+		record.Size = size
+		return nil
+	})
+}
+
+// changePool changes a pool that has the given version, and fills it. The apply function gets a new
+// record and the found one, which is nil for a new pool. A change without effect needs no version.
+func (t *Tenant) changePool(name, version string, apply func(c *change, record, found *store.Pool) error) (cloud.Pool, error) {
+	var result cloud.Pool
+	err := t.engine.update(func(c *change) error {
+		found, err := c.Pool(t.name, name)
+		if err != nil {
+			return err
+		}
+		record := &store.Pool{Tenant: t.name}
+		if found != nil {
+			*record = *found
+		}
+		if !record.Deleting {
+			if err := apply(c, record, found); err != nil {
+				return err
+			}
+		}
+		if found == nil || !equalSpecs(found.PoolSpec, record.PoolSpec) {
+			if err := checkVersion(found, name, version); err != nil {
+				return err
+			}
+			// A deleted pool of the same name must have had other versions.
+			record.Version = max(record.Version+1, t.engine.options.Now().UnixNano())
+			if err := c.putPool(record); err != nil {
+				return err
+			}
+			if err := t.engine.fill(c, record); err != nil {
+				return err
+			}
+		}
+		result, err = poolView(c.Tx, record)
+		return err
+	})
+	if err != nil {
+		return cloud.Pool{}, err
+	}
+	return result, nil
+}
+
+// checkVersion refuses a change if the caller has seen another version of the pool, or none.
+func checkVersion(found *store.Pool, name, version string) error {
+	switch {
+	case found == nil && version != "":
+		return &cloud.NotFoundError{Kind: kindPool, Name: name}
+	case found != nil && versionOf(found) != version:
+		return &cloud.ConflictError{Kind: kindPool, Name: name}
+	default:
+		return nil
+	}
+}
+
+func versionOf(record *store.Pool) string { return strconv.FormatInt(record.Version, 10) }
+
+func equalSpecs(a, b cloud.PoolSpec) bool {
+	return a.Name == b.Name && a.HostnamePrefix == b.HostnamePrefix && a.Size == b.Size && a.Tags.Equal(b.Tags) &&
+		a.SameTemplate(b) && bytes.Equal(a.Template.UserData, b.Template.UserData)
+}
+
+// members returns the instances of a pool, excluding instances being deleted.
+func members(tx *store.Tx, tenant, pool string) ([]store.Instance, error) {
+	records, err := tx.Instances(tenant)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(records, func(i store.Instance) bool { return i.Pool != pool || leaving(&i) }), nil
+}
+
+// fill creates the missing instances of a pool in the transaction that found them missing.
+// Everything that may change the outcome (a deleted instance, a new limit) calls fill again, so
+// only failures by chance need a later retry.
+func (e *Engine) fill(c *change, record *store.Pool) error {
+	if record.Deleting {
+		return nil
+	}
+	have, err := members(c.Tx, record.Tenant, record.Name)
+	if err != nil {
+		return err
+	}
+	var problem *cloud.Problem
+	taken := byZone(have)
+	for count := len(have); count < int(record.Size) && problem == nil; {
+		instance, err := e.createMember(c, record, taken)
+		if reason := cloud.ReasonFor(err); err != nil && reason == cloud.ReasonUnknown {
+			return err
+		} else if err != nil {
+			problem = &cloud.Problem{Reason: reason, Message: err.Error()}
+			continue
+		}
+		taken[instance.Zone]++
+		count++
+	}
+	if problem != nil && c.retry {
+		c.refill = append(c.refill, record)
+	}
+	if sameProblem(record.Problem, problem) {
+		return nil
+	}
+	record.Problem = problem
+	return c.putPool(record)
+}
+
+func sameProblem(a, b *cloud.Problem) bool {
+	return a == b || (a != nil && b != nil && *a == *b)
+}
+
+func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]int) (*store.Instance, error) {
+	suffix, err := freeSuffix(c.Tx, record)
+	if err != nil {
+		return nil, err
+	}
+	zones := slices.Sorted(slices.Values(record.Zones))
+	if len(zones) == 0 {
+		zones = e.zoneNames()
+	}
+	spec := cloud.InstanceSpec{
+		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
+	}
+	// Zones, types and images may have changed since the pool was created.
+	for _, zone := range zones {
+		if err := e.validateZone("zones", zone); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.validateInstance(spec); err != nil {
+		return nil, err
+	}
+	member := poolMember{pool: record.Name, revision: record.Revision, zones: zones, taken: taken}
+	return e.createInstance(c, record.Tenant, spec, member)
+}
+
+func freeSuffix(tx *store.Tx, record *store.Pool) (string, error) {
+	for {
+		suffix := utilrand.String(suffixLength)
+		taken, err := tx.InstanceByName(record.Tenant, record.Name+"-"+suffix)
+		if err != nil || taken == nil {
+			return suffix, err
+		}
+	}
+}
+
+// fillWaiting fills the pools of all tenants that could not be filled before. Call it when a
+// resource becomes free.
+func (e *Engine) fillWaiting(c *change) error {
+	pools, err := c.Pools("")
+	for i := range pools {
+		if pools[i].Problem == nil {
+			continue
+		}
+		if err := e.fill(c, &pools[i]); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// GetPool returns a pool; see cloud.Pools.
+func (t *Tenant) GetPool(_ context.Context, name string) (cloud.Pool, error) {
+	var result cloud.Pool
+	err := t.engine.view(func(tx *store.Tx) error {
+		record, err := t.pool(tx, name)
+		if err != nil {
+			return err
+		}
+		result, err = poolView(tx, record)
+		return err
+	})
+	return result, err
+}
+
+func (t *Tenant) pool(tx *store.Tx, name string) (*store.Pool, error) {
+	record, err := tx.Pool(t.name, name)
+	if err == nil && record == nil {
+		err = &cloud.NotFoundError{Kind: kindPool, Name: name}
+	}
+	return record, err
+}
+
+// ListPools returns the pools that carry the tags; see cloud.Pools.
+func (t *Tenant) ListPools(_ context.Context, tags cloud.Tags) ([]cloud.Pool, error) {
+	list := []cloud.Pool{}
+	err := t.engine.view(func(tx *store.Tx) error {
+		records, err := tx.Pools(t.name)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			if !records[i].Tags.Contains(tags) {
+				continue
+			}
+			pool, err := poolView(tx, &records[i])
+			if err != nil {
+				return err
+			}
+			list = append(list, pool)
+		}
+		return nil
+	})
+	return list, err
+}
+
+func poolView(tx *store.Tx, record *store.Pool) (cloud.Pool, error) {
+	members, err := members(tx, record.Tenant, record.Name)
+	if err != nil {
+		return cloud.Pool{}, err
+	}
+	spec := record.PoolSpec
+	spec.Template.UserData = nil
+	return cloud.Pool{
+		PoolSpec: spec, Version: versionOf(record), Instances: int32(len(members)), Problem: record.Problem, Deleting: record.Deleting,
+	}, nil
+}
+
+// DeletePool deletes a pool with its instances; see cloud.Pools.
+func (t *Tenant) DeletePool(_ context.Context, name string) error {
+	return t.engine.update(func(c *change) error {
+		record, err := t.pool(c.Tx, name)
+		if err != nil {
+			return err
+		}
+		return t.engine.deletePool(c, record)
+	})
+}
+
+func (e *Engine) deletePool(c *change, record *store.Pool) error {
+	record.Deleting = true
+	record.Problem = nil
+	if err := c.putPool(record); err != nil {
+		return err
+	}
+	instances, err := c.Instances(record.Tenant)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for i := range instances {
+		if instances[i].Pool != record.Name {
+			continue
+		}
+		left++
+		if err := e.deleteInstance(c, &instances[i]); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		return nil
+	}
+	return c.DeletePool(record)
+}
+
+// finishPool updates a pool after one of its instances is gone. A pool that is being deleted is
+// removed after its last instance. Any other pool replaces an instance that was lost, but not one
+// that was deleted, since that deletion already shrank the pool.
+func (e *Engine) finishPool(c *change, gone *store.Instance) error {
+	record, err := c.Pool(gone.Tenant, gone.Pool)
+	if err != nil || record == nil {
+		return err
+	}
+	c.poolChanged(record)
+	switch {
+	case !record.Deleting && leaving(gone):
+		return nil
+	case !record.Deleting:
+		return e.fill(c, record)
+	}
+	if left, err := c.HasInstance(gone.Tenant, func(i *store.Instance) bool { return i.Pool == gone.Pool }); err != nil || left {
+		return err
+	}
+	return c.DeletePool(record)
+}

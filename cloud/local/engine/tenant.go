@@ -1,0 +1,82 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
+)
+
+// Tenant is the cloud as seen by one tenant.
+type Tenant struct {
+	engine *Engine
+	name   string
+}
+
+var _ cloud.Cloud = &Tenant{}
+
+// Tenant returns the cloud as seen by the named tenant.
+func (e *Engine) Tenant(name string) *Tenant { return &Tenant{engine: e, name: name} }
+
+// Watch streams the tenant's events; see cloud.Cloud.
+func (t *Tenant) Watch(ctx context.Context) (<-chan cloud.Event, error) {
+	return t.engine.hub.watch(ctx, t.name), nil
+}
+
+// Zones returns the zones, sorted by name.
+func (t *Tenant) Zones(context.Context) ([]cloud.Zone, error) {
+	zones := slices.Clone(t.engine.options.Zones)
+	slices.SortFunc(zones, func(a, b cloud.Zone) int { return strings.Compare(a.Name, b.Name) })
+	return zones, nil
+}
+
+// InstanceTypes returns the instance types, sorted by name.
+func (t *Tenant) InstanceTypes(context.Context) ([]cloud.InstanceType, error) {
+	types := slices.Clone(t.engine.options.InstanceTypes)
+	for i := range types {
+		types[i].Architecture = runtime.GOARCH
+	}
+	slices.SortFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })
+	return types, nil
+}
+
+// Images returns the Kubernetes versions that were built, oldest first.
+func (t *Tenant) Images(context.Context) ([]cloud.Image, error) {
+	images, err := t.engine.options.Images()
+	if err != nil {
+		return nil, &cloud.UnavailableError{Message: err.Error()}
+	}
+	return images, nil
+}
+
+// Quota returns the tenant's limits and current usage.
+func (t *Tenant) Quota(context.Context) (cloud.Quota, error) {
+	var quota cloud.Quota
+	err := t.engine.view(func(tx *store.Tx) (err error) {
+		quota, err = t.engine.quota(tx, t.name)
+		return err
+	})
+	return quota, err
+}
+
+// Log opens a log of an instance.
+func (t *Tenant) Log(ctx context.Context, id string, log Log) (io.ReadCloser, error) {
+	if !slices.Contains(LogSources, log.Source) {
+		allowed := make([]string, 0, len(LogSources))
+		for _, source := range LogSources {
+			allowed = append(allowed, string(source))
+		}
+		return nil, &cloud.InvalidError{Field: "source", Value: string(log.Source), Problem: "unknown log", Allowed: allowed}
+	}
+	if _, err := t.GetInstance(ctx, id); err != nil {
+		return nil, err
+	}
+	return t.engine.options.Machines.Log(ctx, id, log)
+}

@@ -1,0 +1,286 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+)
+
+// A disk of limited size is a file with a file system that is mounted on a folder in the instance's
+// folder. No privilege of an instance lifts that limit, and the file can be on any file system.
+// File system quotas would not bind processes with CAP_SYS_RESOURCE.
+const (
+	diskFile   = "disk.img"
+	diskFolder = "disk"
+	// runSize and reportSize limit the memory that an instance with such a disk can fill with the
+	// files that the cloud and the instance exchange.
+	runSize    = "16m"
+	reportSize = "256k"
+	// diskProgram creates the file system.
+	diskProgram = "mkfs.ext4"
+	// checkedDisk is the size in bytes of the disk that CheckDisks creates.
+	checkedDisk = 64 << 20
+	// loopTries is how often to retry when another process takes the free loop device first.
+	loopTries = 100
+	// detachTimeout is how long the kernel may take to detach a file from its loop device, and
+	// detachInterval how often to check.
+	detachTimeout  = 10 * time.Second
+	detachInterval = 20 * time.Millisecond
+)
+
+// disk returns the folder that holds everything that an instance writes to its disk.
+func (d *Driver) disk(id string) string {
+	folder := d.folder(id)
+	if _, err := os.Lstat(filepath.Join(folder, diskFile)); err == nil {
+		return filepath.Join(folder, diskFolder)
+	}
+	return folder
+}
+
+// openDisk mounts the disk of an instance whose type limits its size. It creates the disk the first
+// time.
+func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
+	folder := d.folder(spec.ID)
+	image := filepath.Join(folder, diskFile)
+	_, missing := os.Lstat(image)
+	if missing != nil {
+		// An instance that an earlier version started has its data outside a disk, and keeps it
+		// there.
+		if _, err := os.Lstat(filepath.Join(folder, upperFolder)); err == nil || spec.DiskBytes == 0 || !d.options.LimitDisks {
+			return nil
+		}
+		if err := makeDisk(ctx, image, spec.DiskBytes); err != nil {
+			return err
+		}
+	}
+	if err := mountUsable(ctx, image, filepath.Join(folder, diskFolder)); err != nil {
+		return err
+	}
+	for name, size := range map[string]string{runFolder: runSize, reportFolder: reportSize} {
+		path := filepath.Join(folder, name)
+		err := os.MkdirAll(path, publicMode)
+		if err == nil {
+			err = unix.Mount("tmpfs", path, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=755,size="+size)
+		}
+		if err != nil {
+			return fmt.Errorf("mount %s of the instance: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// mountUsable mounts a disk and removes what an earlier start of the instance left on it.
+func mountUsable(ctx context.Context, image, folder string) error {
+	if err := mountDisk(image, folder); err != nil {
+		return err
+	}
+	work := filepath.Join(folder, workFolder)
+	err := emptyFolder(work)
+	if errors.Is(err, unix.EROFS) {
+		// The host's disk was full. The file system in the file then stays read-only until it is
+		// mounted again, even if the host has room.
+		if err = remountDisk(ctx, image, folder); err == nil {
+			err = emptyFolder(work)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove what an earlier start left: %w", err)
+	}
+	return nil
+}
+
+// makeDisk creates a file with an empty file system. The file gets its final name last.
+func makeDisk(ctx context.Context, image string, size int64) error {
+	partial := image + ".new"
+	err := os.WriteFile(partial, nil, fileMode)
+	if err == nil {
+		err = os.Truncate(partial, size)
+	}
+	if err == nil {
+		// Write only what the instance writes: a new file already reads as zeros.
+		var output []byte
+		output, err = exec.CommandContext(ctx, diskProgram, "-q", "-F", "-m", "0", "-J", "size=8", "-O", "^resize_inode",
+			"-E", "nodiscard,lazy_itable_init=1,lazy_journal_init=1", partial).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("%s: %w: %s", diskProgram, err, output)
+		}
+	}
+	if err == nil {
+		err = os.Rename(partial, image)
+	}
+	if err != nil {
+		return fmt.Errorf("make the instance's disk: %w", err)
+	}
+	return nil
+}
+
+// mountDisk mounts the file system in a file, unless it is already mounted.
+func mountDisk(image, folder string) error {
+	if err := os.MkdirAll(folder, publicMode); err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	mounted, err := isMountPoint(folder)
+	if err != nil || mounted {
+		return err
+	}
+	device, err := attachLoop(image)
+	if err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	// The loop device is detached when the disk is unmounted.
+	defer func() { _ = device.Close() }()
+	if err := unix.Mount(device.Name(), folder, "ext4", unix.MS_NOATIME, "discard,noinit_itable"); err != nil {
+		return fmt.Errorf("mount the instance's disk: %w", err)
+	}
+	return nil
+}
+
+// remountDisk mounts the file system in a file again. It returns an error if somebody still uses it,
+// because a file system that is mounted from two loop devices destroys itself.
+func remountDisk(ctx context.Context, image, folder string) error {
+	if err := unix.Unmount(folder, unix.UMOUNT_NOFOLLOW); err != nil {
+		return fmt.Errorf("unmount the instance's disk: %w", err)
+	}
+	limited, cancel := context.WithTimeout(ctx, detachTimeout)
+	defer cancel()
+	tick := time.NewTicker(detachInterval)
+	defer tick.Stop()
+	for {
+		attached, err := isAttached(image)
+		if err != nil {
+			return err
+		}
+		if !attached {
+			return mountDisk(image, folder)
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("the instance's disk is still in use: %w", limited.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// isAttached reports whether a loop device has a file.
+func isAttached(image string) (bool, error) {
+	notes, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
+	if err != nil {
+		return false, err
+	}
+	for _, note := range notes {
+		// A device that was detached meanwhile has none.
+		if path, err := os.ReadFile(note); err == nil && strings.TrimSuffix(string(path), "\n") == image {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// emptyFolder makes a folder that is empty.
+func emptyFolder(path string) error {
+	if err := os.RemoveAll(path); err != nil {
+		return err
+	}
+	return os.Mkdir(path, publicMode)
+}
+
+func isMountPoint(folder string) (bool, error) {
+	var own, above unix.Stat_t
+	if err := errors.Join(unix.Lstat(folder, &own), unix.Lstat(filepath.Dir(folder), &above)); err != nil {
+		return false, fmt.Errorf("look at the instance's disk: %w", err)
+	}
+	return own.Dev != above.Dev, nil
+}
+
+// attachLoop attaches a file to a loop device, which stays attached as long as it is open or
+// mounted.
+func attachLoop(path string) (*os.File, error) {
+	image, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = image.Close() }()
+	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = control.Close() }()
+	for range loopTries {
+		var number int
+		if number, err = unix.IoctlRetInt(int(control.Fd()), unix.LOOP_CTL_GET_FREE); err != nil {
+			break
+		}
+		var device *os.File
+		if device, err = os.OpenFile("/dev/loop"+strconv.Itoa(number), os.O_RDWR, 0); err != nil {
+			break
+		}
+		if err = configureLoop(device, image); err == nil {
+			return device, nil
+		}
+		_ = device.Close()
+		if !errors.Is(err, unix.EBUSY) {
+			break
+		}
+	}
+	return nil, fmt.Errorf("make a loop device: %w", err)
+}
+
+// configureLoop bypasses the host's page cache if the file system can, so that no data is in memory
+// twice.
+func configureLoop(device, image *os.File) error {
+	config := &unix.LoopConfig{Fd: uint32(image.Fd()), Info: unix.LoopInfo64{Flags: unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO}}
+	err := unix.IoctlLoopConfigure(int(device.Fd()), config)
+	if errors.Is(err, unix.EINVAL) {
+		config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
+		err = unix.IoctlLoopConfigure(int(device.Fd()), config)
+	}
+	return err
+}
+
+// removeMounted removes a folder that may be a mount point of the instance.
+func removeMounted(folder string) error {
+	err := unix.Unmount(folder, unix.MNT_DETACH|unix.UMOUNT_NOFOLLOW)
+	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOENT) {
+		return fmt.Errorf("unmount a part of the instance: %w", err)
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return fmt.Errorf("remove the files: %w", err)
+	}
+	return nil
+}
+
+// removeFolder removes an instance's folder and everything mounted in it.
+func removeFolder(folder string) error {
+	for _, name := range []string{runFolder, reportFolder, diskFolder, ""} {
+		if err := removeMounted(filepath.Join(folder, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckDisks returns an error if disks of limited size cannot be made and mounted on this host.
+func CheckDisks(ctx context.Context, stateDir string) error {
+	folder, err := os.MkdirTemp(stateDir, RootCheckPrefix)
+	if err != nil {
+		return fmt.Errorf("check the state folder: %w", err)
+	}
+	image := filepath.Join(folder, diskFile)
+	if err = makeDisk(ctx, image, checkedDisk); err == nil {
+		err = inOwnMounts(func() error { return mountDisk(image, filepath.Join(folder, diskFolder)) })
+	}
+	return errors.Join(err, os.RemoveAll(folder))
+}

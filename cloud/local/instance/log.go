@@ -1,0 +1,152 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fsnotify/fsnotify"
+	"golang.org/x/sys/unix"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+)
+
+// kubeletLog is where the node agent writes the kubelet's log, below /var/log.
+const kubeletLog = "kubelet.log"
+
+// Log opens a log of an instance; see engine.Machines.
+func (d *Driver) Log(ctx context.Context, id string, log engine.Log) (io.ReadCloser, error) {
+	folder, name := d.folder(id), consoleFile
+	if log.Source == engine.LogKubelet {
+		folder, name = filepath.Join(d.disk(id), privateFolder, "log"), kubeletLog
+	}
+	open := func() (io.ReadCloser, error) { return openUntrusted(folder, name) }
+	if log.Follow {
+		open = func() (io.ReadCloser, error) { return follow(ctx, folder, name) }
+	}
+	content, err := open()
+	if err != nil {
+		return nil, missing(err, log.Source, id)
+	}
+	return content, nil
+}
+
+func missing(err error, source engine.LogSource, id string) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return &cloud.NotFoundError{Kind: string(source) + " log of instance", Name: id}
+	}
+	return fmt.Errorf("open the %s log: %w", source, err)
+}
+
+// follower reads a file. At the end of the file, it waits for more until the context ends or the
+// file is removed. If the file is rotated, as the node agent does with a large log, it continues
+// with the new file of the same name.
+type follower struct {
+	ctx          context.Context
+	folder, name string
+	file         *os.File
+	// next is the file that has the name now, if that is another file. It is read after the current
+	// one.
+	next    *os.File
+	watcher *fsnotify.Watcher
+}
+
+func follow(ctx context.Context, folder, name string) (*follower, error) {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("follow: %w", err)
+	}
+	// Watch the folder, because a watch on the file would end with the file. Start the watch first,
+	// so that no rotation is missed.
+	if err := watcher.Add(folder); err != nil {
+		return nil, errors.Join(fmt.Errorf("follow: %w", err), watcher.Close())
+	}
+	file, err := openUntrusted(folder, name)
+	if err != nil {
+		return nil, errors.Join(err, watcher.Close())
+	}
+	return &follower{ctx: ctx, folder: folder, name: name, file: file, watcher: watcher}, nil
+}
+
+func (f *follower) Read(buffer []byte) (int, error) {
+	for {
+		count, err := f.file.Read(buffer)
+		if count > 0 || !errors.Is(err, io.EOF) {
+			return count, err
+		}
+		if f.next != nil {
+			_ = f.file.Close()
+			f.file, f.next = f.next, nil
+			continue
+		}
+		if err := f.wait(); err != nil {
+			return 0, err
+		}
+	}
+}
+
+// wait returns when there may be more to read, or io.EOF if there will be no more.
+func (f *follower) wait() error {
+	select {
+	case <-f.ctx.Done():
+		return io.EOF
+	case event, ok := <-f.watcher.Events:
+		if !ok {
+			return io.EOF
+		}
+		if filepath.Base(event.Name) != f.name || !event.Has(fsnotify.Create|fsnotify.Rename|fsnotify.Remove) {
+			return nil
+		}
+	case err := <-f.watcher.Errors:
+		// Some events were lost, so look at the file.
+		if !errors.Is(err, fsnotify.ErrEventOverflow) {
+			return err
+		}
+	}
+	return f.look()
+}
+
+// look finds out which file has the name now.
+func (f *follower) look() error {
+	now, err := openUntrusted(f.folder, f.name)
+	if errors.Is(err, os.ErrNotExist) {
+		if f.removed() {
+			return io.EOF
+		}
+		return nil // it was rotated, and the next file is about to be created
+	}
+	if err != nil {
+		return err
+	}
+	before, err := f.file.Stat()
+	if err != nil {
+		return errors.Join(err, now.Close())
+	}
+	after, err := now.Stat()
+	if err != nil || os.SameFile(before, after) {
+		return errors.Join(err, now.Close())
+	}
+	f.next = now
+	return nil
+}
+
+// removed reports whether the file has been unlinked.
+func (f *follower) removed() bool {
+	var stat unix.Stat_t
+	return unix.Fstat(int(f.file.Fd()), &stat) != nil || stat.Nlink == 0
+}
+
+func (f *follower) Close() error {
+	err := errors.Join(f.watcher.Close(), f.file.Close())
+	if f.next != nil {
+		err = errors.Join(err, f.next.Close())
+	}
+	return err
+}

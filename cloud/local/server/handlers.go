@@ -1,0 +1,199 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package server
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"k8s.io/klog/v2"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/api"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+)
+
+type handle = func(b Backend, w http.ResponseWriter, r *http.Request) error
+
+func health(w http.ResponseWriter, _ *http.Request) { sendText(w, api.Text, []byte("ok\n")) }
+
+func document(w http.ResponseWriter, _ *http.Request) { sendText(w, api.YAML, api.Document) }
+
+func sendText(w http.ResponseWriter, kind string, text []byte) {
+	w.Header().Set("Content-Type", kind)
+	if _, err := w.Write(text); err != nil {
+		klog.Background().V(1).Info("Caller went before it had its answer", "reason", err.Error())
+	}
+}
+
+func sendList[T any](w http.ResponseWriter, items []T) {
+	if items == nil {
+		items = []T{}
+	}
+	send(w, http.StatusOK, api.List[T]{Items: items})
+}
+
+func getList[T any](list func(Backend, context.Context) ([]T, error)) handle {
+	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
+		items, err := list(b, r.Context())
+		if err == nil {
+			sendList(w, items)
+		}
+		return err
+	}
+}
+
+func getTagged[T any](list func(Backend, context.Context, cloud.Tags) ([]T, error)) handle {
+	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
+		tags, err := parseTags(r)
+		if err != nil {
+			return err
+		}
+		items, err := list(b, r.Context(), tags)
+		if err == nil {
+			sendList(w, items)
+		}
+		return err
+	}
+}
+
+func parseTags(r *http.Request) (cloud.Tags, error) {
+	tags := cloud.Tags{}
+	for _, pair := range r.URL.Query()[api.ParameterTag] {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || key == "" {
+			return nil, &cloud.InvalidError{Field: api.ParameterTag, Value: pair, Problem: "is not key=value"}
+		}
+		tags[key] = value
+	}
+	return tags, nil
+}
+
+func getQuota(b Backend, w http.ResponseWriter, r *http.Request) error {
+	quota, err := b.Quota(r.Context())
+	if err == nil {
+		send(w, http.StatusOK, quota)
+	}
+	return err
+}
+
+func getOne[T any](part string, get func(Backend, context.Context, string) (T, error)) handle {
+	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
+		item, err := get(b, r.Context(), r.PathValue(part))
+		if err == nil {
+			send(w, http.StatusOK, item)
+		}
+		return err
+	}
+}
+
+// order requests work that continues after the answer.
+func order(part string, order func(Backend, context.Context, string) error) handle {
+	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
+		err := order(b, r.Context(), r.PathValue(part))
+		if err == nil {
+			w.WriteHeader(http.StatusAccepted)
+		}
+		return err
+	}
+}
+
+func switchInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
+	err := b.SwitchInstance(r.Context(), r.PathValue("id"), engine.Power(r.PathValue("action")))
+	if err == nil {
+		w.WriteHeader(http.StatusAccepted)
+	}
+	return err
+}
+
+func ensureNamed[S, T any](nameOf func(S) string, ensure func(Backend, context.Context, S) (T, error)) handle {
+	return func(b Backend, w http.ResponseWriter, r *http.Request) error {
+		spec, err := receive[S](r)
+		if err != nil {
+			return err
+		}
+		if name := nameOf(spec); name != r.PathValue("name") {
+			return wrongName(name, r.PathValue("name"))
+		}
+		item, err := ensure(b, r.Context(), spec)
+		if err == nil {
+			send(w, http.StatusOK, item)
+		}
+		return err
+	}
+}
+
+func ensurePool(b Backend, w http.ResponseWriter, r *http.Request) error {
+	version := r.URL.Query().Get(api.ParameterVersion)
+	return ensureNamed(func(spec cloud.PoolSpec) string { return spec.Name },
+		func(b Backend, ctx context.Context, spec cloud.PoolSpec) (cloud.Pool, error) {
+			return b.EnsurePool(ctx, spec, version)
+		})(b, w, r)
+}
+
+func scalePool(b Backend, w http.ResponseWriter, r *http.Request) error {
+	order, err := receive[api.PoolSize](r)
+	if err != nil {
+		return err
+	}
+	pool, err := b.ScalePool(r.Context(), r.PathValue("name"), order.Size, r.URL.Query().Get(api.ParameterVersion))
+	if err == nil {
+		send(w, http.StatusOK, pool)
+	}
+	return err
+}
+
+func ensureInstance(b Backend, w http.ResponseWriter, r *http.Request) error {
+	spec, err := receive[cloud.InstanceSpec](r)
+	if err != nil {
+		return err
+	}
+	instance, err := b.EnsureInstance(r.Context(), spec)
+	if err == nil {
+		send(w, http.StatusOK, instance)
+	}
+	return err
+}
+
+func listInstances(b Backend, w http.ResponseWriter, r *http.Request) error {
+	tags, err := parseTags(r)
+	if err != nil {
+		return err
+	}
+	values := r.URL.Query()
+	instances, err := b.ListInstances(r.Context(), cloud.InstanceFilter{
+		Name: values.Get(api.ParameterName), Pool: values.Get(api.ParameterPool), Tags: tags,
+	})
+	if err == nil {
+		sendList(w, instances)
+	}
+	return err
+}
+
+func getLog(b Backend, w http.ResponseWriter, r *http.Request) error {
+	values := r.URL.Query()
+	log := engine.Log{Source: engine.LogConsole}
+	if source := values.Get(api.ParameterSource); source != "" {
+		log.Source = engine.LogSource(source)
+	}
+	if follow := values.Get(api.ParameterFollow); follow != "" {
+		parsed, err := strconv.ParseBool(follow)
+		if err != nil {
+			return &cloud.InvalidError{
+				Field: api.ParameterFollow, Value: follow, Problem: "is neither true nor false", Allowed: []string{"true", "false"},
+			}
+		}
+		log.Follow = parsed
+	}
+	content, err := b.Log(r.Context(), r.PathValue("id"), log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = content.Close() }()
+	w.Header().Set("Content-Type", api.Text)
+	stream(w, content)
+	return nil
+}
