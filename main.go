@@ -34,9 +34,7 @@ import (
 	machinetemplatecontroller "github.com/capfoo/cluster-api-provider-foo/controllers/machinetemplate"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/definitions"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 	controlplaneadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/controlplane"
 	infraadmission "github.com/capfoo/cluster-api-provider-foo/webhooks/admission/infrastructure"
@@ -47,12 +45,12 @@ const name = "foo-manager"
 
 // program runs Foo's controllers and webhooks.
 var program = manager.Program{
-	Name: name, Command: "manager", Roles: []options.Provider{options.ControlPlane, options.Infrastructure}, Setup: setup,
+	Name: name, Command: "manager", Roles: []manager.Provider{manager.ControlPlane, manager.Infrastructure}, Setup: setup,
 }
 
 func main() { os.Exit(program.Main(os.Args[1:])) }
 
-func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+func setup(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	if err := setupRoles(ctx, mgr, opts); err != nil {
 		return err
 	}
@@ -60,15 +58,15 @@ func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 }
 
 // setupRoles adds the controllers of each role.
-func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	var stored []crdmigration.Kinds
-	if opts.Runs(options.ControlPlane) {
+	if opts.Runs(manager.ControlPlane) {
 		stored = append(stored, controlplanekinds.Kinds())
 		if err := setupControlPlane(ctx, mgr, opts); err != nil {
 			return err
 		}
 	}
-	if opts.Runs(options.Infrastructure) {
+	if opts.Runs(manager.Infrastructure) {
 		stored = append(stored, infrakinds.Kinds())
 		if err := setupInfrastructure(ctx, mgr, opts); err != nil {
 			return err
@@ -79,16 +77,16 @@ func setupRoles(ctx context.Context, mgr ctrl.Manager, opts *options.Options) er
 
 // setupWebhooks adds the webhooks of the roles, and makes the manager ready only once their server
 // has started. Without webhooks, nothing asks for the server, so it is never started.
-func setupWebhooks(mgr ctrl.Manager, opts *options.Options) error {
+func setupWebhooks(mgr ctrl.Manager, opts *manager.Options) error {
 	if opts.WebhookPort == 0 {
 		return nil
 	}
-	if opts.Runs(options.ControlPlane) {
+	if opts.Runs(manager.ControlPlane) {
 		if err := controlplaneadmission.SetupWithManager(mgr); err != nil {
 			return err
 		}
 	}
-	if opts.Runs(options.Infrastructure) {
+	if opts.Runs(manager.Infrastructure) {
 		if err := infraadmission.SetupWithManager(mgr); err != nil {
 			return err
 		}
@@ -96,9 +94,9 @@ func setupWebhooks(mgr ctrl.Manager, opts *options.Options) error {
 	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())
 }
 
-func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	kinds := slices.Collect(maps.Keys(controlplanekinds.Kinds()))
-	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
+	if err := manager.CheckDefinitions(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
 	secrets, err := manager.CachedSecretClient(mgr, opts)
@@ -124,7 +122,7 @@ func setupControlPlane(ctx context.Context, mgr ctrl.Manager, opts *options.Opti
 		SecretClient:     secrets,
 		ClusterCache:     clusters,
 		WatchFilterValue: opts.WatchFilter,
-		Concurrency:      opts.Concurrency(options.FooControlPlane),
+		Concurrency:      opts.Concurrency(manager.FooControlPlane),
 		EtcdTimeout:      opts.EtcdCallTimeout,
 		UnseenGrace:      opts.RemoteConditionsGracePeriod,
 	})
@@ -134,10 +132,10 @@ func controlPlaneInitialized(cluster *clusterv1.Cluster) bool {
 	return cluster.Status.Initialization.ControlPlaneInitialized != nil && *cluster.Status.Initialization.ControlPlaneInitialized
 }
 
-func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	// FooClusterIdentity has had only one version, so there is nothing to migrate.
 	kinds := slices.AppendSeq([]client.Object{&infrav1.FooClusterIdentity{}}, maps.Keys(infrakinds.Kinds()))
-	if err := definitions.Check(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
+	if err := manager.CheckDefinitions(ctx, mgr.GetAPIReader(), mgr.GetScheme(), kinds...); err != nil {
 		return err
 	}
 	foocloud, err := cloudclient.NewClient(cloudclient.Options{
@@ -162,22 +160,22 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 		return controller.Options{MaxConcurrentReconciles: opts.Concurrency(kind)}
 	}
 	if err := identitycontroller.SetupWithManager(ctx, mgr, identitycontroller.Options{
-		Checker: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
+		Checker: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooClusterIdentity controller: %w", err)
 	}
 	if err := clustercontroller.SetupWithManager(ctx, mgr, clustercontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooCluster),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooCluster),
 	}); err != nil {
 		return fmt.Errorf("FooCluster controller: %w", err)
 	}
 	if err := machinecontroller.SetupWithManager(ctx, mgr, machinecontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachine),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachine),
 	}); err != nil {
 		return fmt.Errorf("FooMachine controller: %w", err)
 	}
 	if err := machinetemplatecontroller.SetupWithManager(ctx, mgr, machinetemplatecontroller.Options{
-		Clouds: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachineTemplate),
+		Clouds: clouds, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachineTemplate),
 	}); err != nil {
 		return fmt.Errorf("FooMachineTemplate controller: %w", err)
 	}
@@ -185,7 +183,7 @@ func setupInfrastructure(ctx context.Context, mgr ctrl.Manager, opts *options.Op
 		return nil
 	}
 	if err := machinepoolcontroller.SetupWithManager(ctx, mgr, machinepoolcontroller.Options{
-		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(options.FooMachinePool),
+		Clouds: clouds, Events: events, WatchFilterValue: opts.WatchFilter, Controller: workers(manager.FooMachinePool),
 	}); err != nil {
 		return fmt.Errorf("FooMachinePool controller: %w", err)
 	}

@@ -15,8 +15,7 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/definitions"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -39,7 +38,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 		Expect(err).NotTo(HaveOccurred())
 		DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
 		started = func(ctx SpecContext) error {
-			opts, err := options.Parse([]string{
+			opts, err := manager.ParseOptions([]string{
 				"--providers=control-plane", "--health-addr=0", "--diagnostics-address=0", "--webhook-port=0",
 			}, feature.MutableGates.DeepCopy())
 			Expect(err).NotTo(HaveOccurred())
@@ -52,7 +51,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 	It("says which version it misses", func(ctx SpecContext) {
 		change(ctx, func(crd *apiextensionsv1.CustomResourceDefinition) { crd.Spec.Versions[1].Served = false })
 		err := started(ctx)
-		var problem *definitions.Error
+		var problem *manager.DefinitionsError
 		Expect(errors.As(err, &problem)).To(BeTrue(), "got %v", err)
 		Expect(problem.Problems).To(ConsistOf("CRD " + name + " does not serve v1beta2, which this manager needs, but only v1beta1"))
 		Expect(err).To(MatchError(ContainSubstring("clusterctl upgrade apply")))

@@ -27,7 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -49,7 +49,7 @@ var _ = Describe("A manager", func() {
 		Expect(err).NotTo(HaveOccurred())
 
 		health := freeAddress(ctx)
-		opts, err := options.Parse([]string{
+		opts, err := manager.ParseOptions([]string{
 			"--kubeconfig=" + kubeconfig(environment.Config), "--providers=control-plane", "--namespace=" + mine, "--watch-filter=chosen",
 			"--leader-elect", "--leader-elect-resource-name=chosen", "--leader-elect-resource-namespace=" + mine,
 			"--health-addr=" + health, "--diagnostics-address=0", "--webhook-port=0", "--foocontrolplane-concurrency=3",

@@ -11,11 +11,11 @@ import (
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
+	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
 )
 
 // newClouds returns a resolver that finds the cloud of a cluster.
-func newClouds(live client.Client, opts *options.Options) (cloudidentity.Clouds, error) {
+func newClouds(live client.Client, opts *manager.Options) (cloudidentity.Clouds, error) {
 	foocloud, err := cloudclient.NewClient(cloudclient.Options{
 		Endpoint: opts.CloudEndpoint, TokenFile: opts.CloudTokenFile, CAFile: opts.CloudCAFile,
 	})

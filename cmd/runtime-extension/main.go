@@ -23,12 +23,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 var program = manager.Program{
-	Name: "foo-runtime-extension", Command: "runtime-extension", Roles: []options.Provider{options.RuntimeExtension},
+	Name: "foo-runtime-extension", Command: "runtime-extension", Roles: []manager.Provider{manager.RuntimeExtension},
 	WebhookServer: newServer, Setup: setup,
 }
 
@@ -41,17 +40,17 @@ func main() {
 	}
 	// This program has only one role. It has the flag because all of Foo's programs share their
 	// flags.
-	os.Exit(program.Main(append([]string{"--providers=" + string(options.RuntimeExtension)}, os.Args[1:]...)))
+	os.Exit(program.Main(append([]string{"--providers=" + string(manager.RuntimeExtension)}, os.Args[1:]...)))
 }
 
-func newServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+func newServer(opts *manager.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
 	return server.New(server.Options{
 		Port: opts.WebhookPort, CertDir: opts.WebhookCertDir, CertName: opts.WebhookCertName, KeyName: opts.WebhookKeyName,
 		ClientCAName: opts.ClientCAName, TLS: tlsOptions,
 	})
 }
 
-func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
+func setup(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	// Secrets are not cached: each job reads them when it runs.
 	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
 	if err != nil {
@@ -64,7 +63,7 @@ func setup(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
 	setup := extensions.Options{
-		Live: live, Clusters: clusters, SnapshotRoom: opts.SnapshotRoom.Value(), Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(options.HookJob)},
+		Live: live, Clusters: clusters, SnapshotRoom: opts.SnapshotRoom.Value(), Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
 	}
 	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
 		"generate-patches.foo": topology.Patches{}.GeneratePatches,

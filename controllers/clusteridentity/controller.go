@@ -22,9 +22,9 @@ import (
 	"sigs.k8s.io/cluster-api/util/predicates"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 )
 
 const (

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/cluster-api/feature"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -55,7 +54,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 
 	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
-	secrets, err := manager.CachedSecretClient(mgr, &options.Options{})
+	secrets, err := manager.CachedSecretClient(mgr, &manager.Options{})
 	Expect(err).NotTo(HaveOccurred())
 	cached, cachedSecrets = mgr.GetClient(), secrets
 	running, stop := context.WithCancel(context.Background())

@@ -17,7 +17,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 )
 
 // newState returns a state in which everything exists except the instance.

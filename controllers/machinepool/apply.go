@@ -23,7 +23,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 )
 
 // apply carries out the plan and stores the cloud's answers in the scope. It returns errors that

@@ -19,7 +19,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 )
 
 // newScope returns a scope in which the pool is as it should be, with these members.

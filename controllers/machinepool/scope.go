@@ -23,8 +23,8 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
-	"github.com/capfoo/cluster-api-provider-foo/internal/cloudfault"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )

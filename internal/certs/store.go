@@ -18,8 +18,6 @@ import (
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	capicerts "sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/cluster-api/util/secret"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/secretowner"
 )
 
 // Store reads and writes the certificate secrets.
@@ -159,7 +157,7 @@ func (s *Store) finish(ctx context.Context, request Request, certificates secret
 	}
 	// Take over the secrets only if all of them can be used.
 	for _, certificate := range certificates {
-		if err := secretowner.Ensure(ctx, s.live, certificate.Secret, request.Owner); err != nil {
+		if err := EnsureOwner(ctx, s.live, certificate.Secret, request.Owner); err != nil {
 			return Found{}, err
 		}
 	}

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
-	"github.com/capfoo/cluster-api-provider-foo/internal/secretowner"
 )
 
 // ErrNoKey is returned if a kubeconfig has to be created but the certificate authority's key is not
@@ -78,7 +77,7 @@ func (s *Store) Ensure(ctx context.Context, request Request) error {
 	if err != nil {
 		return err
 	}
-	if err := secretowner.Ensure(ctx, s.live, existing, request.Owner); err != nil {
+	if err := certs.EnsureOwner(ctx, s.live, existing, request.Owner); err != nil {
 		return err
 	}
 	if !own(existing) || request.Authority.Key == nil || !expiresSoon(config, request.Now) {

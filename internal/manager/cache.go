@@ -16,25 +16,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
 // cacheOptions caches the metadata of all Secrets, because nothing says beforehand which of them a
 // user names, but the data of none. Of the ConfigMaps it caches only those that hold a hook's job.
-func cacheOptions(opts *options.Options) cache.Options {
+func cacheOptions(opts *Options) cache.Options {
 	result := cache.Options{
 		SyncPeriod:        &opts.SyncPeriod,
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		DefaultNamespaces: namespaces(opts),
 		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: withoutData}},
 	}
-	if opts.Runs(options.RuntimeExtension) {
+	if opts.Runs(RuntimeExtension) {
 		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(work.HookLabel)}
 	}
 	return result
 }
 
-func namespaces(opts *options.Options) map[string]cache.Config {
+func namespaces(opts *Options) map[string]cache.Config {
 	if opts.Namespace == "" {
 		return nil
 	}
@@ -73,7 +72,7 @@ func clientOptions() client.Options {
 
 // CachedSecretClient returns a client that reads the Secrets of Clusters, such as their
 // kubeconfigs, from its own cache. It finds no other Secrets.
-func CachedSecretClient(mgr ctrl.Manager, opts *options.Options) (client.Client, error) {
+func CachedSecretClient(mgr ctrl.Manager, opts *Options) (client.Client, error) {
 	secrets, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultTransform: cache.TransformStripManagedFields(), DefaultNamespaces: namespaces(opts),

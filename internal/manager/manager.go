@@ -2,7 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package manager contains what Foo's programs have in common: flags, logs, health, metrics, leader
-// election, the kinds that they know and what they cache of them.
+// election, the kinds that they know and what they cache of them, and the check that the installed
+// CRDs are of the same release.
+//
+// The flags match those of Cluster API's own managers wherever these have one for the purpose, so
+// that operators of those managers know this one. Contradictory or unknown values cause an error
+// that says what is allowed.
 //
 // Limits: the package chooses no cloud and has no controllers: the Setup of each program adds what
 // it runs.
@@ -42,7 +47,6 @@ import (
 	infrav1beta1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta1/infrastructure"
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
 // Program is one of Foo's programs.
@@ -52,17 +56,17 @@ type Program struct {
 	// Command is the name of the program's command, for messages.
 	Command string
 	// Roles lists the roles that the program has; --providers selects some of them.
-	Roles []options.Provider
+	Roles []Provider
 	// WebhookServer creates the server of the webhooks; controller-runtime's if nil.
-	WebhookServer func(opts *options.Options, tls []func(*tls.Config)) (webhook.Server, error)
+	WebhookServer func(opts *Options, tls []func(*tls.Config)) (webhook.Server, error)
 	// Setup adds what the program runs to its manager.
-	Setup func(ctx context.Context, mgr ctrl.Manager, opts *options.Options) error
+	Setup func(ctx context.Context, mgr ctrl.Manager, opts *Options) error
 }
 
 // Main runs the program with the arguments of its command line until it is told to stop, and
 // returns its exit code.
 func (p Program) Main(args []string) int {
-	opts, err := options.Parse(args, feature.MutableGates)
+	opts, err := ParseOptions(args, feature.MutableGates)
 	if errors.Is(err, pflag.ErrHelp) {
 		fmt.Print(opts.Usage())
 		return 0
@@ -79,7 +83,7 @@ func (p Program) Main(args []string) int {
 
 // Run runs the program until the context ends. It returns an error if the options are invalid or
 // something goes wrong.
-func (p Program) Run(ctx context.Context, opts *options.Options) error {
+func (p Program) Run(ctx context.Context, opts *Options) error {
 	if err := opts.Validate(); err != nil {
 		return err
 	}
@@ -107,7 +111,7 @@ func (p Program) Run(ctx context.Context, opts *options.Options) error {
 }
 
 // checkRoles rejects the roles of other programs.
-func (p Program) checkRoles(opts *options.Options) error {
+func (p Program) checkRoles(opts *Options) error {
 	names := make([]string, 0, len(p.Roles))
 	for _, role := range p.Roles {
 		names = append(names, string(role))
@@ -137,7 +141,7 @@ func NewScheme() (*runtime.Scheme, error) {
 
 // New returns a manager for the management cluster of config, as the options describe it, without
 // anything that it runs. Tests may change its options, such as the server of the webhooks.
-func (p Program) New(config *rest.Config, opts *options.Options, changes ...func(*ctrl.Options)) (ctrl.Manager, error) {
+func (p Program) New(config *rest.Config, opts *Options, changes ...func(*ctrl.Options)) (ctrl.Manager, error) {
 	config = rest.CopyConfig(config)
 	config.QPS, config.Burst, config.UserAgent = opts.KubeAPIQPS, opts.KubeAPIBurst, p.Name
 	config.WarningHandler = apiwarnings.DefaultHandler(klog.Background().WithName("API Server Warning"))
@@ -158,7 +162,7 @@ func (p Program) New(config *rest.Config, opts *options.Options, changes ...func
 	return mgr, mgr.AddReadyzCheck("ping", healthz.Ping)
 }
 
-func (p Program) managerOptions(opts *options.Options) (ctrl.Options, error) {
+func (p Program) managerOptions(opts *Options) (ctrl.Options, error) {
 	scheme, err := NewScheme()
 	if err != nil {
 		return ctrl.Options{}, err
@@ -196,7 +200,7 @@ func (p Program) managerOptions(opts *options.Options) (ctrl.Options, error) {
 	}, nil
 }
 
-func (p Program) webhookServer(opts *options.Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
+func (p Program) webhookServer(opts *Options, tlsOptions []func(*tls.Config)) (webhook.Server, error) {
 	if p.WebhookServer != nil {
 		return p.WebhookServer(opts, tlsOptions)
 	}

@@ -9,7 +9,7 @@
 //
 // Limits: it compares structural schemas, as in CRDs. It treats any changed CEL rule or regular
 // expression as a break, because it cannot tell whether the new one allows more. It ignores
-// webhooks; webhooks/integration tests them with objects of earlier releases.
+// webhooks; test/integration/webhooks tests them with objects of earlier releases.
 package compatibility
 
 import (

@@ -24,7 +24,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/manager"
-	"github.com/capfoo/cluster-api-provider-foo/internal/options"
 )
 
 const (
@@ -69,7 +68,7 @@ func (e *Environment) WebhookServer() webhook.Options {
 // servers. Its controllers may have the same names as those of another manager.
 func (e *Environment) NewManager(flags ...string) (ctrl.Manager, error) {
 	flags = append([]string{"--diagnostics-address=0", "--health-addr=0"}, flags...)
-	opts, err := options.Parse(flags, feature.MutableGates)
+	opts, err := manager.ParseOptions(flags, feature.MutableGates)
 	if err != nil {
 		return nil, fmt.Errorf("reading the flags %v: %w", flags, err)
 	}

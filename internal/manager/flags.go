@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package manager
 
 import (
 	"flag"
@@ -31,10 +31,10 @@ const (
 // phases lists the phases of the storage migration that can be skipped.
 var phases = []string{string(crdmigrator.StorageVersionMigrationPhase), string(crdmigrator.CleanupManagedFieldsPhase)}
 
-// Parse returns the options given by the arguments of a command line. They may contradict each
-// other: see Validate. The error is pflag.ErrHelp if help was requested; Usage returns it.
-func Parse(args []string, gates featuregate.MutableFeatureGate) (*Options, error) {
-	options := New(gates)
+// ParseOptions returns the options given by the arguments of a command line. They may contradict
+// each other: see Validate. The error is pflag.ErrHelp if help was requested; Usage returns it.
+func ParseOptions(args []string, gates featuregate.MutableFeatureGate) (*Options, error) {
+	options := NewOptions(gates)
 	fs := pflag.NewFlagSet("manager", pflag.ContinueOnError)
 	fs.SetNormalizeFunc(cliflag.WordSepNormalizeFunc)
 	fs.Usage = func() {}

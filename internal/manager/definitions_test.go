@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package definitions
+package manager
 
 import (
 	"testing"
@@ -41,8 +41,8 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-func TestErrorSaysWhatToDo(t *testing.T) {
-	err := &Error{Problems: []string{"CRD a is not installed", "CRD b is not installed"}}
+func TestDefinitionsErrorSaysWhatToDo(t *testing.T) {
+	err := &DefinitionsError{Problems: []string{"CRD a is not installed", "CRD b is not installed"}}
 	NewWithT(t).Expect(err).To(MatchError("CRD a is not installed; CRD b is not installed: install the CRDs and the manager of the same release, " +
 		"with clusterctl init or clusterctl upgrade apply; existing objects are not affected meanwhile"))
 }

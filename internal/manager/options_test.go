@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package manager
 
 import (
 	"strings"
@@ -15,7 +15,9 @@ import (
 )
 
 // parse parses with its own feature gates.
-func parse(args ...string) (*Options, error) { return Parse(args, feature.MutableGates.DeepCopy()) }
+func parse(args ...string) (*Options, error) {
+	return ParseOptions(args, feature.MutableGates.DeepCopy())
+}
 
 var cloud = []string{"--cloud-endpoint=unix:///run/foo.sock", "--cloud-token-file=/run/token"}
 
@@ -139,7 +141,7 @@ func TestConcurrencyOfAKind(t *testing.T) {
 // All flags of Cluster API's managers exist here, with the same defaults.
 func TestFlagsAreThoseOfClusterAPI(t *testing.T) {
 	fs := pflag.NewFlagSet(t.Name(), pflag.ContinueOnError)
-	New(feature.MutableGates.DeepCopy()).AddFlags(fs)
+	NewOptions(feature.MutableGates.DeepCopy()).AddFlags(fs)
 	for name, byDefault := range map[string]string{
 		"namespace": "", "watch-filter": "", "sync-period": "10m0s", "kube-api-qps": "100", "kube-api-burst": "200",
 		"clustercache-concurrency": "100", "clustercache-client-qps": "20", "clustercache-client-burst": "30",

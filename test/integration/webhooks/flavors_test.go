@@ -3,7 +3,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package integration_test
+package webhooks_test
 
 import (
 	"context"
@@ -28,7 +28,7 @@ var flavorVariables = map[string]string{
 }
 
 var _ = Describe("What a release publishes", Label("contract:infra-cluster.clusterctl"), func() {
-	all, err := flavors.Build("../../templates")
+	all, err := flavors.Build("../../../templates")
 	if err != nil {
 		AbortSuite("templates: " + err.Error())
 	}
@@ -43,7 +43,7 @@ var _ = Describe("What a release publishes", Label("contract:infra-cluster.clust
 // earlier returns the templates and classes of earlier releases, from which users still create
 // clusters. Their File is a path.
 func earlier() []flavors.Template {
-	root := filepath.Join("..", "..", "test", "e2e", "testdata", "releases")
+	root := filepath.Join("..", "..", "e2e", "testdata", "releases")
 	files, err := filepath.Glob(filepath.Join(root, "v*", "infrastructure-foo", "v*", "cluster*.yaml"))
 	if err != nil || len(files) == 0 {
 		AbortSuite(fmt.Sprintf("no earlier release in %s: %v", root, err))

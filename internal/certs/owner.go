@@ -1,10 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package secretowner determines who owns the secrets of a cluster: those of Cluster API's own type
-// belong to the control plane and are deleted with it. All others are the user's and are left
-// alone.
-package secretowner
+package certs
 
 import (
 	"context"
@@ -19,11 +16,12 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 )
 
-// Ensure makes the owner the controller of a secret of Cluster API's type, in place of any other
-// controller. It writes only if that changes something, and never writes a secret of another type.
+// EnsureOwner makes the owner the controller of a secret of Cluster API's type, in place of any
+// other controller. Such a secret is deleted with its control plane. A secret of another type is the
+// user's and is left alone. It writes only if that changes something.
 //
 //contract:clusterctl/owner-references
-func Ensure(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
+func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
 	if existing.Type != clusterv1.ClusterSecretType {
 		return nil
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package options
+package manager
 
 import (
 	"slices"
@@ -128,9 +128,9 @@ type Options struct {
 	flags *pflag.FlagSet
 }
 
-// New returns options with the log configuration's defaults; AddFlags sets the others. Except in
-// tests, the gates are those of Cluster API, which its libraries read.
-func New(gates featuregate.MutableFeatureGate) *Options {
+// NewOptions returns options with the log configuration's defaults; AddFlags sets the others. Except
+// in tests, the gates are those of Cluster API, which its libraries read.
+func NewOptions(gates featuregate.MutableFeatureGate) *Options {
 	logs := logsv1.NewLoggingConfiguration()
 	logs.Verbosity = defaultVerbosity
 	return &Options{Logs: logs, Gates: gates, ofKind: map[string]*int{}}

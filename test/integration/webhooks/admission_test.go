@@ -3,7 +3,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package integration_test
+package webhooks_test
 
 import (
 	"context"

@@ -1,14 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package definitions checks, before a manager starts, whether it can work with the installed
-// CustomResourceDefinitions. They are of another release if somebody applied CRDs by hand, or went
-// back to an older manager. Then the manager would find no kind to watch, or its conversion webhook
-// would be asked for a version that it does not know, and neither would report why.
-//
-// Limits: it checks once, and only versions. Fields that a manager does not know do no harm: it
-// patches only fields that it knows.
-package definitions
+package manager
 
 import (
 	"context"
@@ -24,22 +17,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Error reports which definitions a manager cannot work with, and what to do.
-type Error struct {
+// DefinitionsError reports which CustomResourceDefinitions a manager cannot work with, and what to do.
+type DefinitionsError struct {
 	// Problems has one sentence per problem.
 	Problems []string
 }
 
 // Error returns all problems in one line.
-func (e *Error) Error() string {
+func (e *DefinitionsError) Error() string {
 	return strings.Join(e.Problems, "; ") + ": install the CRDs and the manager of the same release, " +
 		"with clusterctl init or clusterctl upgrade apply; existing objects are not affected meanwhile"
 }
 
-// Check returns an *Error unless the kinds of all objects are installed, serve the version of the
+// CheckDefinitions returns a *DefinitionsError unless the kinds of all objects are installed, serve the version of the
 // object, and are stored only in versions that the scheme knows. Any other error comes from the API
 // server.
-func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, objects ...client.Object) error {
+func CheckDefinitions(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, objects ...client.Object) error {
 	var problems []string
 	for _, object := range objects {
 		kind, err := apiutil.GVKForObject(object, scheme)
@@ -68,7 +61,7 @@ func Check(ctx context.Context, reader client.Reader, scheme *runtime.Scheme, ob
 		return nil
 	}
 	slices.Sort(problems)
-	return &Error{Problems: problems}
+	return &DefinitionsError{Problems: problems}
 }
 
 // problemsOf returns why a manager that uses one version of a kind, and can convert the known ones,
