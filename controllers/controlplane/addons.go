@@ -22,14 +22,15 @@ import (
 )
 
 const (
-	// addonsInterval is how long add-ons that were in step count as such. Within it, the many reconciles of one change ask the
-	// workload cluster once. It is shorter than the resync, so that each resync corrects what somebody has changed.
+	// addonsInterval is how long add-ons that were up to date are not checked again, so that the many
+	// reconciles of one change ask the workload cluster once. It is shorter than the resync, so each
+	// resync reverts changes that somebody else made.
 	addonsInterval = time.Minute
 
 	reasonAddonsNotUpdated = "AddonsNotUpdated"
 )
 
-// addonsSeen says which add-ons were in step, and when that was seen.
+// addonsSeen is the hash of the add-ons that were last up to date, and when that was seen.
 type addonsSeen struct {
 	wanted string
 	at     time.Time
@@ -39,9 +40,9 @@ func (a addonsSeen) inStep(wanted string, now time.Time) bool {
 	return a.wanted == wanted && now.Sub(a.at) < addonsInterval
 }
 
-// settle does what belongs at the end, when all Machines are healthy and nothing else is left to do but what waits for the
-// user, such as a rollout that is held: kube-proxy, CoreDNS, and then the certificates' expiry, which needs every API server
-// to answer. Nothing waits for it.
+// settle updates kube-proxy and CoreDNS and then reads the certificates' expiry, which needs every
+// API server to answer. It runs only while all Machines are healthy and nothing is left to do
+// except what waits for the user, such as a held rollout. Nothing waits for it.
 func (r *Reconciler) settle(ctx context.Context, s *scope, next plan.Decision) error {
 	if !next.Stable || s.observation == nil {
 		return nil
@@ -49,7 +50,7 @@ func (r *Reconciler) settle(ctx context.Context, s *scope, next plan.Decision) e
 	return errors.Join(r.updateAddons(ctx, s), r.showExpiries(ctx, s))
 }
 
-// updateAddons brings kube-proxy and CoreDNS in step, once all Machines have the version of the spec.
+// updateAddons updates kube-proxy and CoreDNS once all Machines have the version of the spec.
 func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	if slices.ContainsFunc(s.machines, func(m *clusterv1.Machine) bool { return m.Spec.Version != s.controlPlane.Spec.Version }) {
 		return nil
@@ -70,7 +71,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// showAddons shows what has become of the add-ons, if that is news.
+// showAddons writes the condition of the add-ons.
 func (s *scope) showAddons(ctx context.Context, failure error) error {
 	s.setAddonsCondition(failure)
 	if err := s.report.Write(ctx); client.IgnoreNotFound(err) != nil {
@@ -79,8 +80,8 @@ func (s *scope) showAddons(ctx context.Context, failure error) error {
 	return nil
 }
 
-// addons are kube-proxy and CoreDNS as the spec wants them. The annotations that leave one of them alone are those of
-// KubeadmControlPlane.
+// addons returns kube-proxy and CoreDNS as the spec wants them. The annotations that exclude one of
+// them are KubeadmControlPlane's.
 func (s *scope) addons() workload.Addons {
 	wanted := workload.Addons{
 		Cluster: s.key(),

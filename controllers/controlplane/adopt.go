@@ -26,7 +26,8 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// sortOut says which control plane Machines that the FooControlPlane does not own it can adopt, and why not the others.
+// sortOut splits control plane Machines that the FooControlPlane does not own into those that it
+// can adopt and those that it cannot, with the reason.
 func (s *scope) sortOut(found collections.Machines) {
 	for _, machine := range found.SortedByCreationTimestamp() {
 		if obstacle := s.adoptionObstacle(machine); obstacle != "" {
@@ -38,7 +39,7 @@ func (s *scope) sortOut(found collections.Machines) {
 	slices.Sort(s.foreign)
 }
 
-// adopt takes over the cluster's control plane Machines that nobody controls.
+// adopt takes over the cluster's control plane Machines that have no controller.
 func (r *Reconciler) adopt(ctx context.Context, s *scope) error {
 	if err := r.checkStillWanted(ctx, s); err != nil {
 		return err
@@ -51,7 +52,7 @@ func (r *Reconciler) adopt(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// adoptionObstacle says why a Machine can not be taken over; empty if it can.
+// adoptionObstacle says why a Machine cannot be adopted; empty if it can.
 func (s *scope) adoptionObstacle(machine *clusterv1.Machine) string {
 	if controller := metav1.GetControllerOf(machine); controller != nil {
 		return "controlled by " + controller.Kind + " " + controller.Name
@@ -79,8 +80,8 @@ func (s *scope) adoptionObstacle(machine *clusterv1.Machine) string {
 	return ""
 }
 
-// checkStillWanted reads the FooControlPlane from the API server itself: the garbage collector may have set its Machines
-// free the moment before, because it goes.
+// checkStillWanted reads the FooControlPlane live. If it is being deleted, the garbage collector
+// may just have orphaned its Machines, and they must not be adopted again.
 func (r *Reconciler) checkStillWanted(ctx context.Context, s *scope) error {
 	live := &controlplanev1.FooControlPlane{}
 	err := r.apiReader.Get(ctx, client.ObjectKeyFromObject(s.controlPlane), live)
@@ -109,10 +110,10 @@ func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *cluste
 	}
 	before := machine.DeepCopy()
 	machine.SetOwnerReferences(util.EnsureOwnerRef(machine.GetOwnerReferences(), controllerReference(s.controlPlane)))
-	// The hook of the control plane that the Machine had before would hold its deletion for ever.
+	// The previous control plane's hook would block the Machine's deletion forever.
 	delete(machine.Annotations, kubeadmcontrolplanev1.PreTerminateHookCleanupAnnotation)
 	annotations.AddAnnotations(machine, map[string]string{controlplanev1.PreTerminateHookCleanupAnnotation: ""})
-	// The lock refuses to take over a Machine that somebody else takes over at the same time.
+	// With the lock, adoption fails if somebody else adopts the Machine at the same time.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); apierrors.IsConflict(err) {
 		return errStale
@@ -124,7 +125,7 @@ func (r *Reconciler) adoptMachine(ctx context.Context, s *scope, machine *cluste
 	return nil
 }
 
-// adoptSecrets takes over the secrets that the KubeadmConfig of a Machine without control plane owns, which are the
+// adoptSecrets takes over the secrets that an orphaned Machine's KubeadmConfig owns, which are the
 // cluster's certificates and kubeconfig, but not its bootstrap data.
 func (r *Reconciler) adoptSecrets(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
 	secrets := &corev1.SecretList{}

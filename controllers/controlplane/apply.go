@@ -28,10 +28,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// errStale says that the cache is behind what was written before, so that what was decided from it must not be done.
+// errStale says that the cache lacks earlier writes, so a decision made from it must not be carried
+// out.
 var errStale = errors.New("the cache is behind")
 
-// apply carries out a decision, and does nothing for one that waits.
+// apply carries out a decision. It does nothing if the decision is to wait.
 func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) error {
 	log := ctrl.LoggerFrom(ctx).WithValues("action", next.Action, "reason", next.Reason, "message", next.Message)
 	if next.Acts() {
@@ -58,7 +59,8 @@ func (r *Reconciler) apply(ctx context.Context, s *scope, next plan.Decision) er
 	return nil
 }
 
-// createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine, which ties them together.
+// createMachine creates the infrastructure machine, the KubeadmConfig and then the Machine that
+// refers to both.
 func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	as := roleJoin
 	if next.Action == plan.ActionInitialize {
@@ -84,12 +86,12 @@ func (r *Reconciler) createMachine(ctx context.Context, s *scope, next plan.Deci
 	s.memory.random = ""
 	s.memory.made = &made{machine: desired.machine.Name, settings: settings, metadata: s.metadata()}
 	ctrl.LoggerFrom(ctx).Info("Created Machine", "Machine", klog.KObj(desired.machine), "role", as, "failureDomain", next.FailureDomain)
-	// From here on the Machine itself says what it replaces.
+	// From here on the Machine itself records what it replaces.
 	delete(s.controlPlane.Annotations, controlplanev1.RemediationInProgressAnnotation)
 	return nil
 }
 
-// nextMachine returns the Machine to create. It keeps the name of one that could not be created.
+// nextMachine returns the Machine to create. It reuses the name of one that could not be created.
 func (s *scope) nextMachine(as role, next plan.Decision) (newMachine, error) {
 	random, again := s.memory.nextRandom()
 	desired, err := s.desiredMachine(as, random, next)
@@ -97,7 +99,7 @@ func (s *scope) nextMachine(as role, next plan.Decision) (newMachine, error) {
 		return newMachine{}, err
 	}
 	if _, exists := s.machineCollection()[desired.machine.Name]; exists && again {
-		// The answer to its creation was lost; the next one needs another name.
+		// It was created after all, but the response was lost. The next one needs another name.
 		s.memory.random = ""
 		return s.nextMachine(as, next)
 	}
@@ -105,8 +107,9 @@ func (s *scope) nextMachine(as role, next plan.Decision) (newMachine, error) {
 	return desired, nil
 }
 
-// createDesired creates a Machine and what it refers to. If one of its name could not be created before, it first asks whether the
-// Machine is still refused, because then nothing else need be looked for or created.
+// createDesired creates a Machine and the objects it refers to. If an earlier attempt with this
+// name failed, a dry run first checks whether the API server still rejects the Machine, in which
+// case there is nothing to clean up or create.
 func (r *Reconciler) createDesired(ctx context.Context, s *scope, as role, desired newMachine) error {
 	if desired.again {
 		if err := r.create(ctx, desired.machine.DeepCopy(), client.DryRunAll); err != nil {
@@ -130,9 +133,9 @@ func (r *Reconciler) create(ctx context.Context, object client.Object, options .
 	return nil
 }
 
-// createAll creates the objects one after the other. When one is refused, it deletes those before it. When there is no
-// answer, the object may exist all the same, and the Machine must keep what it refers to: then it leaves everything to the
-// next attempt, which looks at what exists.
+// createAll creates the objects in order. If the API server rejects one, createAll deletes those
+// before it. If there is no response, the object may exist, and a Machine must keep the objects it
+// refers to, so createAll leaves everything to the next attempt, which reads what exists.
 func (r *Reconciler) createAll(ctx context.Context, objects ...client.Object) error {
 	for i, object := range objects {
 		err := r.create(ctx, object)
@@ -147,7 +150,7 @@ func (r *Reconciler) createAll(ctx context.Context, objects ...client.Object) er
 	return nil
 }
 
-// refused says whether an error is the API server's answer that it has not done what it was asked for.
+// refused reports whether an error means that the API server has rejected the request.
 func refused(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || apierrors.IsTimeout(err) {
@@ -157,8 +160,8 @@ func refused(err error) bool {
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError
 }
 
-// prepareJoin has what kubeadm reads from the cluster say the same as the KubeadmConfig of the Machine that is to join, and gives that
-// what it joins with.
+// prepareJoin updates what kubeadm reads from the cluster to match the KubeadmConfig of a joining
+// Machine, and gives the KubeadmConfig a bootstrap token.
 func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role, config *bootstrapv1.KubeadmConfig) error {
 	if as != roleJoin {
 		return nil
@@ -173,8 +176,9 @@ func (r *Reconciler) prepareJoin(ctx context.Context, s *scope, as role, config 
 	return r.giveToken(ctx, s, config)
 }
 
-// finish lets the FooControlPlane go. A Machine that the cache does not show yet would be left behind, waiting for its hook to
-// be taken off without end. Machines of another owner do not matter.
+// finish removes the finalizer. A Machine that the cache does not show yet would be left behind,
+// and nobody would remove its hook, so finish reads the Machines live. Machines of another owner do
+// not matter.
 func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	live, err := r.liveMachines(ctx, s)
 	if err != nil {
@@ -188,7 +192,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// liveMachines lists the control plane's Machines from the API server itself.
+// liveMachines lists the control plane's Machines live.
 func (r *Reconciler) liveMachines(ctx context.Context, s *scope) (collections.Machines, error) {
 	live, err := collections.GetControlPlaneMachinesForCluster(ctx, r.apiReader, s.cluster)
 	if err != nil {
@@ -197,10 +201,11 @@ func (r *Reconciler) liveMachines(ctx context.Context, s *scope) (collections.Ma
 	return live, nil
 }
 
-// checkFresh returns the Machines as the API server itself has them, or errStale if they are not those that were observed.
-// A Machine that the cache does not show yet would otherwise be created a second time, or its etcd member be taken for
-// nobody's, and one that is on its way out already be counted on. The Machine that the decision is about must be just as
-// it was observed: it may have come up, joined or recovered since.
+// checkFresh returns errStale if the live Machines are not those that were observed. Otherwise a
+// Machine that the cache does not show yet could be created twice, its etcd member could be removed
+// as an orphan, and a Machine that is already being deleted could still count as a healthy one. The
+// Machine that the decision is about must be unchanged: it may have started, joined or recovered
+// since.
 func (r *Reconciler) checkFresh(ctx context.Context, s *scope, next plan.Decision) error {
 	live, err := r.liveMachines(ctx, s)
 	if err != nil {
@@ -231,8 +236,8 @@ func (r *Reconciler) deleteAll(ctx context.Context, objects ...client.Object) er
 	return errors.Join(failed...)
 }
 
-// deleteMachine deletes one Machine, after etcd is led by another one. A remediation is taken down first: what is deleted
-// and then forgotten would be tried without end.
+// deleteMachine deletes one Machine, after another one leads etcd. It records a remediation before
+// the deletion: without the record, retries would not be counted and would never end.
 func (r *Reconciler) deleteMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
@@ -265,8 +270,8 @@ func (r *Reconciler) recordRemediation(ctx context.Context, s *scope, record *pl
 	return nil
 }
 
-// moveLeader has another member lead etcd before the leader goes. Where the leader's machine is broken it may be unable to
-// hand over; then etcd elects another one when it is gone.
+// moveLeader moves etcd's leadership to another member before the leader leaves. If the leader's
+// Machine is broken, it may be unable to hand over; etcd then elects a new leader when it is gone.
 func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next plan.Decision) error {
 	change := next.Etcd
 	if !change.MoveLeader {
@@ -281,7 +286,7 @@ func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next plan.Decisio
 	return err
 }
 
-// removeMember takes a member out of etcd, after another one leads.
+// removeMember removes a member from etcd, after another one leads.
 func (r *Reconciler) removeMember(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.checkFresh(ctx, s, next); err != nil {
 		return err
@@ -295,8 +300,8 @@ func (r *Reconciler) removeMember(ctx context.Context, s *scope, next plan.Decis
 	return r.workload.RemoveEtcdMember(ctx, s.key(), workload.Member(next.Etcd.Leaving), workload.Member(next.Etcd.Via))
 }
 
-// releaseMachine takes the Machine's member out of etcd, and then the hook off the Machine, upon which Cluster API
-// deletes its infrastructure. Each step may be repeated.
+// releaseMachine removes the Machine's member from etcd and then our hook from the Machine, upon
+// which Cluster API deletes its infrastructure. Each step may be repeated.
 func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.removeMember(ctx, s, next); err != nil {
 		return err
@@ -314,8 +319,9 @@ func (r *Reconciler) releaseMachine(ctx context.Context, s *scope, next plan.Dec
 	return nil
 }
 
-// takeLeadership takes the leadership of the controller manager from Machines that were let go and are gone. Others would wait
-// until it expires, for 15 s in which the cluster has none, and no Machine joins: the controller manager signs what it joins by.
+// takeLeadership releases the controller manager's lease if a released Machine that is gone holds
+// it. Otherwise the cluster has no active controller manager for 15 s, until the lease expires, and
+// no Machine joins: the controller manager signs the data that a Machine joins with.
 func (r *Reconciler) takeLeadership(ctx context.Context, s *scope) error {
 	gone := s.memory.leaving.Clone()
 	for _, machine := range s.machines {
@@ -331,18 +337,18 @@ func (r *Reconciler) takeLeadership(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// hooked says whether our hook holds the Machine's termination.
+// hooked reports whether our hook blocks the Machine's termination.
 var hooked = collections.HasAnnotationKey(controlplanev1.PreTerminateHookCleanupAnnotation)
 
-// hook puts our hook back on a Machine that has lost it, as after a restore. Two of them that are deleted at once would
-// otherwise take two votes out of etcd.
+// hook restores our hook on a Machine that has lost it, for example after a restore. Without it,
+// two Machines that are deleted at once would take two votes out of etcd.
 func (r *Reconciler) hook(ctx context.Context, machine *clusterv1.Machine) error {
 	if hooked(machine) {
 		return nil
 	}
 	before := machine.DeepCopy()
 	annotations.AddAnnotations(machine, map[string]string{controlplanev1.PreTerminateHookCleanupAnnotation: ""})
-	// The lock refuses to hold a Machine that is deleted, and perhaps released, meanwhile.
+	// With the lock, this fails on a Machine that is deleted, and perhaps released, in the meantime.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); err != nil {
 		return fmt.Errorf("putting the pre-terminate hook back on Machine %s: %w", machine.Name, err)
@@ -362,7 +368,8 @@ func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) err
 	return nil
 }
 
-// deleteMachines deletes every Machine of a control plane that goes. Their members need not leave etcd one by one.
+// deleteMachines deletes every Machine of a control plane that is being deleted. Their members need
+// not leave etcd one by one.
 func (r *Reconciler) deleteMachines(ctx context.Context, s *scope) error {
 	failed := make([]error, 0, len(s.machines))
 	for _, machine := range s.machines {

@@ -10,27 +10,28 @@ import (
 )
 
 const (
-	// firstBackoff is how long an effect that failed is left alone. It doubles with each failure.
+	// firstBackoff is how long to wait after the first failure. The wait doubles with each failure.
 	firstBackoff = 2 * time.Second
-	// maxBackoff bounds that, and so for how long the end of what made it fail may go unnoticed.
+	// maxBackoff limits the wait, and so how long a fixed cause may go unnoticed.
 	maxBackoff = 2 * time.Minute
 )
 
-// maxStale is how often in a row an effect may find that the cache is behind before that counts as a failure.
+// maxStale is how often in a row an effect may find the cache stale before that counts as a
+// failure.
 const maxStale = 50
 
-// attempts are effects that failed. Each is tried again ever more rarely, whatever else has the control plane reconciled in
-// between. One that is forgotten is tried at once.
+// attempts holds the effects that failed. Each has its own backoff, however often the control plane
+// is reconciled meanwhile.
 type attempts map[string]attempt
 
-// attempt is the last try of an effect, which failed, or found that the cache is behind.
+// attempt is the last try of an effect, which failed or found the cache stale.
 type attempt struct {
 	failures, stale int
 	until           time.Time
 	err             error
 }
 
-// postponedError is the error of an effect that is not tried again yet.
+// postponedError is the error of an effect whose backoff has not passed yet.
 type postponedError struct {
 	err   error
 	until time.Time
@@ -40,9 +41,9 @@ func (e *postponedError) Error() string { return e.err.Error() }
 
 func (e *postponedError) Unwrap() error { return e.err }
 
-// run tries an effect, unless it has failed and it is too early to try again: then it returns the same error as before.
+// run tries an effect. During its backoff it returns the last error instead.
 func (a attempts) run(effect string, now time.Time, try func() error) error {
-	// What was not tried again when it was time is no longer wanted, or failed for a reason of its own.
+	// An effect that was not tried when its backoff ended is no longer wanted.
 	maps.DeleteFunc(a, func(_ string, one attempt) bool { return now.Sub(one.until) > maxBackoff })
 	last := a[effect]
 	if now.Before(last.until) {
@@ -55,7 +56,7 @@ func (a attempts) run(effect string, now time.Time, try func() error) error {
 	case errors.Is(err, errStale) && last.stale < maxStale:
 		a[effect] = attempt{failures: last.failures, stale: last.stale + 1, until: now}
 	default:
-		if errors.Is(err, errStale) { // it is no longer one of those that pass
+		if errors.Is(err, errStale) { // from now on it counts as a failure like any other
 			err = errors.New(err.Error())
 		}
 		wait := min(firstBackoff<<min(last.failures, 16), maxBackoff)
@@ -64,7 +65,7 @@ func (a attempts) run(effect string, now time.Time, try func() error) error {
 	return err
 }
 
-// postponed returns when to try again what failed; zero if any of it failed just now, or is not tried by a backoff.
+// postponed returns when to retry what failed; zero if any of it failed just now or has no backoff.
 func postponed(failure error) time.Time {
 	switch typed := failure.(type) { //nolint:errorlint // it looks into every error that is joined in the failure
 	case *postponedError:

@@ -19,7 +19,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// maxReport is how much of an error is shown beside what to do about it, in bytes.
+// maxReport is how many bytes of an error a message shows, so that advice fits after it.
 const maxReport = 8192
 
 // conditionTypes are the conditions that this controller owns on a FooControlPlane.
@@ -44,7 +44,8 @@ func conditionTypes() []string {
 	}
 }
 
-// setConditions sets all conditions but Paused and AddonsUpToDate, whatever way the reconcile took.
+// setConditions sets all conditions except Paused and AddonsUpToDate, whatever happened in the
+// reconcile.
 func (s *scope) setConditions(result outcome) {
 	set := func(condition metav1.Condition) { conditions.Set(s.controlPlane, condition) }
 	set(s.initializedCondition())
@@ -65,12 +66,13 @@ func (s *scope) setConditions(result outcome) {
 	set(s.availableCondition(result.state))
 }
 
-// setAddonsCondition says what has become of the add-ons. They are looked at only after everything else has been shown.
+// setAddonsCondition is separate because add-ons are updated after all other conditions are
+// written.
 func (s *scope) setAddonsCondition(failure error) {
 	condition := is(controlplanev1.AddonsUpToDateCondition, metav1.ConditionTrue, controlplanev1.AddonsUpToDateReason)
 	if failure != nil {
 		condition = says(is(condition.Type, metav1.ConditionFalse, controlplanev1.AddonsNotUpToDateReason),
-			"%.*s\nIt is tried again. If it can not succeed, correct spec.kubeadmConfigSpec.clusterConfiguration, or have an add-on left alone by "+
+			"%.*s\nThe update is retried. If it cannot succeed, correct spec.kubeadmConfigSpec.clusterConfiguration, or exclude an add-on with "+
 				"the annotation %s or %s.", maxReport, failure.Error(), kubeadmcontrolplanev1.SkipKubeProxyAnnotation, kubeadmcontrolplanev1.SkipCoreDNSAnnotation)
 	}
 	conditions.Set(s.controlPlane, condition)
@@ -135,7 +137,8 @@ func (s *scope) componentsCondition(seen plan.State) metav1.Condition {
 	return is(conditionType, metav1.ConditionTrue, controlplanev1.ControlPlaneComponentsHealthyReason)
 }
 
-// unseen says that the workload cluster could not be looked at, once what was known before is too old to be shown.
+// unseen returns the condition for a workload cluster that cannot be observed: the last known one,
+// until it is too old to show.
 func (s *scope) unseen(conditionType, reason string) metav1.Condition {
 	if before := conditions.Get(s.controlPlane, conditionType); before != nil && s.stillShown() {
 		return *before
@@ -194,7 +197,7 @@ func (s *scope) scalingDownCondition(next plan.Decision, failure error) metav1.C
 		"Scaling down from %d to %d replicas%s", len(s.machines), desired, obstacle(next, failure))
 }
 
-// obstacle says why scaling does not go on now: what the plan waits for, or what failed when it was carried out.
+// obstacle says why scaling does not progress: what the plan waits for, or which error occurred.
 func obstacle(next plan.Decision, failure error) string {
 	switch {
 	case failure != nil:
@@ -215,13 +218,14 @@ func (s *scope) deletingCondition(next plan.Decision, failure error) metav1.Cond
 	return says(is(controlplanev1.DeletingCondition, metav1.ConditionTrue, next.Reason), "%s", next.Message)
 }
 
-// certificatesUnusable says whether certificates are known to be missing, or not to be of use.
+// certificatesUnusable reports whether certificates are known to be missing or unusable.
 func (s *scope) certificatesUnusable() bool {
 	certificates := s.foundation.certificates
 	return certificates != nil && certificates.Reason == controlplanev1.CertificatesNotAvailableReason
 }
 
-// availableCondition is true if one Machine's components are healthy and etcd has its quorum.
+// availableCondition is true if all components of at least one Machine are healthy and etcd has
+// quorum.
 func (s *scope) availableCondition(seen plan.State) metav1.Condition {
 	notAvailable := is(controlplanev1.AvailableCondition, metav1.ConditionFalse, controlplanev1.NotAvailableReason)
 	switch {
@@ -246,7 +250,7 @@ func (s *scope) availableCondition(seen plan.State) metav1.Condition {
 	return is(controlplanev1.AvailableCondition, metav1.ConditionTrue, controlplanev1.AvailableReason)
 }
 
-// outdated says of each Machine in what it is not up to date.
+// outdated lists how each Machine differs from the spec.
 func (s *scope) outdated() []string {
 	var result []string
 	for _, machine := range s.machines {
@@ -257,8 +261,8 @@ func (s *scope) outdated() []string {
 	return result
 }
 
-// rollingOutCondition is true while Machines are to be replaced. While that is held, the message shows field by field for
-// what they would be, and how to let it go on.
+// rollingOutCondition is true while Machines are to be replaced. If the rollout is held, the
+// message shows each field that differs and how to confirm the rollout.
 func (s *scope) rollingOutCondition(result outcome) metav1.Condition {
 	conditionType := controlplanev1.RollingOutCondition
 	outdated := s.outdated()
@@ -274,7 +278,8 @@ func (s *scope) rollingOutCondition(result outcome) metav1.Condition {
 		"Rolling out %d Machines that are not up to date%s\n%s", len(due), obstacle(result.next, result.failure), strings.Join(outdated, "\n"))
 }
 
-// remediatingCondition is true while a Machine that is not healthy waits for its end, or for its replacement.
+// remediatingCondition is true while an unhealthy Machine waits for its deletion or its
+// replacement.
 func (s *scope) remediatingCondition(result outcome) metav1.Condition {
 	var messages []string
 	for _, machine := range result.state.Machines {
@@ -292,7 +297,7 @@ func (s *scope) remediatingCondition(result outcome) metav1.Condition {
 	return says(is(controlplanev1.RemediatingCondition, metav1.ConditionTrue, controlplanev1.RemediatingReason), "%s", strings.Join(messages, "\n"))
 }
 
-// ownerRemediated tells, on a Machine that is not healthy, what becomes of it.
+// ownerRemediated says, on an unhealthy Machine, what happens to it.
 func ownerRemediated(machine plan.Machine, result outcome) metav1.Condition {
 	verdict := result.next.Unhealthy[machine.Name]
 	if result.failure != nil && result.next.Action == plan.ActionRemediate && result.next.Machine == machine.Name {

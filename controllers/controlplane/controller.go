@@ -32,18 +32,21 @@ import (
 )
 
 const (
-	// awaitedInterval is how soon an API server is looked for again while the first Machine starts. There is nothing to
-	// watch before it answers. A Machine that takes longer than awaitedSoon is looked for less and less often, so that those
-	// that never answer do not keep the workers from other control planes.
+	// awaitedInterval is how often to look for the API server of the first Machine while it starts.
+	// There is nothing to watch before it answers. If it does not answer within awaitedSoon, the
+	// interval grows up to awaitedMaxInterval, so that API servers that never answer do not occupy the
+	// workers.
 	awaitedInterval    = 300 * time.Millisecond
 	awaitedSoon        = 30 * time.Second
 	awaitedMaxInterval = 10 * time.Second
-	// staleInterval is how soon a decision is made again that was made from a cache that is behind.
+	// staleInterval is how soon to decide again after the cache was stale.
 	staleInterval = 100 * time.Millisecond
-	// unsettledInterval is how soon everything is looked at again while something is not as it should be that shows in no
-	// watch: etcd, all of the workload cluster before the ClusterCache is connected, and what a user has yet to provide.
+	// unsettledInterval is how often to look at problems that no watch reports: etcd, the whole
+	// workload cluster before the ClusterCache is connected, and objects that the user has yet to
+	// provide.
 	unsettledInterval = 3 * time.Second
-	// watchedInterval is the same for what does show in a watch, such as a Machine that has yet to join.
+	// watchedInterval is the same for problems that a watch reports, such as a Machine that has yet to
+	// join.
 	watchedInterval = 10 * time.Second
 )
 
@@ -84,14 +87,14 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=bootstrap.cluster.x-k8s.io,resources=kubeadmconfigs,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
-// The diagnostics endpoint asks the API server who its caller is, and what that one may read:
+// The diagnostics endpoint authenticates and authorizes its callers with the API server:
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// Rights on infrastructure are in config/rbac/infrastructures_role.yaml, since administrators may
-// narrow them to the kinds that they use.
+// Permissions for infrastructure objects are in config/rbac/infrastructures_role.yaml, so that
+// administrators can limit them to the kinds that they use.
 
-// Reconcile brings one FooControlPlane a step nearer to its spec.
+// Reconcile takes the next step towards the spec of one FooControlPlane.
 //
 //contract:control-plane/pausing
 //contract:control-plane/multiple-instances
@@ -101,7 +104,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	if !mine { // it is gone, or another manager's
+	if !mine { // it is gone, or belongs to another manager
 		r.metrics.forget(request.NamespacedName)
 		return ctrl.Result{}, nil
 	}
@@ -126,7 +129,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case !errors.Is(err, errStale):
 		failure = errors.Join(failure, err)
 	case failure == nil:
-		// The cache catches up by itself. Beside another failure this one is not reported.
+		// The cache catches up on its own. Next to another failure, staleness is not worth reporting.
 		return ctrl.Result{RequeueAfter: staleInterval}, nil
 	}
 	result := outcome{state: seen, next: next, failure: steadied(failure)}
@@ -137,8 +140,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return r.conclude(s, result, err)
 }
 
-// begin returns no report where there is nothing to do now: no Cluster owns the FooControlPlane yet, it is paused, or it is to be read
-// again first.
+// begin returns no report if there is nothing to do now: no Cluster owns the FooControlPlane yet,
+// it is paused, or it was just written and will be read again.
 func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.FooControlPlane) (*clusterv1.Cluster, *report.Report, error) {
 	cluster, err := util.GetOwnerCluster(ctx, r.client, controlPlane.ObjectMeta)
 	if err != nil || cluster == nil {
@@ -151,13 +154,13 @@ func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.Foo
 	return cluster, written, err
 }
 
-// prepare sets up watches and what must stand before Machines are made.
+// prepare starts watches and writes what Machines need before they can be created.
 func (r *Reconciler) prepare(ctx context.Context, s *scope) error {
 	return errors.Join(r.watchInfrastructure(ctx, s), r.ensureFoundation(ctx, s))
 }
 
-// carryOut brings the Machines' metadata up to date and then carries out the decision, unless that fails or what was
-// observed proves to be out of date. An effect that fails is tried again with backoff, and at once when the spec changes.
+// carryOut updates the Machines' metadata and then carries out the decision, unless the first step
+// fails or finds the cache stale. Failed effects back off; a change of the spec resets the backoff.
 func (r *Reconciler) carryOut(ctx context.Context, s *scope, next plan.Decision) error {
 	if err := r.try(s, "propagate", func() error { return r.propagate(ctx, s) }); err != nil {
 		return err
@@ -165,7 +168,8 @@ func (r *Reconciler) carryOut(ctx context.Context, s *scope, next plan.Decision)
 	return r.try(s, fmt.Sprintf("%s %s %x", next.Action, next.Machine, next.Etcd.Leaving.ID), func() error { return r.apply(ctx, s, next) })
 }
 
-// follow does what the status does not wait for: the conditions of the Machines, and what belongs in the workload cluster.
+// follow does what the status does not wait for: the conditions of the Machines and the work in the
+// workload cluster.
 func (r *Reconciler) follow(ctx context.Context, s *scope, result outcome) error {
 	if result.next.Action == plan.ActionFinish {
 		return nil
@@ -184,7 +188,8 @@ func (r *Reconciler) try(s *scope, effect string, do func() error) error {
 	return s.memory.failed.run(fmt.Sprintf("%s %d", effect, s.controlPlane.Generation), s.now, do)
 }
 
-// conclude makes the event of what was done, and says when to look again. What failed before and was not tried again is no news.
+// conclude emits the event and returns when to reconcile again. A failure that was only postponed
+// is no news and gets no event.
 func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result, error) {
 	if postponed(result.failure).IsZero() {
 		announce(r.recorder, s.controlPlane, result.next, result.failure)
@@ -198,13 +203,13 @@ func (r *Reconciler) conclude(s *scope, result outcome, err error) (ctrl.Result,
 	return s.requeue(result), nil
 }
 
-// requeue says when to look again though nothing is reported to have changed.
+// requeue returns when to reconcile again if no watch fires.
 func (s *scope) requeue(result outcome) ctrl.Result {
 	switch {
 	case s.deleting():
 		return ctrl.Result{}
 	case result.failure == nil && (s.newlyInitialized || result.next.Action == plan.ActionRemoveMember):
-		// No watch reports either.
+		// No watch reports that a control plane is initialized, or that an etcd member is removed.
 		return ctrl.Result{RequeueAfter: staleInterval}
 	case awaited(s) != nil:
 		return ctrl.Result{RequeueAfter: awaitInterval(s.now.Sub(awaited(s).CreationTimestamp.Time))}
@@ -214,7 +219,8 @@ func (s *scope) requeue(result outcome) ctrl.Result {
 	return s.requeueBy(s.nextDue(), s.requeueBy(result.next.Recheck, ctrl.Result{}))
 }
 
-// requeueBy has the control plane looked at again by then, or earlier if the result says so. A time that is past is none.
+// requeueBy makes sure that the next reconcile is no later than the given time. It ignores times in
+// the past.
 func (s *scope) requeueBy(at time.Time, result ctrl.Result) ctrl.Result {
 	if wait := at.Sub(s.now); wait > 0 && (result.RequeueAfter == 0 || wait < result.RequeueAfter) {
 		result.RequeueAfter = wait
@@ -230,8 +236,8 @@ func awaitInterval(age time.Duration) time.Duration {
 	return min(age/10, awaitedMaxInterval)
 }
 
-// unsettledInterval is longer where the next thing to happen is that a Machine goes, or that its Node or its Pods come up, which
-// a watch tells.
+// unsettledInterval is longer if the next thing to happen is one that a watch reports: a Machine is
+// deleted, or its Node or its Pods become healthy.
 func (s *scope) unsettledInterval(next plan.Decision) time.Duration {
 	if s.watching && (next.Reason == plan.ReasonMachinesNotHealthy || next.Reason == plan.ReasonWaitingForMachineDeletion) {
 		return watchedInterval
@@ -239,7 +245,7 @@ func (s *scope) unsettledInterval(next plan.Decision) time.Duration {
 	return unsettledInterval
 }
 
-// unwatched says whether something is missing whose arrival no watch reports.
+// unwatched reports whether something is missing whose arrival no watch reports.
 func (s *scope) unwatched() bool {
 	return s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
 }

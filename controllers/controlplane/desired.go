@@ -34,12 +34,12 @@ const (
 	roleJoin role = "join"
 )
 
-// newMachine is a Machine with the two objects that it refers to, all of one name.
+// newMachine is a Machine with the two objects that it refers to. All three have the same name.
 type newMachine struct {
 	machine *clusterv1.Machine
 	config  *bootstrapv1.KubeadmConfig
 	infra   *unstructured.Unstructured
-	// again says that one of the name could not be created before.
+	// again means that an earlier attempt to create a Machine with this name failed.
 	again bool
 }
 
@@ -73,7 +73,7 @@ func (s *scope) desiredMachine(as role, random string, next plan.Decision) (newM
 	return newMachine{machine: machine, config: config, infra: infra}, nil
 }
 
-// record writes on a Machine what it is made from, and what for.
+// record stores in annotations what a Machine is made from, and the remediation it is made for.
 func (s *scope) record(machine *clusterv1.Machine, next plan.Decision) error {
 	var err error
 	if machine.Annotations[controlplanev1.MadeFromAnnotation], err = s.madeFrom.annotation(); err != nil {
@@ -94,8 +94,8 @@ func referenceTo(group, kind, name string) clusterv1.ContractVersionedObjectRefe
 	return clusterv1.ContractVersionedObjectReference{APIGroup: group, Kind: kind, Name: name}
 }
 
-// machineMeta is what a Machine and the objects it refers to have in common. The labels of the contract win over those
-// of the template.
+// machineMeta is the metadata that a Machine shares with the objects it refers to. The contract's
+// labels take precedence over the template's.
 //
 //contract:control-plane/metadata-propagation
 func (s *scope) machineMeta(name string) metav1.ObjectMeta {
@@ -114,7 +114,7 @@ func (s *scope) machineMeta(name string) metav1.ObjectMeta {
 	}
 }
 
-// plainReference owns an object until the Machine controller takes it over as its controller.
+// plainReference owns an object until the Machine controller becomes its controller.
 func (s *scope) plainReference() metav1.OwnerReference {
 	return metav1.OwnerReference{
 		APIVersion: controlPlaneKind.GroupVersion().String(),
@@ -134,8 +134,9 @@ func (s *scope) desiredConfig(name string, as role) (*bootstrapv1.KubeadmConfig,
 	return config, nil
 }
 
-// desiredConfigSpec leaves in the section that the role needs. The cluster configuration stays for a joining Machine
-// too, since the bootstrap provider learns from it where etcd is and in which folder certificates belong.
+// desiredConfigSpec keeps only the section that the role needs. The cluster configuration stays for
+// a joining Machine too: the bootstrap provider reads from it where etcd runs and which folder
+// holds the certificates.
 func desiredConfigSpec(controlPlane *controlplanev1.FooControlPlane, as role) (bootstrapv1.KubeadmConfigSpec, error) {
 	version, err := semver.ParseTolerant(controlPlane.Spec.Version)
 	if err != nil {
@@ -155,7 +156,7 @@ func desiredConfigSpec(controlPlane *controlplanev1.FooControlPlane, as role) (b
 	return *spec, nil
 }
 
-// desiredInfraMachine clones the template and marks the clone with where it came from.
+// desiredInfraMachine clones the template and records the template's name on the clone.
 func (s *scope) desiredInfraMachine(name string) (*unstructured.Unstructured, error) {
 	meta := s.machineMeta(name)
 	owner := s.plainReference()
@@ -180,7 +181,7 @@ func (s *scope) desiredInfraMachine(name string) (*unstructured.Unstructured, er
 	return object, nil
 }
 
-// readinessGates are the conditions that the controller itself sets on Machines, and the user's.
+// readinessGates are the conditions that this controller sets on Machines, plus the user's.
 func readinessGates(mode workload.EtcdMode, extra []clusterv1.MachineReadinessGate) []clusterv1.MachineReadinessGate {
 	var gates []clusterv1.MachineReadinessGate
 	known := map[string]bool{}

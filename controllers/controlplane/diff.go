@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// maxDifferences is how many fields are named of one object.
+	// maxDifferences is how many fields to list per object.
 	maxDifferences = 12
-	// maxValueLength is how much of a value is shown, in bytes.
+	// maxValueLength is how many bytes of a value to show.
 	maxValueLength = 80
 )
 
-// secretFields are fields that are named where they differ, and whose values are not shown. Commands and the values of
-// environment variables are among them, since users put credentials there.
+// secretFields are listed if they differ, but their values are not shown. Commands and environment
+// variables are among them because users put credentials there.
 var secretFields = []string{
 	"content", "passwd", "sshAuthorizedKeys", "token", "bootstrapTokens", "certificateKey", "tlsBootstrapToken",
 	"preKubeadmCommands", "postKubeadmCommands", "bootCommands", "extraEnvs", "proxyURL", "userInfo", "env",
 }
 
-// compareFields says field by field in what one value differs from another.
+// compareFields lists the fields in which two values differ.
 func compareFields(path string, current, wanted any) ([]plan.Difference, error) {
 	var trees [2]any
 	for i, value := range []any{current, wanted} {
@@ -82,7 +82,7 @@ func walkList(path string, current, wanted []any) []plan.Difference {
 	return found
 }
 
-// same takes what is empty for what is not there.
+// same treats empty values as missing.
 func same(current, wanted any) bool {
 	return reflect.DeepEqual(current, wanted) || vacant(current) && vacant(wanted)
 }
@@ -124,7 +124,7 @@ func shown(path string, value any) string {
 	return string(encoded)
 }
 
-// holdsSecret says whether a secret field is somewhere within the value.
+// holdsSecret reports whether a value contains a secret field.
 func holdsSecret(value any) bool {
 	switch typed := value.(type) {
 	case map[string]any:

@@ -1,33 +1,39 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplane is the controller of FooControlPlane: certificates, kubeconfig and the control plane's Machines.
+// Package controlplane is the controller of FooControlPlane: certificates, kubeconfig and the
+// control plane's Machines.
 //
-// One reconcile observes everything (observe.go), makes one state of it (state.go) and one decision from that (package
-// plan, which is pure), carries it out (apply.go) and reports what was seen and decided (status.go, conditions.go).
-// Decisions are data: the reason and message of a decision are what the condition and the event say.
+// Each reconcile observes everything (observe.go), builds one state from it (state.go), makes one
+// decision (package plan, which is pure), carries it out (apply.go) and reports both (status.go,
+// conditions.go). Decisions are data: the condition and the event show the decision's own reason
+// and message.
 //
-// Two things make it fast. Certificates and kubeconfig are written as soon as the infrastructure cluster names an endpoint,
-// so that Cluster API's ClusterCache, which tries again only after 30 seconds, connects at its first attempt; and the
-// first Machine is created as soon as its place is known, since Machine, KubeadmConfig and infrastructure machine each
-// wait by themselves for what they need.
+// Two things make it fast. It writes certificates and kubeconfig as soon as the infrastructure
+// cluster has an endpoint, so that Cluster API's ClusterCache, which waits 30 seconds between
+// attempts, connects at its first attempt. And it creates the first Machine as soon as its failure
+// domain is known: Machine, KubeadmConfig and infrastructure machine each wait on their own for
+// what they need.
 //
-// Safety: one Machine is created or removed at a time, and only while all the others are healthy; the one that is removed
-// is left out of that check, so that what is broken can be replaced. The leadership of etcd moves before its Machine is
-// deleted, and a member leaves etcd after its machine is drained, and only if the rest keeps quorum; what cannot be seen
-// counts as not healthy. A Machine that was remediated may be replaced while others are broken, if etcd can bear that the
-// new one fails. Where nothing is safe, the conditions and status.plan say exactly why. An empty status proves nothing:
-// initialization.go says what proves that a control plane has been initialized.
+// Safety: it creates or deletes one Machine at a time, and only while all others are healthy. The
+// Machine to delete is exempt from that check, so that a broken one can be replaced. Leadership of
+// etcd moves before the leader's Machine is deleted. A member leaves etcd after its Machine is
+// drained, and only if the rest keeps quorum. What cannot be observed counts as unhealthy. A
+// remediated Machine may be replaced while others are broken if etcd survives the failure of the
+// new one. If no step is safe, the conditions and status.plan say why. An empty status proves
+// nothing: initialization.go lists what proves that a control plane has been initialized.
 //
-// Failures: each effect that fails is tried again with its own backoff (backoff.go), and what is shown of it stays the same
-// for as long as it fails for the same reason.
+// Failures: each effect that fails has its own backoff (backoff.go). The reported error stays the
+// same for as long as the cause does.
 //
-// The rollout guard (guard.go): each Machine records what it was made from. One that is out of date though the user has
-// changed neither spec nor template since is not replaced until the user confirms it, with the annotation
-// controlplane.cluster.x-k8s.io/confirm-rollout and the digest that the RollingOut condition names. A Machine without a
-// record, which was adopted, is held if only its configuration differs. What spec.rollout.after and
-// spec.rollout.before ask for is never held. An infrastructure template that is changed in place is not noticed: Cluster API
-// has templates replaced instead.
+// The rollout guard (guard.go): each Machine records what it was made from. If a Machine is out of
+// date although the user has changed neither spec nor template since, it is not replaced until the
+// user confirms that with the annotation controlplane.cluster.x-k8s.io/confirm-rollout, whose value
+// is the digest in the RollingOut condition. An adopted Machine has no record; it is held if only
+// its configuration differs. What spec.rollout.after and spec.rollout.before ask for is never held.
+// A change to an existing infrastructure template goes unnoticed: Cluster API requires a new
+// template instead.
 //
-// Limits: certificate authorities are not rotated; Machines are not updated in place beyond their metadata and settings.
+// Limits: certificate authorities are not rotated. Machines are not updated in place, except for
+// their metadata and the settings in propagate.go.
 package controlplane

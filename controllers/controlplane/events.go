@@ -11,10 +11,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// maxNote is how long the note of an event may be, in bytes.
+// maxNote is the API server's limit for the note of an event, in bytes.
 const maxNote = 1024
 
-// announce makes one event of what was done, or of what failed. Waiting makes none: the conditions say it.
+// announce emits one event for what was done or for what failed. Waiting emits none: the conditions
+// show it.
 func announce(recorder events.EventRecorder, controlPlane *controlplanev1.FooControlPlane, next plan.Decision, failure error) {
 	idle := !next.Acts()
 	switch {

@@ -19,9 +19,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// showExpiries writes on each Machine's KubeadmConfig when the certificates of the Machine expire, which Cluster API copies
-// into the Machine's status.certificatesExpiryDate. kubeadm makes them when the Machine starts and they stay as they are,
-// so what is written once is not read again; whoever renews them on a machine removes the annotation to have it read anew.
+// showExpiries annotates each Machine's KubeadmConfig with the expiry of the Machine's
+// certificates. Cluster API copies it into the Machine's status.certificatesExpiryDate. kubeadm
+// makes the certificates when the Machine starts, so they are read only once. After a renewal on
+// the machine, remove the annotation to have the expiry read again.
 func (r *Reconciler) showExpiries(ctx context.Context, s *scope) error {
 	for _, machine := range s.machines {
 		config, ok := s.configs[machine.Name]
@@ -42,7 +43,8 @@ func (r *Reconciler) showExpiries(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// serves says whether the Machine's API server can be asked. Its static pod shows only a moment after it serves.
+// serves reports whether the Machine's API server can be asked. Its static pod appears only shortly
+// after it serves.
 func (s *scope) serves(machine *clusterv1.Machine) bool {
 	node, ok := s.observation.Node(machine.Status.NodeRef.Name)
 	return ok && node.Pods[workload.APIServer].State == workload.PodRunning
@@ -62,7 +64,7 @@ func (r *Reconciler) showExpiry(ctx context.Context, config *bootstrapv1.Kubeadm
 	return nil
 }
 
-// apiServerPort is the port that a Machine's API server binds; zero is the default.
+// apiServerPort is the port that a Machine's API server binds; zero means the default.
 func apiServerPort(spec bootstrapv1.KubeadmConfigSpec) int32 {
 	if port := spec.InitConfiguration.LocalAPIEndpoint.BindPort; port != 0 {
 		return port

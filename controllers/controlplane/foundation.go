@@ -27,22 +27,23 @@ import (
 )
 
 const (
-	// reasonKubeconfigNotAvailable says that there is no kubeconfig, or none for this cluster.
+	// reasonKubeconfigNotAvailable: there is no kubeconfig, or none for this cluster.
 	reasonKubeconfigNotAvailable = "KubeconfigNotAvailable"
-	// reasonKubeconfigUnknown says that it could not be told whether there is one, or that it could not be renewed.
+	// reasonKubeconfigUnknown: the kubeconfig could not be read, or not be renewed.
 	reasonKubeconfigUnknown = "KubeconfigUnknown"
 	reasonSpecRefused       = "SpecRefused"
-	// authorityExpiryNotice is how long before its end the expiry of a certificate authority is shown. Replacing one takes
-	// time: every machine and every client that trusts it is concerned.
+	// authorityExpiryNotice is how long before a certificate authority expires the condition says so.
+	// Replacing one takes time, since it affects every machine and every client that trusts it.
 	authorityExpiryNotice = 90 * 24 * time.Hour
 )
 
-// ensureFoundation writes the certificates at once and the kubeconfig as soon as an endpoint is known, neither of which
-// waits for the infrastructure to be provisioned: Cluster API's ClusterCache connects the moment that it is.
+// ensureFoundation writes the certificates immediately and the kubeconfig as soon as the endpoint
+// is known. Neither waits for the infrastructure to be provisioned, because Cluster API's
+// ClusterCache connects at that moment.
 //
-// It returns an error only for what may pass by itself; what the user has to correct stands in the scope. Once the control
-// plane is initialized, certificates that are lost keep only new Machines from being made: what runs is looked after by the
-// kubeconfig that is there.
+// It returns an error only for problems that may pass. Problems that the user has to fix are in the
+// scope. Once the control plane is initialized, missing certificates block only the creation of
+// Machines. The existing Machines are still looked after with the existing kubeconfig.
 //
 //contract:control-plane/certificates
 //contract:control-plane/kubeconfig
@@ -88,8 +89,8 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 	return nil
 }
 
-// ensureCertificates returns the cluster's certificate authority, also if it is another certificate that is missing or can
-// not be used.
+// ensureCertificates returns the cluster's certificate authority, even if another certificate is
+// missing or unusable.
 func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Authority, error) {
 	request := certs.Request{
 		Cluster: s.key(),
@@ -111,7 +112,7 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	var invalid *certs.InvalidError
 	if errors.As(err, &missing) || errors.As(err, &invalid) {
 		s.foundation.certificates = &plan.Problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
-		ctrl.LoggerFrom(ctx).Info("Certificates can not be used", "problem", err.Error())
+		ctrl.LoggerFrom(ctx).Info("Certificates cannot be used", "problem", err.Error())
 		return found.Authority, nil
 	}
 	s.foundation.certificates = &plan.Problem{
@@ -121,13 +122,15 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	return certs.Authority{}, err
 }
 
-// certificatesUsed says whether a Machine may have used the certificates, from when on none is generated. The status does
-// not tell alone: it is lost when the FooControlPlane is restored from a backup or its Machines are adopted.
+// certificatesUsed reports whether a Machine may have used the certificates, after which none may
+// be generated. The status alone does not tell: it is lost when the FooControlPlane is restored
+// from a backup or its Machines are adopted.
 func (s *scope) certificatesUsed() bool {
 	return s.initialized || len(s.machines)+len(s.foreign)+len(s.adoptable) > 0
 }
 
-// expiryNotice says which certificates expire soon. It names times and not periods, so that it stays the same.
+// expiryNotice lists the certificates that expire soon. It names times, not durations, so that the
+// text does not change.
 func expiryNotice(expiries []certs.Expiry, now time.Time) string {
 	var soon []string
 	for _, expiry := range expiries {
@@ -138,9 +141,10 @@ func expiryNotice(expiries []certs.Expiry, now time.Time) string {
 	return strings.Join(soon, "; ")
 }
 
-// specProblem says what is wrong with the FooControlPlane itself, which a webhook refuses where there is one. It keeps the
-// first Machine from being made. Once there are Machines they are looked after all the same: what the spec has to do with
-// it, the plan refuses by itself, and a rule that is newer than the control plane must not keep it from being repaired.
+// specProblem says what is invalid in the spec. A webhook rejects that too, if there is one. It
+// blocks only the first Machine: existing Machines are looked after in any case. The plan refuses
+// on its own what it cannot do with the spec, and a rule newer than the control plane must not
+// prevent its repair.
 func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 	errs := controlplanerules.Validate(s.controlPlane)
 	if len(errs) == 0 {
@@ -157,7 +161,7 @@ func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 	return nil
 }
 
-// ensureTemplateOwner has the Cluster own the template, so that clusterctl moves both together.
+// ensureTemplateOwner makes the Cluster own the template, so that clusterctl moves both together.
 //
 //contract:control-plane/clusterctl
 func (r *Reconciler) ensureTemplateOwner(ctx context.Context, s *scope) error {

@@ -13,11 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 )
 
-// gatherTime is how long what happens to Machines, Nodes and static pods is gathered. It comes in bursts, and each reconcile
-// asks every member of etcd.
+// gatherTime is how long to collect events of Machines, Nodes and static pods. They come in bursts,
+// and each reconcile asks every etcd member.
 const gatherTime = 300 * time.Millisecond
 
-// gatheringQueue has requests wait for others like them.
+// gatheringQueue delays requests so that equal ones merge.
 type gatheringQueue struct {
 	workqueue.TypedRateLimitingInterface[ctrl.Request]
 }
@@ -25,7 +25,7 @@ type gatheringQueue struct {
 // Add implements workqueue.TypedInterface.
 func (q gatheringQueue) Add(request ctrl.Request) { q.AddAfter(request, gatherTime) }
 
-// gathered makes one request of all that a handler makes for the same object within gatherTime.
+// gathered merges the requests that a handler makes for the same object within gatherTime.
 func gathered(inner handler.EventHandler) handler.EventHandler {
 	type queue = workqueue.TypedRateLimitingInterface[ctrl.Request]
 	return handler.Funcs{

@@ -22,20 +22,22 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// inputsVersion begins each hash of inputs: specs are hashed as the JSON of their API version, so hashes of another one
-// cannot be compared.
+// inputsVersion is the prefix of each hash of inputs. Specs are hashed as JSON of their API
+// version, so hashes of different API versions cannot be compared.
 var inputsVersion = bootstrapv1.GroupVersion.Version + "-"
 
-// madeFrom is what a Machine was made from, as the annotation MadeFromAnnotation holds it. It shows later whether a
-// Machine is out of date because the user has changed something, or because this program sees things differently.
+// madeFrom is what a Machine was made from, as stored in MadeFromAnnotation. It shows later whether
+// a Machine is out of date because the user has changed something, or because a new release of this
+// program interprets the same spec differently.
 type madeFrom struct {
-	// Inputs is a hash of what the user wrote and can make a Machine out of date: version, infrastructureRef and
-	// kubeadmConfigSpec. While the Machine is up to date, it follows what the user writes.
+	// Inputs is a hash of the user's fields that can make a Machine out of date: version,
+	// infrastructureRef and kubeadmConfigSpec. While the Machine is up to date, the hash is updated
+	// with them.
 	Inputs string `json:"inputs"`
 	// Confirmed is the digest of the rollout that the user had confirmed when the Machine was made.
 	Confirmed string `json:"confirmed,omitempty"`
-	// Outcome is a hash of what this program makes of the inputs now, which a user confirms as the digest of a rollout.
-	// It is empty if the version cannot be read, so that nothing can be made.
+	// Outcome is a hash of what this program makes of the inputs now. A user confirms a rollout by it.
+	// It is empty if the version is invalid, in which case nothing can be made.
 	Outcome string `json:"-"`
 }
 
@@ -44,7 +46,7 @@ func isVersion(text string) bool {
 	return err == nil
 }
 
-// newMadeFrom describes the FooControlPlane as it is now.
+// newMadeFrom describes the current FooControlPlane.
 func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error) {
 	spec := controlPlane.Spec
 	inputs, err := hash(spec.Version, spec.MachineTemplate.Spec.InfrastructureRef, lasting(spec.KubeadmConfigSpec))
@@ -53,7 +55,7 @@ func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error)
 	}
 	result := madeFrom{Inputs: inputsVersion + inputs, Confirmed: controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation]}
 	if !isVersion(spec.Version) {
-		// The plan says so, and makes nothing.
+		// The plan reports it and creates nothing.
 		return result, nil
 	}
 	made := []any{spec.Version, spec.MachineTemplate.Spec.InfrastructureRef}
@@ -68,8 +70,8 @@ func newMadeFrom(controlPlane *controlplanev1.FooControlPlane) (madeFrom, error)
 	return result, err
 }
 
-// lasting leaves out what never makes a Machine out of date: what is changed in the running cluster, and what matters only
-// while a machine joins.
+// lasting drops the fields that never make a Machine out of date: those that are changed in the
+// running cluster, and those that matter only while a machine joins.
 func lasting(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
 	spec.ClusterConfiguration.ControlPlaneEndpoint = ""
 	spec.ClusterConfiguration.DNS = bootstrapv1.DNS{}
@@ -79,7 +81,8 @@ func lasting(spec bootstrapv1.KubeadmConfigSpec) bootstrapv1.KubeadmConfigSpec {
 	return spec
 }
 
-// hash is short enough for a user to copy, and reveals nothing of what is hashed. The order of fields does not matter.
+// hash is short enough for a user to copy and reveals nothing about its input. The order of fields
+// does not matter.
 func hash(values ...any) (string, error) {
 	var sorted any
 	encoded, err := json.Marshal(values)
@@ -104,27 +107,29 @@ func (m madeFrom) annotation() (string, error) {
 	return string(encoded), nil
 }
 
-// recorded reads what a Machine was made from. Machines that were adopted have no record, and releases that hashed
-// something else have left one that cannot be compared.
+// recorded reads what a Machine was made from. Adopted Machines have no record, and records of
+// releases that hashed something else cannot be compared.
 func recorded(machine *clusterv1.Machine) (madeFrom, bool) {
 	var result madeFrom
 	err := json.Unmarshal([]byte(machine.Annotations[controlplanev1.MadeFromAnnotation]), &result)
 	return result, err == nil && strings.HasPrefix(result.Inputs, inputsVersion)
 }
 
-// outOfStep says whether a Machine's record has to be updated: the Machine is up to date with other inputs than it was made
-// from, because the user has changed what makes no difference to it, or has changed it back and forth.
+// outOfStep reports whether a Machine's record must be updated: the Machine is up to date, but its
+// inputs differ from those it was made from, because the user changed something irrelevant to it or
+// changed something back and forth.
 func (s *scope) outOfStep(machine *clusterv1.Machine) bool {
 	record, _ := recorded(machine)
 	return record.Inputs != s.madeFrom.Inputs && s.compared(machine) && len(s.differences[machine.Name]) == 0
 }
 
-// compared says whether everything that a Machine is compared by could be read.
+// compared reports whether all objects that a Machine is compared by could be read.
 func (s *scope) compared(machine *clusterv1.Machine) bool {
 	return s.madeFrom.Outcome != "" && s.configs[machine.Name] != nil && s.infraMachines[machine.Name] != nil
 }
 
-// keepRecord updates the record of a Machine. The confirmation under which it was made stays.
+// keepRecord updates the record of a Machine. It keeps the confirmation under which the Machine was
+// made.
 func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
 	if !s.outOfStep(machine) {
 		return nil
@@ -143,8 +148,9 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv
 	return nil
 }
 
-// asked says of each difference of a Machine whether the user has asked for it: whether the user's own inputs differ from
-// those that it was made from. Without a record, version and template count as the user's, since nothing else changes them.
+// asked marks each difference of a Machine that the user asked for, that is, if the user's inputs
+// differ from those it was made from. Without a record, a different version or template counts as
+// asked for, since only the user changes these.
 func (s *scope) asked(machine *clusterv1.Machine, found []plan.Difference) []plan.Difference {
 	before, known := recorded(machine)
 	for i := range found {

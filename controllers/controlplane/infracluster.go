@@ -18,8 +18,9 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// cacheOnceSynced reads from the cache, but from the API server while the cache does not have all objects of the kind yet.
-// Without the right to list a kind, the cache would wait until the reconcile times out; the API server refuses at once.
+// cacheOnceSynced reads from the cache, or from the API server until the cache has synced the kind.
+// Without permission to list a kind, the cache would block until the reconcile times out; the API
+// server rejects the request at once.
 type cacheOnceSynced struct {
 	client.Reader
 	cache cache.Cache
@@ -37,14 +38,16 @@ func (r cacheOnceSynced) Get(ctx context.Context, key client.ObjectKey, object c
 	return r.Reader.Get(ctx, key, object, options...)
 }
 
-// infraCluster is what the contract says an infrastructure cluster shows, of either version of the contract.
+// infraCluster is what an infrastructure cluster reports according to the contract, in either
+// version.
 type infraCluster struct {
 	Endpoint       clusterv1.APIEndpoint
 	FailureDomains []clusterv1.FailureDomain
 	Provisioned    bool
 }
 
-// readInfraCluster reads an infrastructure cluster of any provider. What is missing or of another form counts as not there.
+// readInfraCluster reads an infrastructure cluster of any provider. It treats malformed fields as
+// missing.
 //
 //contract:control-plane/endpoint
 func readInfraCluster(object *unstructured.Unstructured) infraCluster {
@@ -57,7 +60,7 @@ func readInfraCluster(object *unstructured.Unstructured) infraCluster {
 	}
 }
 
-// provisioned reads status.initialization.provisioned, or status.ready of the contract before that.
+// provisioned reads status.initialization.provisioned, or status.ready of the v1beta1 contract.
 func provisioned(object *unstructured.Unstructured) bool {
 	if done, ok, err := unstructured.NestedBool(object.Object, "status", "initialization", "provisioned"); ok && err == nil {
 		return done
@@ -66,7 +69,7 @@ func provisioned(object *unstructured.Unstructured) bool {
 	return ready
 }
 
-// readFailureDomains reads a list, or the map of the contract before that.
+// readFailureDomains reads a list, or the map of the v1beta1 contract.
 func readFailureDomains(object *unstructured.Unstructured) []clusterv1.FailureDomain {
 	if list, ok, err := unstructured.NestedSlice(object.Object, "status", "failureDomains"); ok && err == nil {
 		return failureDomainsFromList(list)

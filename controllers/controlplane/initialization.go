@@ -12,7 +12,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// evidence returns what may prove that the control plane has been initialized.
+// evidence collects what may prove that the control plane has been initialized.
 func (s *scope) evidence() plan.Evidence {
 	result := plan.Evidence{
 		Status:   ptr.Deref(s.controlPlane.Status.Initialization.ControlPlaneInitialized, false),
@@ -28,7 +28,7 @@ func (s *scope) evidence() plan.Evidence {
 	return result
 }
 
-// joins says whether the Machine was made to join.
+// joins reports whether the Machine was made to join.
 func (s *scope) joins(machine *clusterv1.Machine) bool {
 	config, ok := s.configs[machine.Name]
 	return ok && config.Spec.JoinConfiguration.ControlPlane != nil

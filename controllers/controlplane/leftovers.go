@@ -15,8 +15,9 @@ import (
 	"sigs.k8s.io/cluster-api/util"
 )
 
-// deleteLeftovers deletes what a manager that was killed between two creations has left: KubeadmConfigs and
-// infrastructure machines without a Machine. It is called right after checkFresh, so the scope's Machines are all there are.
+// deleteLeftovers deletes KubeadmConfigs and infrastructure machines without a Machine, which a
+// manager leaves if it is killed between two creations. It is called right after checkFresh, so the
+// scope holds all existing Machines.
 func (r *Reconciler) deleteLeftovers(ctx context.Context, s *scope) error {
 	var leftovers []client.Object
 	for _, kind := range []schema.GroupVersionKind{configKind, cloneKind(s.template.GroupVersionKind())} {
@@ -45,7 +46,7 @@ func (s *scope) selectors() []client.ListOption {
 	}
 }
 
-// leftover says whether an object was made by this control plane and no Machine took it over.
+// leftover reports whether this control plane made an object that no Machine has taken over.
 func (s *scope) leftover(object client.Object) bool {
 	_, used := s.machineCollection()[object.GetName()]
 	return !used && object.GetDeletionTimestamp().IsZero() && util.IsOwnedByObject(object, s.controlPlane, controlPlaneGroupKind)

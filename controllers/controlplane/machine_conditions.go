@@ -26,13 +26,14 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// machineOwnerRemediated is the condition by which the owner of a Machine tells the MachineHealthCheck what it does for it.
+// machineOwnerRemediated is the condition by which a Machine's owner reports its remediation to the
+// MachineHealthCheck.
 const machineOwnerRemediated = clusterv1.MachineOwnerRemediatedCondition
 
-// controlPlaneRole is the key of the label and of the taint that kubeadm gives control plane Nodes.
+// controlPlaneRole is the key of the label and the taint that kubeadm sets on control plane Nodes.
 const controlPlaneRole = "node-role.kubernetes.io/control-plane"
 
-// podConditions are the Machine conditions that stand for the static pods.
+// podConditions maps static pods to Machine conditions.
 var podConditions = map[workload.Component]string{
 	workload.APIServer:         controlplanev1.MachineAPIServerPodHealthyCondition,
 	workload.ControllerManager: controlplanev1.MachineControllerManagerPodHealthyCondition,
@@ -54,9 +55,10 @@ func machineConditionTypes() []string {
 	}
 }
 
-// setMachineConditions says on each Machine what was seen of it. Cluster API makes a Machine ready only if they are true,
-// by the readiness gates that the Machine was created with. Before the control plane is initialized there is nothing to
-// say, and each write would have the Machine reconciled by others, some of whom do so only once a second.
+// setMachineConditions reports the observed health on each Machine. The Machine's readiness gates
+// refer to these conditions. Before the control plane is initialized there is nothing to report,
+// and each write would trigger other controllers, some of which reconcile a Machine at most once a
+// second.
 func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope, result outcome) error {
 	remediate := slices.ContainsFunc(result.state.Machines, func(m plan.Machine) bool { return m.Remediate })
 	if !s.initialized && !remediate {
@@ -77,7 +79,6 @@ func (r *Reconciler) setMachineConditions(ctx context.Context, s *scope, result 
 	return errors.Join(failed...)
 }
 
-// setOn sets the conditions of one Machine.
 func (s *scope) setOn(machine *clusterv1.Machine, seen plan.Machine, result outcome) {
 	recovered := conditions.IsTrue(machine, clusterv1.MachineHealthCheckSucceededCondition)
 	switch {
@@ -106,7 +107,7 @@ func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
 	if len(differences) > 0 {
 		return says(is(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineNotUpToDateReason), "* %s", strings.Join(differences, "\n* "))
 	}
-	// There is no version of the kubelet before the Machine has a Node.
+	// The kubelet's version is unknown until the Machine has a Node.
 	kubelet := ptr.Deref(machine.Status.NodeInfo, corev1.NodeSystemInfo{}).KubeletVersion
 	if kubelet != "" && kubelet != machine.Spec.Version {
 		return says(is(clusterv1.MachineUpToDateCondition, metav1.ConditionFalse, clusterv1.MachineUpToDateUpdatingReason),
@@ -115,7 +116,7 @@ func (s *scope) upToDateCondition(machine *clusterv1.Machine) metav1.Condition {
 	return is(clusterv1.MachineUpToDateCondition, metav1.ConditionTrue, clusterv1.MachineUpToDateReason)
 }
 
-// healthConditions are those about the components. What was known is kept while nothing can be seen, unless nothing was.
+// healthConditions are the conditions of the Machine's components.
 func (s *scope) healthConditions(machine *clusterv1.Machine) []metav1.Condition {
 	result := []metav1.Condition{s.nodeCondition(machine)}
 	for _, component := range workload.Components(s.etcdMode()) {
@@ -153,7 +154,7 @@ func (s *scope) podCondition(machine *clusterv1.Machine, component workload.Comp
 	return condition
 }
 
-// nodeCondition is about the label and the taint that kubeadm gives a Node.
+// nodeCondition is about the label and the taint that kubeadm sets on a Node.
 func (s *scope) nodeCondition(machine *clusterv1.Machine) metav1.Condition {
 	condition := metav1.Condition{Type: controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetCondition}
 	if blind, is := s.blind(machine, condition); is {
@@ -174,7 +175,8 @@ func (s *scope) nodeCondition(machine *clusterv1.Machine) metav1.Condition {
 	return is(condition.Type, metav1.ConditionTrue, controlplanev1.MachineNodeKubeadmLabelsAndTaintsSetReason)
 }
 
-// tainted says whether the Machine's Node is to have kubeadm's taint: unless the configuration lists other taints, or none.
+// tainted reports whether the Machine's Node needs kubeadm's taint. It does unless the
+// configuration lists other taints, or an empty list.
 func (s *scope) tainted(machine *clusterv1.Machine) bool {
 	is := func(key string, effect corev1.TaintEffect) bool {
 		return key == controlPlaneRole && effect == corev1.TaintEffectNoSchedule
@@ -213,7 +215,8 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 	return is(condition.Type, metav1.ConditionTrue, controlplanev1.MachineEtcdMemberHealthyReason)
 }
 
-// blind returns the condition to set where nothing can be seen of a Machine's components.
+// blind returns the condition to set if a Machine's components cannot be observed: the last known
+// one while that is recent enough.
 func (s *scope) blind(machine *clusterv1.Machine, condition metav1.Condition) (metav1.Condition, bool) {
 	unknown := is(condition.Type, metav1.ConditionUnknown, controlplanev1.MachineInspectionFailedReason)
 	switch {

@@ -16,49 +16,53 @@ import (
 )
 
 const (
-	// unseenGrace is how long what was last known of a workload cluster is shown by default while it cannot be reached.
+	// unseenGrace is the default for how long to show the last known state of an unreachable workload
+	// cluster.
 	unseenGrace = 5 * time.Minute
-	// sightGap is how far apart two looks may be for what both see to have lasted from one to the other. What is broken is looked
-	// at every few seconds, unless the control plane is paused.
+	// sightGap is the longest gap between two observations after which a problem seen in both counts
+	// as having lasted throughout. Broken Machines are observed every few seconds, unless the control
+	// plane is paused.
 	sightGap = 2 * time.Minute
-	// memoriesKept bounds how many control planes are remembered. One that is forgotten is as one that is seen for the first time.
+	// memoriesKept limits how many control planes are remembered. A forgotten one is treated like a
+	// new one.
 	memoriesKept = 10000
 )
 
-// memories holds what is remembered of each control plane between reconciles. A manager that starts remembers nothing, and
-// waits as long as for something that it sees for the first time.
+// memories holds what the manager remembers of each control plane between reconciles. A manager
+// that has just started remembers nothing, so its grace periods start again.
 type memories struct{ kept *lru.Cache }
 
 func newMemories() memories { return memories{kept: lru.New(memoriesKept)} }
 
-// memory is what is remembered of one control plane. Only the reconcile of that control plane uses it.
+// memory is what is remembered of one control plane. Only that control plane's reconcile uses it.
 type memory struct {
-	// lastSeen is when the workload cluster could be observed last, or when it was first tried; zero if it never was.
+	// lastSeen is when the workload cluster was last observed, or else first tried; zero if it never
+	// was.
 	lastSeen time.Time
-	// strays, broken and provisioned are since when members of etcd have belonged to no Machine, and since when Machines have
-	// been broken and their infrastructure has been up.
+	// strays is since when etcd members have belonged to no Machine. broken and provisioned are since
+	// when Machines have been broken, and since when their infrastructure has been up.
 	strays              map[uint64]time.Time
 	broken, provisioned map[string]time.Time
-	// brokenSeen is when it was last taken down which Machines are broken.
+	// brokenSeen is when broken was last updated.
 	brokenSeen time.Time
-	// leaving are the Nodes of Machines that were let go.
+	// leaving holds the Nodes of Machines that were released.
 	leaving sets.Set[string]
-	// failed are the effects that failed, or found the cache behind.
+	// failed holds the effects that failed or found the cache stale.
 	failed attempts
-	// random is that part of the name of the next Machine. It stays the same until the Machine exists: an error that named
-	// another Machine each time would be another error each time.
+	// random is the random part of the next Machine's name. It stays the same until the Machine
+	// exists, since an error that names a different Machine each time would look like a new error each
+	// time.
 	random string
 	// made is what the newest Machine was made with, until that is applied.
 	made *made
-	// tokens are when the tokens of Machines that have yet to join were last kept, by Machine.
+	// tokens maps Machines that have yet to join to when their token was last extended.
 	tokens map[string]time.Time
-	// refused is what was last said to be wrong with the spec.
+	// refused is the last reported problem with the spec.
 	refused string
-	// addons are those that were in step.
-	addons addonsSeen
+	addons  addonsSeen
 }
 
-// made is what a Machine was made with of what may change in place.
+// made holds the in-place mutable fields that a Machine was made with.
 type made struct {
 	machine            string
 	settings, metadata map[string]any
@@ -74,7 +78,7 @@ func (m memories) of(owner types.UID) *memory {
 	return fresh
 }
 
-// noteStrays takes down which members belong to no Machine now.
+// noteStrays records which members belong to no Machine now.
 func (m *memory) noteStrays(now time.Time, members []plan.Member) {
 	ids := make([]uint64, 0, len(members))
 	for _, member := range members {
@@ -83,8 +87,8 @@ func (m *memory) noteStrays(now time.Time, members []plan.Member) {
 	m.strays = since(m.strays, now, ids)
 }
 
-// noteBroken takes down which Machines are broken now, by name, at every look. Who could not look says that none is: what is
-// not seen may have been well for a while.
+// noteBroken records which Machines are broken now, by name, at every observation. A failed
+// observation passes none: a Machine that was not seen may have recovered in between.
 func (m *memory) noteBroken(now time.Time, machines []string) {
 	if now.Sub(m.brokenSeen) > sightGap {
 		m.broken = nil
@@ -92,7 +96,7 @@ func (m *memory) noteBroken(now time.Time, machines []string) {
 	m.broken, m.brokenSeen = since(m.broken, now, machines), now
 }
 
-// since drops what is no longer so, and takes down since when the rest has been so.
+// since drops the keys that are no longer current, and records now for new ones.
 func since[K comparable](before map[K]time.Time, now time.Time, current []K) map[K]time.Time {
 	result := make(map[K]time.Time, len(current))
 	for _, key := range current {
@@ -104,20 +108,22 @@ func since[K comparable](before map[K]time.Time, now time.Time, current []K) map
 	return result
 }
 
-// noteLook takes down a look at the workload cluster. One that was never seen is given its grace from the first look on.
+// noteLook records an observation of the workload cluster. The grace period of a cluster that was
+// never observed starts with the first attempt.
 func (m *memory) noteLook(now time.Time, failure error) {
 	if failure == nil || m.lastSeen.IsZero() {
 		m.lastSeen = now
 	}
 }
 
-// stillShown says whether what was known before is shown though the workload cluster cannot be observed now.
+// stillShown reports whether to keep showing the last known state although the workload cluster
+// cannot be observed now.
 func (s *scope) stillShown() bool {
 	return s.observation == nil && !s.memory.lastSeen.IsZero() && s.now.Sub(s.memory.lastSeen) < cmp.Or(s.unseenGrace, unseenGrace)
 }
 
-// nextRandom returns the random part of the next Machine's name, and whether it was used before, for a Machine that could not
-// be created.
+// nextRandom returns the random part of the next Machine's name, and whether an earlier attempt to
+// create a Machine used it.
 func (m *memory) nextRandom() (random string, used bool) {
 	if m.random != "" {
 		return m.random, true

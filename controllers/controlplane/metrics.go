@@ -34,11 +34,12 @@ const (
 	roleLearner = "learner"
 )
 
-// alarmKinds are the alarms that etcd knows.
+// alarmKinds are the alarms that etcd can raise.
 var alarmKinds = []string{"NOSPACE", "CORRUPT"}
 
-// metrics are what Prometheus is told of each FooControlPlane. Every series is of one FooControlPlane, by its namespace and
-// name, and goes with it; what else a series is of comes from short lists in the code: actions, reasons, roles and alarms.
+// metrics are the Prometheus metrics of FooControlPlanes. Each series is labelled with the
+// namespace and name of one FooControlPlane and is removed with it. The values of all other labels
+// come from short lists in the code: actions, reasons, roles and alarms.
 type metrics struct {
 	decisions    *prometheus.CounterVec
 	blocks       *prometheus.CounterVec
@@ -50,7 +51,7 @@ type metrics struct {
 	databaseSize *prometheus.GaugeVec
 
 	mu sync.Mutex
-	// reasons are those that FooControlPlanes are blocked for now, empty for one that is not.
+	// reasons holds why each FooControlPlane is blocked now; empty if it is not.
 	reasons map[client.ObjectKey]string
 }
 
@@ -72,7 +73,7 @@ func newMetrics() *metrics {
 		rollouts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: metricsPrefix + "rollout_duration_seconds",
 			Help: "How long a rollout took until all Machines were up to date.",
-			// From half a minute, which a small cluster takes here, to a working day.
+			// From half a minute, enough for a small cluster here, to a working day.
 			Buckets: []float64{30, 60, 120, 300, 600, 1200, 2400, 4800, 9600, 28800},
 		}, []string{labelNamespace, labelName}),
 		reasons: map[client.ObjectKey]string{},
@@ -100,7 +101,7 @@ func (m *metrics) Collect(collected chan<- prometheus.Metric) {
 	}
 }
 
-// registered returns the metrics of the process, which all managers in it share.
+// registered returns the metrics of the process. All managers in it share them.
 func registered(registerer prometheus.Registerer) (*metrics, error) {
 	made := newMetrics()
 	err := registerer.Register(made)
@@ -115,7 +116,7 @@ func registered(registerer prometheus.Registerer) (*metrics, error) {
 	return made, nil
 }
 
-// rollingSince is when the rollout began that a FooControlPlane shows; zero if it shows none.
+// rollingSince is when the current rollout began, according to the status; zero if there is none.
 func rollingSince(controlPlane *controlplanev1.FooControlPlane) time.Time {
 	condition := conditions.Get(controlPlane, controlplanev1.RollingOutCondition)
 	if condition == nil || condition.Status != metav1.ConditionTrue {
@@ -124,7 +125,8 @@ func rollingSince(controlPlane *controlplanev1.FooControlPlane) time.Time {
 	return condition.LastTransitionTime.Time
 }
 
-// record tells of one reconcile. The rollout that was shown before it, if there was one, began at since.
+// record updates the metrics after one reconcile. since is when the rollout that was in progress
+// before it began; zero if there was none.
 func (m *metrics) record(s *scope, next plan.Decision, failure error, since time.Time) {
 	key := client.ObjectKeyFromObject(s.controlPlane)
 	m.recordBlock(key, next)
@@ -184,7 +186,7 @@ func (m *metrics) recordEtcd(key client.ObjectKey, etcd workload.EtcdState) {
 	m.databaseSize.WithLabelValues(key.Namespace, key.Name).Set(float64(size))
 }
 
-// forget removes all series of a FooControlPlane that is gone.
+// forget removes all series of a deleted FooControlPlane.
 func (m *metrics) forget(key client.ObjectKey) {
 	m.mu.Lock()
 	delete(m.reasons, key)

@@ -12,7 +12,7 @@ import (
 
 const randomLength = 5
 
-// machineName returns a name by spec.machineNaming.
+// machineName renders spec.machineNaming.
 func machineName(controlPlane *controlplanev1.FooControlPlane, cluster, random string) (string, error) {
 	text := controlPlane.Spec.MachineNaming.Template
 	name, err := controlplanerules.MachineName(text, controlplanerules.Names{

@@ -31,16 +31,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// scope is everything that one reconcile observes. It is filled before the state is made of it, and only read afterwards, but
-// for what effects find out.
+// scope is everything that one reconcile observes. It is complete before the state is made from it
+// and read-only afterwards, except for what effects find out.
 type scope struct {
 	now time.Time
-	// unseenGrace is how long what was last known is shown; zero is the default.
+	// unseenGrace is how long to show the last known state; zero means the default.
 	unseenGrace  time.Duration
 	controlPlane *controlplanev1.FooControlPlane
-	// report writes the FooControlPlane.
-	report  *report.Report
-	cluster *clusterv1.Cluster
+	report       *report.Report
+	cluster      *clusterv1.Cluster
 
 	infra           infraCluster
 	infraObject     *unstructured.Unstructured
@@ -57,34 +56,37 @@ type scope struct {
 
 	foundation foundation
 
-	// madeFrom is what Machines would be made from now, and differences in what each Machine, by name, is not so.
+	// madeFrom is what a new Machine would be made from. differences maps each Machine's name to how
+	// it differs from a new one.
 	madeFrom    madeFrom
 	differences map[string][]plan.Difference
 
-	// initialized says that the control plane has been initialized: something proves it, or its API server says so.
+	// initialized says that the control plane has been initialized: something proves it, or its API
+	// server says so.
 	initialized bool
 	// observation of the workload cluster; nil if there is none, and then workloadProblem says why.
 	observation     *workload.Observation
 	workloadProblem string
-	// workloadLooked says that it was tried to observe the workload cluster.
+	// workloadLooked says that this reconcile tried to observe the workload cluster.
 	workloadLooked bool
 	// watching says that the Nodes and Pods of the workload cluster are watched.
 	watching bool
-	// newlyInitialized says that the control plane was found initialized by this reconcile, and not looked at further.
+	// newlyInitialized says that this reconcile found the control plane initialized and did not look
+	// further.
 	newlyInitialized bool
-	// memory is what is remembered from one reconcile to the next.
-	memory *memory
+	memory           *memory
 }
 
-// foundation is what must stand before Machines are made. It counts as missing until it was seen.
+// foundation is what Machines need before they can be created. It counts as missing until it was
+// seen.
 type foundation struct {
-	// certificates says why certificates are not there; nil if they are.
+	// certificates says why certificates are missing; nil if they are not.
 	certificates *plan.Problem
-	// kubeconfig says why the kubeconfig is not there; nil if it is.
+	// kubeconfig says why the kubeconfig is missing; nil if it is not.
 	kubeconfig *plan.Problem
-	// spec says what is wrong with the spec; nil if nothing is, or if Machines have been made from it already.
+	// spec says what is wrong with the spec; nil if it is valid, or if Machines already exist.
 	spec *plan.Problem
-	// notice says which certificates expire soon; empty if none does.
+	// notice lists the certificates that expire soon; empty if there are none.
 	notice string
 }
 
@@ -101,7 +103,8 @@ func (s *scope) deleting() bool { return !s.controlPlane.DeletionTimestamp.IsZer
 
 func (s *scope) desired() int { return int(ptr.Deref(s.controlPlane.Spec.Replicas, 1)) }
 
-// endpoint prefers the Cluster's own, which Cluster API copies from the infrastructure cluster a little later.
+// endpoint prefers the Cluster's own endpoint, which Cluster API copies from the infrastructure
+// cluster a little later.
 func (s *scope) endpoint() clusterv1.APIEndpoint {
 	if s.cluster.Spec.ControlPlaneEndpoint.IsValid() {
 		return s.cluster.Spec.ControlPlaneEndpoint
@@ -109,7 +112,8 @@ func (s *scope) endpoint() clusterv1.APIEndpoint {
 	return s.infra.Endpoint
 }
 
-// failureDomains prefers the Cluster's own, which Cluster API copies from the infrastructure cluster a little later.
+// failureDomains prefers the Cluster's own list, which Cluster API copies from the infrastructure
+// cluster a little later.
 func (s *scope) failureDomains() []clusterv1.FailureDomain {
 	if len(s.cluster.Status.FailureDomains) > 0 {
 		return forControlPlane(s.cluster.Status.FailureDomains)
@@ -117,8 +121,9 @@ func (s *scope) failureDomains() []clusterv1.FailureDomain {
 	return forControlPlane(s.infra.FailureDomains)
 }
 
-// placementKnown says whether the first Machine's place can be chosen. An infrastructure cluster that names failure
-// domains before it is provisioned need not be waited for: the Machine waits for it by itself.
+// placementKnown reports whether the first Machine's failure domain can be chosen. If the
+// infrastructure cluster lists failure domains before it is provisioned, there is no need to wait:
+// the Machine itself waits for the infrastructure.
 func (s *scope) placementKnown() bool {
 	done := s.infra.Provisioned || ptr.Deref(s.cluster.Status.Initialization.InfrastructureProvisioned, false)
 	return s.endpoint().IsValid() && (done || len(s.infra.FailureDomains) > 0)
@@ -128,7 +133,7 @@ func (s *scope) machineCollection() collections.Machines {
 	return collections.FromMachines(s.machines...)
 }
 
-// observe reads the management cluster's side of the scope.
+// observe reads the scope's objects in the management cluster.
 func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.FooControlPlane, cluster *clusterv1.Cluster) (*scope, error) {
 	s := &scope{
 		now:          r.clock.Now(),
@@ -176,7 +181,7 @@ func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
 	reference := s.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef
 	object, err := external.GetObjectFromContractVersionedRef(ctx, r.infraReader, reference, s.controlPlane.Namespace)
 	if err != nil {
-		// A template that is missing or not understood must not keep anything else from being looked at.
+		// A missing or malformed template must not keep everything else from being observed.
 		s.templateProblem = fmt.Sprintf("spec.machineTemplate.spec.infrastructureRef: %s %s cannot be read: %v",
 			reference.Kind, reference.Name, err)
 		return nil
@@ -185,7 +190,7 @@ func (r *Reconciler) observeTemplate(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// cloneKind is the kind of what a template is a template of.
+// cloneKind is the kind of the objects that are made from a template.
 func cloneKind(template schema.GroupVersionKind) schema.GroupVersionKind {
 	template.Kind = strings.TrimSuffix(template.Kind, clusterv1.TemplateSuffix)
 	return template
@@ -232,7 +237,7 @@ func (r *Reconciler) observeInfraMachine(ctx context.Context, s *scope, machine 
 	return nil
 }
 
-// observeWorkers lists what must be gone before the control plane may go.
+// observeWorkers lists what must be deleted before the control plane.
 func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 	if !s.deleting() {
 		return nil
@@ -257,14 +262,15 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// kubeconfigUnusable says whether there is no kubeconfig, or none for this cluster.
+// kubeconfigUnusable reports whether there is no kubeconfig, or none for this cluster.
 func (s *scope) kubeconfigUnusable() bool {
 	kubeconfig := s.foundation.kubeconfig
 	return kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
 }
 
-// unobservable says why the workload cluster cannot be looked at; empty if it can. Once it is initialized only a kubeconfig
-// that is known not to be its own keeps from it, and the end of its Machines.
+// unobservable says why the workload cluster cannot be observed; empty if it can. After
+// initialization, only a kubeconfig that is known to be unusable and the deletion of the Machines
+// prevent it.
 func (s *scope) unobservable() string {
 	kubeconfig := s.foundation.kubeconfig
 	switch {
@@ -278,9 +284,10 @@ func (s *scope) unobservable() string {
 	return ""
 }
 
-// observeWorkload looks at the workload cluster: first only whether it is there, and once it is, at its health. A
-// control plane that has just been initialized is not looked at further, so that the news is not held up. It reports whether
-// the cluster has yet to answer. Until then nothing is known, not even that it fails, and what was known before stays.
+// observeWorkload first only asks whether the control plane is initialized. Once it is, it observes
+// the cluster's health, but not in the same reconcile, so that initialization is reported without
+// delay. It returns true if the answer is pending. Until then nothing is known, not even a failure,
+// and the last known state stays.
 func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending bool) {
 	if s.workloadProblem = s.unobservable(); s.workloadProblem != "" {
 		if s.initialized {
@@ -308,8 +315,9 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending boo
 	return false
 }
 
-// observeInitialized finds out whether kubeadm has initialized the control plane. The Machine must not be going: its
-// replacement would have to join a control plane that is about to be lost.
+// observeInitialized asks whether kubeadm has initialized the control plane. A Machine that is
+// being deleted does not count: its replacement would have to join a control plane that is about to
+// be lost.
 //
 //contract:control-plane/initialization-completed
 func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending bool) {
@@ -331,7 +339,8 @@ func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending 
 	return false
 }
 
-// awaited returns a Machine that runs, so that its API server may answer at any moment; nil if there is none to wait for.
+// awaited returns a Machine that runs, so that its API server may answer at any moment; nil if
+// there is none to wait for.
 func awaited(s *scope) *clusterv1.Machine {
 	up := func(machine *clusterv1.Machine) bool {
 		return machine.DeletionTimestamp.IsZero() && s.provisioned(machine)
@@ -342,7 +351,7 @@ func awaited(s *scope) *clusterv1.Machine {
 	return nil
 }
 
-// provisioned asks the infrastructure machine too, which knows it before its Machine.
+// provisioned also reads the infrastructure machine, which is provisioned before its Machine is.
 func (s *scope) provisioned(machine *clusterv1.Machine) bool {
 	if ptr.Deref(machine.Status.Initialization.InfrastructureProvisioned, false) {
 		return true

@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/gate"
 )
 
-// updated passes updates for which changed holds, and everything that is not an update.
+// updated accepts updates for which changed holds, and everything that is not an update.
 func updated[T client.Object](changed func(before, after T) bool) predicate.Predicate {
 	return predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
@@ -29,8 +29,9 @@ func updated[T client.Object](changed func(before, after T) bool) predicate.Pred
 	}
 }
 
-// controlPlaneChanged drops updates of a FooControlPlane's status, which this controller writes itself: a failure that it
-// reports must not have it try again at once. A status that was lost passes, and so do resyncs.
+// controlPlaneChanged drops updates of a FooControlPlane's status. This controller writes the
+// status itself, and reporting a failure must not trigger an immediate retry. A lost status and
+// resyncs still pass.
 func controlPlaneChanged() predicate.Predicate {
 	return updated(func(before, after *controlplanev1.FooControlPlane) bool {
 		return before.ResourceVersion == after.ResourceVersion || statusLost(before.Status, after.Status) || gate.PauseChanged(before, after) ||
@@ -38,7 +39,8 @@ func controlPlaneChanged() predicate.Predicate {
 	})
 }
 
-// metaOf returns what users and other controllers write of an object's metadata. The generation stands for its spec.
+// metaOf returns the metadata that users and other controllers write. The generation stands for the
+// spec.
 func metaOf(object client.Object) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Generation: object.GetGeneration(), DeletionTimestamp: object.GetDeletionTimestamp(), Labels: object.GetLabels(),
@@ -51,7 +53,7 @@ func statusLost(before, after controlplanev1.FooControlPlaneStatus) bool {
 	return was && !ptr.Deref(after.Initialization.ControlPlaneInitialized, false) || len(after.Conditions) < len(before.Conditions)
 }
 
-// readOf returns all that the controller reads of a Cluster.
+// readOf returns all fields of a Cluster that the controller reads.
 func readOf(cluster *clusterv1.Cluster) []any {
 	return []any{
 		cluster.Spec,
@@ -63,14 +65,16 @@ func readOf(cluster *clusterv1.Cluster) []any {
 	}
 }
 
-// clusterChanged passes changes of what the controller reads of a Cluster, whose status changes all the time otherwise.
+// clusterChanged accepts changes of the fields that the controller reads. The rest of a Cluster's
+// status changes all the time.
 func clusterChanged() predicate.Predicate {
 	return updated(func(before, after *clusterv1.Cluster) bool {
 		return !apiequality.Semantic.DeepEqual(readOf(before), readOf(after))
 	})
 }
 
-// infraChanged passes changes of what the contract says of an infrastructure object, and drops its conditions.
+// infraChanged accepts changes of the number of owners, of the bootstrap condition and of the
+// fields that the contract defines. It drops all other changes.
 func infraChanged() predicate.Predicate {
 	return updated(func(before, after *unstructured.Unstructured) bool {
 		return len(before.GetOwnerReferences()) != len(after.GetOwnerReferences()) ||
@@ -79,7 +83,8 @@ func infraChanged() predicate.Predicate {
 	})
 }
 
-// bootstrapped reads the condition by which infrastructure providers that can tell say that the bootstrap data has run.
+// bootstrapped reads the condition with which some infrastructure providers report that the
+// bootstrap data has run.
 func bootstrapped(object *unstructured.Unstructured) string {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, item := range conditions {

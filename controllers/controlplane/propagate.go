@@ -23,29 +23,33 @@ import (
 )
 
 const (
-	// creatorManager is the field manager that Machines and what they refer to are created by.
+	// creatorManager is the field manager that creates Machines and the objects they refer to.
 	creatorManager = "foo-controlplane"
 	// metadataManager is the field manager of the template's labels and annotations.
 	metadataManager = "foo-controlplane-metadata"
-	// settingsManager is the field manager of what a Machine's spec has from the template and may change in place.
+	// settingsManager is the field manager of the mutable fields that a Machine's spec gets from the
+	// template.
 	settingsManager = "foo-controlplane-settings"
-	// appliedKnown bounds what is remembered: four applies for each of 15000 Machines. What is forgotten is applied once more.
+	// appliedKnown limits what is remembered: four applies for each of 15,000 Machines. A forgotten
+	// apply is repeated once.
 	appliedKnown = 60000
 )
 
 var configKind = bootstrapv1.GroupVersion.WithKind("KubeadmConfig")
 
-// creators are the field managers that Machines and what they refer to have been created by: this controller,
-// KubeadmControlPlane for adopted Machines, and whom the API server names for objects restored without managed fields.
+// creators are the field managers that may have created Machines and the objects they refer to:
+// this controller, KubeadmControlPlane for adopted Machines, and the API server's name for objects
+// restored without managed fields.
 var creators = []string{creatorManager, "capi-kubeadmcontrolplane", "capi-kubeadmcontrolplane-metadata", "before-first-apply"}
 
-// propagate applies what may change without a rollout to the Machines that exist: the template's labels and annotations,
-// which the KubeadmConfig and the infrastructure machine get too, and a Machine's deletion timeouts, readiness gates and
-// taints. A Machine that is being deleted gets only the latter, which say how long its deletion may take. It also updates
-// the record of what a Machine is made from.
+// propagate applies changes that need no rollout to existing Machines: the template's labels and
+// annotations, also to the KubeadmConfig and the infrastructure machine, and the Machine's deletion
+// timeouts, readiness gates and taints. A Machine that is being deleted gets only its spec fields,
+// since the timeouts still matter to it. It also updates the record of what a Machine is made from.
 //
-// A new Machine was made with all of it. Cluster API writes to it and to what it refers to many times until it has a Node,
-// and would have to repeat what a write of ours came before. So until then nothing is applied unless the template changes.
+// A new Machine is created with all of these. Until it has a Node, Cluster API writes to it and its
+// objects many times, and would have to repeat each write that conflicts with ours. So nothing is
+// applied before then unless the template changes.
 //
 //contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
@@ -81,8 +85,8 @@ func (r *Reconciler) propagateTo(ctx context.Context, s *scope, machine *cluster
 	return r.propagateThese(ctx, s, machine, settings, metadata)
 }
 
-// applyMade applies what a Machine was made with, unless that was done before: only what was applied once is removed when the template
-// loses it.
+// applyMade first applies what a Machine was made with, once. Otherwise fields that the template
+// drops would stay, since server-side apply removes only fields that it applied before.
 func (r *Reconciler) applyMade(ctx context.Context, s *scope, machine *clusterv1.Machine) error {
 	made := s.memory.made
 	if made == nil || made.machine != machine.Name {
@@ -122,14 +126,15 @@ func (r *Reconciler) propagateThese(ctx context.Context, s *scope, machine *clus
 	return nil
 }
 
-// applied identifies what one field manager has on an object.
+// applied identifies the fields of one manager on one object.
 type applied struct {
 	object  types.UID
 	manager string
 }
 
-// applyFields applies fields as a field manager, so that those it applied before and leaves out now are removed. The object
-// is afterwards as it was written. Nothing is sent if the same was applied last and is still there.
+// applyFields applies fields as a field manager, which removes fields that it applied before and no
+// longer sets. It updates the object with the response. It sends nothing if the same was applied
+// last and is still there.
 func (r *Reconciler) applyFields(ctx context.Context, object client.Object, manager string, fields map[string]any) error {
 	digest, err := hash(fields)
 	if err != nil {
@@ -151,7 +156,7 @@ func (r *Reconciler) applyFields(ctx context.Context, object client.Object, mana
 	wanted.SetGroupVersionKind(kind)
 	wanted.SetNamespace(object.GetNamespace())
 	wanted.SetName(object.GetName())
-	// The UID keeps the API server from creating an object that has just been deleted.
+	// With the UID, the API server does not recreate an object that has just been deleted.
 	wanted.SetUID(object.GetUID())
 	err = r.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), client.FieldOwner(manager), client.ForceOwnership)
 	if err == nil {
@@ -164,8 +169,8 @@ func (r *Reconciler) applyFields(ctx context.Context, object client.Object, mana
 	return r.client.Scheme().Convert(wanted, object, nil)
 }
 
-// disown drops the ownership of whoever created an object, without which its fields would outlive the template's. An entry
-// that holds the label of the cluster is the one that the object was created with.
+// disown drops the fields of the object's creator from the managed fields, since they would outlive
+// their removal from the template. The creator's entry is the one with the cluster's label.
 func (r *Reconciler) disown(ctx context.Context, object *unstructured.Unstructured) error {
 	managers := slices.DeleteFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
 		return slices.Contains(creators, entry.Manager) && entry.Subresource == "" && entry.FieldsV1 != nil &&
@@ -176,11 +181,12 @@ func (r *Reconciler) disown(ctx context.Context, object *unstructured.Unstructur
 	}
 	before := object.DeepCopy()
 	object.SetManagedFields(managers)
-	// The lock keeps the managed fields of a write in between.
+	// With the lock, a concurrent write keeps its managed fields.
 	return r.client.Patch(ctx, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
-// contains says whether JSON holds all of other JSON; items of lists may be in any order. What is empty is in everything.
+// contains reports whether one JSON value contains another. The order of list items does not
+// matter. Empty values are contained in everything.
 func contains(current, wanted any) bool {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -200,7 +206,7 @@ func contains(current, wanted any) bool {
 	return current == wanted
 }
 
-// metadata is the template's labels and annotations with the labels of the contract.
+// metadata is the template's labels and annotations plus the contract's labels.
 func (s *scope) metadata() map[string]any {
 	object := &unstructured.Unstructured{Object: map[string]any{}}
 	meta := s.machineMeta("")
@@ -209,7 +215,7 @@ func (s *scope) metadata() map[string]any {
 	return object.Object
 }
 
-// settings is changeableSpec in the form in which it is applied.
+// settings is changeableSpec as it is applied.
 func (s *scope) settings() (map[string]any, error) {
 	spec := s.changeableSpec()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
@@ -219,8 +225,7 @@ func (s *scope) settings() (map[string]any, error) {
 	return map[string]any{"spec": content}, nil
 }
 
-// changeableSpec is what a Machine's spec has from the template and may change in place, and nothing
-// else.
+// changeableSpec holds only the mutable fields that a Machine's spec gets from the template.
 func (s *scope) changeableSpec() clusterv1.MachineSpec {
 	template := s.controlPlane.Spec.MachineTemplate.Spec
 	return clusterv1.MachineSpec{

@@ -24,7 +24,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// state reduces what was observed to what a decision is made from. It is called once in a reconcile.
+// state reduces what was observed to what a decision depends on. It is called once per reconcile.
 func (s *scope) state() plan.State {
 	result := s.current()
 	s.noteProvisioned(result.Machines)
@@ -43,7 +43,7 @@ func (s *scope) state() plan.State {
 	return result
 }
 
-// noteProvisioned says of each Machine since when its infrastructure has been seen to be up.
+// noteProvisioned records since when each Machine's infrastructure has been up.
 func (s *scope) noteProvisioned(machines []plan.Machine) {
 	var up []string
 	for _, machine := range s.machines {
@@ -57,7 +57,7 @@ func (s *scope) noteProvisioned(machines []plan.Machine) {
 	}
 }
 
-// current is the state without what was seen before.
+// current is the state without memory of earlier reconciles.
 func (s *scope) current() plan.State {
 	surge := ptr.Deref(s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge, intstr.FromInt32(1))
 	result := plan.State{
@@ -99,8 +99,8 @@ func (f foundation) first() plan.Problem {
 	return ptr.Deref(cmp.Or(f.spec, f.certificates, f.kubeconfig), plan.Problem{})
 }
 
-// awaitedVersion is the version that the Cluster's topology is to hand down to this control plane, if it has not yet. In a
-// chain of upgrades it hands down one step after the other.
+// awaitedVersion is the version that the Cluster's topology has yet to set on this control plane.
+// In a multi-step upgrade, the topology sets one step after the other.
 func (s *scope) awaitedVersion() string {
 	if !s.cluster.Spec.Topology.IsDefined() {
 		return ""
@@ -127,8 +127,8 @@ func (s *scope) retryLimits() plan.RetryLimits {
 	}
 }
 
-// remediationInProgress reads what is to be done for a Machine that was remediated. A Machine that was already made for it
-// shows that the manager was stopped before it could take that down.
+// remediationInProgress reads the remediation that still needs a replacement. If a Machine already
+// replaces it, the manager was stopped before it could remove the record.
 func (s *scope) remediationInProgress() *plan.Remediation {
 	record := parseRemediation(s.controlPlane.Annotations[controlplanev1.RemediationInProgressAnnotation])
 	if record == nil {
@@ -146,7 +146,7 @@ func (s *scope) remediationInProgress() *plan.Remediation {
 	return record
 }
 
-// parseRemediation returns nil for what is not there or cannot be read: counting then starts again.
+// parseRemediation returns nil if there is no valid record; counting then starts again.
 func parseRemediation(value string) *plan.Remediation {
 	record := &plan.Remediation{}
 	if err := json.Unmarshal([]byte(value), record); err != nil || record.Machine == "" {
@@ -179,8 +179,8 @@ func (s *scope) machineState(machine *clusterv1.Machine) plan.Machine {
 	}
 }
 
-// nodeName is the name of the Machine's Node. Before Cluster API has said it, the Node of the same provider ID tells, so
-// that the vote of a Machine that has just joined is not overlooked.
+// nodeName is the name of the Machine's Node. Until Cluster API has set it, the provider ID
+// identifies the Node, so that the vote of a Machine that has just joined is not overlooked.
 func (s *scope) nodeName(machine *clusterv1.Machine) string {
 	if machine.Status.NodeRef.Name != "" || s.observation == nil {
 		return machine.Status.NodeRef.Name
@@ -197,7 +197,7 @@ func (s *scope) nodeName(machine *clusterv1.Machine) string {
 	return ""
 }
 
-// atHook says whether Cluster API has drained the Machine, and no hook but ours is left.
+// atHook reports whether Cluster API has drained the Machine and only our hook is left.
 func atHook(machine *clusterv1.Machine) bool {
 	for key := range machine.Annotations {
 		if strings.HasPrefix(key, clusterv1.PreTerminateDeleteHookAnnotationPrefix) && key != controlplanev1.PreTerminateHookCleanupAnnotation {
@@ -208,8 +208,9 @@ func atHook(machine *clusterv1.Machine) bool {
 	return condition != nil && condition.Reason == clusterv1.MachineDeletingWaitingForPreTerminateHookReason
 }
 
-// unhealthy says what is wrong with a Machine's components. They need no Node that is ready: before the network of a cluster
-// is installed none is, and still the control plane has to grow.
+// unhealthy lists what is wrong with a Machine's components. It does not require a ready Node: no
+// Node is ready before the cluster's network is installed, and the control plane must scale up even
+// then.
 func (s *scope) unhealthy(machine *clusterv1.Machine) []string {
 	if s.observation == nil {
 		return []string{"it could not be observed"}
@@ -239,7 +240,7 @@ func (s *scope) nodeNotReady(machine *clusterv1.Machine) bool {
 	return ok && !node.Ready
 }
 
-// newEtcd takes over what etcd says of itself, without what differs each time the same thing fails.
+// newEtcd copies what etcd reports, without the parts of errors that change each time.
 func newEtcd(observed workload.EtcdState) plan.Etcd {
 	result := plan.Etcd{Leader: observed.Leader, Problem: steady(observed.Problem)}
 	for _, member := range observed.Members {

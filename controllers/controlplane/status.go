@@ -20,21 +20,20 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// maxMessage is how long a message in the status may be, in bytes.
+// maxMessage is the longest message that the status may hold, in bytes.
 const maxMessage = 32768
 
-// outcome is what a reconcile has come to.
+// outcome is the result of a reconcile.
 type outcome struct {
 	// state that the decision was made from.
 	state plan.State
-	// next is the decision.
-	next plan.Decision
+	next  plan.Decision
 	// failure is why something could not be done; nil if nothing failed.
 	failure error
 }
 
-// setStatus writes into the status all that was seen and decided. Only the Paused condition and the condition of the add-ons
-// are set elsewhere.
+// setStatus writes all that was observed and decided into the status. Only the Paused and
+// AddonsUpToDate conditions are set elsewhere.
 //
 //contract:control-plane/replicas
 //contract:control-plane/version
@@ -84,7 +83,7 @@ func hasTrue(conditionType string) func(*clusterv1.Machine) bool {
 	return func(machine *clusterv1.Machine) bool { return conditions.IsTrue(machine, conditionType) }
 }
 
-// versions counts the Machines of each version, oldest version first.
+// versions counts the Machines per version, oldest version first.
 func versions(machines []*clusterv1.Machine) []clusterv1.StatusVersion {
 	var result []clusterv1.StatusVersion
 	for _, machine := range machines {
@@ -101,7 +100,7 @@ func versions(machines []*clusterv1.Machine) []clusterv1.StatusVersion {
 	return result
 }
 
-// compareVersions puts what is no version first, by name.
+// compareVersions orders invalid versions by name.
 func compareVersions(a, b string) int {
 	first, errFirst := semver.ParseTolerant(a)
 	second, errSecond := semver.ParseTolerant(b)
@@ -111,8 +110,8 @@ func compareVersions(a, b string) int {
 	return first.Compare(second)
 }
 
-// etcdStatus is the arithmetic of the state that the decision was made from. While etcd cannot be asked, what was last
-// known stays for as long as the conditions show it.
+// etcdStatus shows the votes that the decision was based on. While etcd cannot be asked, the last
+// known values stay for as long as the conditions do.
 func (s *scope) etcdStatus(seen plan.State) controlplanev1.FooControlPlaneEtcdStatus {
 	if !seen.EtcdManaged {
 		return controlplanev1.FooControlPlaneEtcdStatus{}
@@ -142,7 +141,7 @@ func (s *scope) etcdStatus(seen plan.State) controlplanev1.FooControlPlaneEtcdSt
 	return result
 }
 
-// lastRemediation is the latest of those that are known.
+// lastRemediation is the latest known remediation.
 func (s *scope) lastRemediation(result outcome) controlplanev1.LastRemediationStatus {
 	latest := s.controlPlane.Status.LastRemediation
 	known := []*plan.Remediation{result.state.Remediation}
@@ -162,7 +161,7 @@ func (s *scope) lastRemediation(result outcome) controlplanev1.LastRemediationSt
 	return latest
 }
 
-// forgetRemediation drops the record of a remediation for which no replacement is to be made any more.
+// forgetRemediation drops the record of a remediation that no longer needs a replacement.
 func (s *scope) forgetRemediation(result outcome) {
 	seen := result.state
 	wanted := seen.Remediation != nil && (len(seen.Machines) < seen.Target() ||

@@ -5,14 +5,14 @@ package controlplane
 
 import "regexp"
 
-// localAddress is the near end of a connection in the text of an error, whose port is another one each time.
+// localAddress matches the local end of a connection in an error, whose port differs each time.
 var localAddress = regexp.MustCompile(`\S+:\d+->`)
 
-// steady returns the text of an error without what differs each time the same thing fails. What is shown of it would
-// otherwise be written again and again.
+// steady removes the parts of an error that differ each time, so that the status is not written
+// again and again.
 func steady(text string) string { return localAddress.ReplaceAllString(text, "") }
 
-// steadyError is an error whose text stays the same for as long as the same thing fails.
+// steadyError is an error whose text stays the same while the cause does.
 type steadyError struct{ error }
 
 // Error implements error.

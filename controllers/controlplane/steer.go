@@ -10,8 +10,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// steerPods has the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods that are evicted from one of
-// them may move to the next one that is drained, and Cluster API looks only every 20 s whether the Pods of a Node are gone.
+// steerPods makes the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods
+// evicted from one of them may move to the next one to be drained, and Cluster API checks only
+// every 20 s whether a drain is complete.
 func (r *Reconciler) steerPods(ctx context.Context, s *scope, seen plan.State) error {
 	if s.observation == nil {
 		return nil

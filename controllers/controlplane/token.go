@@ -12,12 +12,13 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// tokenInterval is how often a token is kept for a Machine that has yet to join. A token lives for three times as long.
+// tokenInterval is how often to extend the token of a Machine that has yet to join. A token lives
+// three times as long.
 const tokenInterval = 5 * time.Minute
 
-// giveToken gives a Machine what it joins with, unless the user has said how it does. The bootstrap
-// provider would do so too, but only once Cluster API's own connection to the workload cluster is
-// there, which may take half a minute longer than ours.
+// giveToken creates a bootstrap token for a Machine, unless the user has configured discovery. The
+// bootstrap provider would create one too, but only after Cluster API has connected to the workload
+// cluster, which may take half a minute longer than our connection.
 func (r *Reconciler) giveToken(ctx context.Context, s *scope, config *bootstrapv1.KubeadmConfig) error {
 	discovery := &config.Spec.JoinConfiguration.Discovery
 	if discovery.File.IsDefined() || discovery.BootstrapToken.Token != "" {
@@ -28,9 +29,9 @@ func (r *Reconciler) giveToken(ctx context.Context, s *scope, config *bootstrapv
 	return err
 }
 
-// keepTokens keeps the tokens of Machines that have yet to join. The bootstrap provider extends a
-// token only once it has made bootstrap data with it, and makes no other one for a Machine whose
-// token is gone. A control plane may be paused for longer than a token lives before that.
+// keepTokens extends the tokens of Machines that have yet to join. The bootstrap provider extends a
+// token only after it has made the bootstrap data, and never replaces a lost one. Before that, a
+// control plane may be paused for longer than a token lives.
 func (r *Reconciler) keepTokens(ctx context.Context, s *scope) error {
 	if s.observation == nil || s.deleting() {
 		return nil
@@ -43,7 +44,7 @@ func (r *Reconciler) keepTokens(ctx context.Context, s *scope) error {
 			continue
 		}
 		last, ok := s.memory.tokens[machine.Name]
-		if !ok { // The token was made with the Machine.
+		if !ok { // the token was made with the Machine
 			last = machine.CreationTimestamp.Time
 		}
 		if s.now.Sub(last) >= tokenInterval {
@@ -59,7 +60,8 @@ func (r *Reconciler) keepTokens(ctx context.Context, s *scope) error {
 	return errors.Join(failed...)
 }
 
-// tokenOf returns what a Machine has yet to join with; empty if it has joined, or the user has said how Machines join.
+// tokenOf returns the token that a Machine has yet to join with; empty if it has joined, or if the
+// user has configured the token.
 func (s *scope) tokenOf(machine *clusterv1.Machine) string {
 	config, ok := s.configs[machine.Name]
 	users := s.controlPlane.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token != ""

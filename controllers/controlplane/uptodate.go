@@ -13,7 +13,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// Fields in which Machines can be out of date; those of the KubeadmConfig have their own paths.
+// Fields in which Machines can be out of date. Fields of the KubeadmConfig have their own paths.
 const (
 	fieldVersion     = "spec.version"
 	fieldTemplate    = "spec.machineTemplate.spec.infrastructureRef"
@@ -22,7 +22,7 @@ const (
 	fieldCertificate = "spec.rollout.before.certificatesExpiryDays"
 )
 
-// compare says in what each Machine differs from what a new one would be. It is asked once in a reconcile.
+// compare lists how each Machine differs from a new one. It is called once per reconcile.
 //
 //contract:control-plane/min-ready-seconds-and-up-to-date
 func (s *scope) compare() error {
@@ -51,7 +51,7 @@ func (s *scope) compare() error {
 	return nil
 }
 
-// due are the points in time at which the user wants Machines to be replaced.
+// due lists the points in time in the spec that require the Machine's replacement now.
 //
 //contract:control-plane/rollout-after
 func (s *scope) due(machine *clusterv1.Machine) []plan.Difference {
@@ -65,7 +65,7 @@ func (s *scope) due(machine *clusterv1.Machine) []plan.Difference {
 	return found
 }
 
-// replacedBefore is when the Machine is to be replaced for the sake of its certificates.
+// replacedBefore is when the Machine must be replaced because its certificates expire.
 func (s *scope) replacedBefore(machine *clusterv1.Machine) (time.Time, bool) {
 	days, expiry := s.controlPlane.Spec.Rollout.Before.CertificatesExpiryDays, s.expiry(machine)
 	if days == 0 || expiry.IsZero() {
@@ -74,7 +74,8 @@ func (s *scope) replacedBefore(machine *clusterv1.Machine) (time.Time, bool) {
 	return expiry.Add(-time.Duration(days) * 24 * time.Hour), true
 }
 
-// expiry is when the Machine's certificates expire, as Cluster API or the annotations say; zero if nobody does.
+// expiry is when the Machine's certificates expire, according to its status or the annotations;
+// zero if unknown.
 func (s *scope) expiry(machine *clusterv1.Machine) time.Time {
 	if !machine.Status.CertificatesExpiryDate.IsZero() {
 		return machine.Status.CertificatesExpiryDate.Time
@@ -90,7 +91,7 @@ func (s *scope) expiry(machine *clusterv1.Machine) time.Time {
 	return expiry
 }
 
-// nextDue is when the next Machine is due by the clock; zero if none is.
+// nextDue is when the next Machine becomes due; zero if none does.
 func (s *scope) nextDue() time.Time {
 	var next time.Time
 	earlier := func(at time.Time) {
@@ -107,7 +108,8 @@ func (s *scope) nextDue() time.Time {
 	return next
 }
 
-// infraDifference compares where the infrastructure machine was cloned from, since its spec belongs to its provider.
+// infraDifference compares only the template that the infrastructure machine was cloned from, since
+// its spec belongs to its provider.
 func (s *scope) infraDifference(machine *clusterv1.Machine) []plan.Difference {
 	object, ok := s.infraMachines[machine.Name]
 	if !ok {
@@ -125,8 +127,9 @@ func (s *scope) infraDifference(machine *clusterv1.Machine) []plan.Difference {
 	}}
 }
 
-// configDifference compares the KubeadmConfig with a new one, by Cluster API's own notion of what does not matter. That
-// of the first Machine may also be as that of a joining one, since it is one now.
+// configDifference compares the KubeadmConfig with a new one, with Cluster API's own rules for what
+// does not matter. The first Machine's config may also match that of a joining one, since it could
+// now be either.
 func (s *scope) configDifference(machine *clusterv1.Machine) ([]plan.Difference, error) {
 	current, ok := s.configs[machine.Name]
 	if !ok || s.madeFrom.Outcome == "" {

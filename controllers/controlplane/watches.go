@@ -37,20 +37,21 @@ const controllerName = "foocontrolplane"
 
 // Options of the controller.
 type Options struct {
-	// WatchFilterValue restricts the controller to FooControlPlanes whose label cluster.x-k8s.io/watch-filter has this
-	// value; empty is no restriction.
+	// WatchFilterValue restricts the controller to FooControlPlanes whose label
+	// cluster.x-k8s.io/watch-filter has this value; empty means all.
 	WatchFilterValue string
-	// ClusterCache of the manager. Its cache options should hold workload.CacheByObject.
+	// ClusterCache of the manager. Its cache options should include workload.CacheByObject.
 	ClusterCache clustercache.ClusterCache
-	// SecretClient reads secrets; it may cache those that Cluster API labels. The manager's own client must not cache
-	// secrets.
+	// SecretClient reads secrets. It may cache those that Cluster API labels. The manager's own client
+	// must not cache secrets.
 	SecretClient client.Client
-	// Workload reaches workload clusters; by default by the ClusterCache and the kubeconfig secrets.
+	// Workload reaches workload clusters. The default uses the ClusterCache and the kubeconfig
+	// secrets.
 	Workload workload.Access
-	// EtcdTimeout bounds all that is asked of one etcd member at once; the default is 5 s.
+	// EtcdTimeout limits each round of requests to one etcd member; the default is 5 s.
 	EtcdTimeout time.Duration
-	// UnseenGrace is how long conditions keep showing what was last known of a workload cluster that cannot be reached; the
-	// default is five minutes.
+	// UnseenGrace is how long conditions keep showing the last known state of an unreachable workload
+	// cluster; the default is five minutes.
 	UnseenGrace time.Duration
 	// Concurrency is how many FooControlPlanes are reconciled at once; the default is 10.
 	Concurrency int
@@ -107,13 +108,14 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	r.byCluster = handler.EnqueueRequestsFromMapFunc(r.ofSameCluster)
 	log := ctrl.LoggerFrom(ctx).WithValues("controller", controllerName)
 	filter := predicates.ResourceHasFilterLabel(mgr.GetScheme(), log, options.WatchFilterValue)
-	// What a FooControlPlane owns need not carry the label itself, so only what users label is filtered here.
+	// Objects that a FooControlPlane owns need not have the label, so the filter covers only objects
+	// that users label.
 	build := ctrl.NewControllerManagedBy(mgr).
 		Named(controllerName).
 		For(&controlplanev1.FooControlPlane{}, builder.WithPredicates(filter, controlPlaneChanged())).
 		Watches(&clusterv1.Machine{}, gathered(ofOwner(mgr)), builder.WithPredicates(predicates.ResourceIsChanged(mgr.GetScheme(), log))).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(ofCluster), builder.WithPredicates(filter, clusterChanged())).
-		// A control plane that is being deleted waits for its workers to go.
+		// A control plane that is being deleted waits for its workers.
 		Watches(&clusterv1.Machine{}, r.byCluster, builder.WithPredicates(gate.Deleted())).
 		Watches(&clusterv1.MachinePool{}, r.byCluster, builder.WithPredicates(gate.Deleted())).
 		WatchesRawSource(r.workload.Source(r.byCluster)).
@@ -134,12 +136,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	return nil
 }
 
-// ofOwner returns the FooControlPlane that owns a Machine.
+// ofOwner maps a Machine to the FooControlPlane that owns it.
 func ofOwner(mgr ctrl.Manager) handler.EventHandler {
 	return handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &controlplanev1.FooControlPlane{}, handler.OnlyControllerOwner())
 }
 
-// ofCluster returns the FooControlPlane that a Cluster refers to.
+// ofCluster maps a Cluster to its FooControlPlane.
 func ofCluster(_ context.Context, object client.Object) []ctrl.Request {
 	cluster, ok := object.(*clusterv1.Cluster)
 	if !ok {
@@ -152,7 +154,7 @@ func ofCluster(_ context.Context, object client.Object) []ctrl.Request {
 	return []ctrl.Request{{NamespacedName: client.ObjectKey{Namespace: cluster.Namespace, Name: reference.Name}}}
 }
 
-// ofSameCluster returns the FooControlPlane of the Cluster that an infrastructure object belongs to.
+// ofSameCluster maps an infrastructure object to the FooControlPlane of its Cluster.
 func (r *Reconciler) ofSameCluster(ctx context.Context, object client.Object) []ctrl.Request {
 	name := object.GetLabels()[clusterv1.ClusterNameLabel]
 	for _, owner := range object.GetOwnerReferences() {
@@ -170,8 +172,9 @@ func (r *Reconciler) ofSameCluster(ctx context.Context, object client.Object) []
 	return ofCluster(ctx, cluster)
 }
 
-// watchInfrastructure has the controller told of the endpoint before Cluster API copies it, and of Machines that run. It
-// comes first: the informer of infrastructure machines fills up while certificates are made, before it is needed.
+// watchInfrastructure triggers reconciles when the endpoint appears, before Cluster API copies it,
+// and when machines start. It runs first: the informer of infrastructure machines syncs while
+// certificates are made.
 func (r *Reconciler) watchInfrastructure(ctx context.Context, s *scope) error {
 	var failed []error
 	watch := func(object *unstructured.Unstructured, filters ...predicate.Predicate) {
@@ -191,8 +194,8 @@ func (r *Reconciler) watchInfrastructure(ctx context.Context, s *scope) error {
 	return errors.Join(failed...)
 }
 
-// watchWorkload has the controller told of changes in the workload cluster, once there is a connection to watch on.
-// The ClusterCache reports when there is, and reconcile comes here again.
+// watchWorkload triggers reconciles on changes in the workload cluster, once there is a connection.
+// The ClusterCache reports when there is one, which triggers a reconcile.
 func (r *Reconciler) watchWorkload(ctx context.Context, s *scope) error {
 	if !s.initialized || s.deleting() {
 		return nil

@@ -11,12 +11,13 @@ import (
 	"time"
 )
 
-// orphanGrace is how long a Machine without a Node, or without its member, may be the owner of a member of etcd that seems
-// to belong to none, and how long one whose infrastructure is up may take to join. Both count from when that was first seen,
-// since a machine may take long to boot.
+// orphanGrace is how long an etcd member without a Machine may still belong to a Machine whose Node
+// or member is unknown. It is also how long a Machine may take to join after its infrastructure is
+// up. Both count from the first observation, since a machine may take long to boot.
 const orphanGrace = 10 * time.Minute
 
-// EtcdProblem says why etcd is not one voting member without alarms for each Machine, the one aside; empty if it is.
+// EtcdProblem says why etcd is not exactly one voting member without alarms per Machine, except for
+// the given Machine; empty if it is.
 func (s State) EtcdProblem(except Machine) string {
 	if problem := s.EtcdUnknown(); problem != "" {
 		return problem
@@ -40,7 +41,7 @@ func (s State) EtcdProblem(except Machine) string {
 	return strings.Join(problems, "; ")
 }
 
-// EtcdUnknown says why nothing is known of etcd; empty if something is.
+// EtcdUnknown says why nothing is known about etcd; empty if something is.
 func (s State) EtcdUnknown() string {
 	if s.Etcd.Problem != "" {
 		return "etcd could not be asked: " + s.Etcd.Problem
@@ -51,7 +52,7 @@ func (s State) EtcdUnknown() string {
 	return ""
 }
 
-// mayBelong says whether a member is the Machine's, or may be because it is nobody else's.
+// mayBelong reports whether a member is the Machine's, or may be because no other Machine has it.
 func (s State) mayBelong(member Member, machine Machine) bool {
 	switch {
 	case machine.Name == "":
@@ -79,7 +80,7 @@ func (m Member) Trouble() string {
 	return ""
 }
 
-// removeOrphan takes members out of etcd whose Machine is gone without having been released.
+// removeOrphan removes members from etcd whose Machine is gone without having been released.
 func removeOrphan(s State) (Decision, bool) {
 	if !s.EtcdManaged || !s.Initialized || s.WorkloadProblem != "" || s.EtcdUnknown() != "" {
 		return Decision{}, false
@@ -109,8 +110,9 @@ func (m Member) String() string {
 	return "etcd member " + m.Name
 }
 
-// mayBeOwned says whether a stray member may belong to a Machine whose Node is not known yet. While the member has no name, it
-// may belong to any Machine that has no member. If a member answers and votes, its machine still runs.
+// mayBeOwned reports whether a stray member may belong to a Machine whose Node is not known yet. A
+// member without a name may belong to any Machine that has no member. If a member answers and
+// votes, its machine still runs.
 func (s State) mayBeOwned(member Member) bool {
 	return slices.ContainsFunc(s.Machines, func(m Machine) bool {
 		since, seen := s.StraySince[member.ID]
@@ -120,13 +122,14 @@ func (s State) mayBeOwned(member Member) bool {
 	})
 }
 
-// finishDeletion finishes what has begun: while a Machine is being deleted nothing else changes, unless the deletion is stuck.
+// finishDeletion finishes what has begun: while a Machine is being deleted nothing else changes,
+// unless the deletion is stuck.
 func finishDeletion(s State) (Decision, bool) {
 	deleting := s.deletingMachines()
 	if len(deleting) == 0 {
 		return Decision{}, false
 	}
-	// One that is already released is awaited before the next one, so that etcd loses one member at a time.
+	// Wait for a released Machine before releasing the next, so that etcd loses one member at a time.
 	for _, machine := range deleting {
 		if !machine.Hooked {
 			return waitForDeletion(machine), true
@@ -136,7 +139,7 @@ func finishDeletion(s State) (Decision, bool) {
 	if len(drained) == 0 {
 		return waitForDeletion(deleting[0]), true
 	}
-	// Broken ones first: each of them that goes makes it safer for the others to go.
+	// Broken Machines first: without them, it is safer to delete the others.
 	slices.SortStableFunc(drained, func(a, b Machine) int { return len(b.Unhealthy) - len(a.Unhealthy) })
 	var stuck Decision
 	for _, machine := range drained {
@@ -158,9 +161,10 @@ func waitForDeletion(machine Machine) Decision {
 	return next
 }
 
-// planRelease lets a Machine go after its member has left etcd, and only if another one serves. That one may be waiting to
-// go too: whoever deletes all Machines ends the control plane. The last Machine goes at once, and one that never joined takes
-// no part of the control plane with it.
+// planRelease releases a Machine after its member has left etcd, and only if another Machine
+// serves. That one may be waiting for its own release: a user who deletes all Machines ends the
+// control plane. The last Machine is released at once. A Machine that never joined takes no part of
+// the control plane with it.
 func planRelease(s State, machine Machine) Decision {
 	release := Decision{
 		Action: ActionRelease, Reason: ReasonReleasingMachine, Machine: machine.Name,
@@ -181,7 +185,7 @@ func planRelease(s State, machine Machine) Decision {
 		return wait(ReasonQuorumAtRisk, "Machine %s is kept: %s", machine.Name, problem)
 	}
 	if len(s.membersOf(machine)) > 1 {
-		// Nobody knows which one is the Machine's, so all of them leave before it goes.
+		// It is unknown which one is the Machine's, so all of them leave before it is released.
 		return Decision{
 			Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Machine: machine.Name, Etcd: change,
 			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s that goes", change.Leaving, machine.Name),
@@ -194,9 +198,10 @@ func planRelease(s State, machine Machine) Decision {
 	return release
 }
 
-// mayBeJoining says whether a Machine may become a member of etcd at any moment, so that etcd would lose its quorum if the
-// machine went then: the member would stay without it. One that has not joined orphanGrace after its infrastructure was first
-// seen to be up has failed to. Infrastructure may take longer than that to come up.
+// mayBeJoining reports whether a Machine may become an etcd member at any moment. If the machine
+// were deleted just then, the new member would stay behind and etcd would lose its quorum. A
+// Machine that has not joined orphanGrace after its infrastructure was first seen to be up has
+// failed to join. The infrastructure itself may take longer than that.
 func (s State) mayBeJoining(machine Machine) bool {
 	if !s.EtcdManaged || machine.Joined() || !machine.provisioned() || s.Now.Sub(machine.ProvisionedSince) >= orphanGrace || len(s.membersOf(machine)) > 0 {
 		return false
@@ -206,7 +211,7 @@ func (s State) mayBeJoining(machine Machine) bool {
 	return withIt.Healthy < withIt.Quorum()
 }
 
-// keptToServe says why it is not known that the control plane goes on without a Machine; empty if it is.
+// keptToServe says why the control plane might not survive without a Machine; empty if it does.
 func (s State) keptToServe(machine Machine) Problem {
 	others := func(m Machine) bool { return m.Name != machine.Name && m.works() }
 	switch {
@@ -220,8 +225,9 @@ func (s State) keptToServe(machine Machine) Problem {
 	return Problem{}
 }
 
-// departure is what has to happen in etcd for a Machine to go, or why it may not. A member that is nobody's is taken for
-// that of a Machine whose Node is not known: else the Machine would go with a vote.
+// departure returns the etcd change that must precede a Machine's release, or why the Machine must
+// stay. A stray member counts as that of a Machine whose Node is unknown: otherwise the Machine
+// might take a vote with it.
 func (s State) departure(machine Machine) (EtcdChange, string) {
 	if members := s.membersOf(machine); s.EtcdManaged && len(members) > 0 {
 		return s.withdrawal(members[0])
@@ -229,7 +235,7 @@ func (s State) departure(machine Machine) (EtcdChange, string) {
 	return EtcdChange{}, ""
 }
 
-// membersOf are the members that are the Machine's, or may be.
+// membersOf returns the members that belong to the Machine, or may.
 func (s State) membersOf(machine Machine) []Member {
 	return slices.DeleteFunc(slices.Clone(s.Etcd.Members), func(member Member) bool { return !s.mayBelong(member, machine) })
 }
@@ -244,11 +250,11 @@ func (s State) withdrawal(leaving Member) (EtcdChange, string) {
 	return EtcdChange{Leaving: leaving, Via: rest.best, MoveLeader: s.Etcd.Leader == leaving.ID}, ""
 }
 
-// Votes is the arithmetic of etcd's quorum.
+// Votes counts the members of etcd.
 type Votes struct {
-	// Voters and Learners are the members, and Healthy the voters that are known to be healthy.
+	// Voters and Learners are all members. Healthy counts the voters that are known to be healthy.
 	Voters, Learners, Healthy int
-	// best is the healthy voter that leads best.
+	// best is the healthy voter that should lead.
 	best Member
 }
 
@@ -258,7 +264,8 @@ func (v Votes) Quorum() int { return v.Voters/2 + 1 }
 // Votes counts all members of etcd.
 func (s State) Votes() Votes { return s.votes(func(Member) bool { return true }) }
 
-// votes counts the members that are asked for. What cannot be seen to be healthy counts as lost.
+// votes counts the members that the filter accepts. A member whose health is unknown counts as
+// unhealthy.
 func (s State) votes(counts func(Member) bool) Votes {
 	var result Votes
 	for _, member := range s.Etcd.Members {
@@ -281,9 +288,9 @@ func (s State) votes(counts func(Member) bool) Votes {
 	return result
 }
 
-// leadsBetter says whether one healthy member is to lead etcd rather than another: one that need not hand over soon, because
-// its Machine is not being deleted, is up to date and healthy. Among equals the one that leads goes on, or else the newest
-// one leads.
+// leadsBetter reports whether the first of two healthy members should lead etcd. It prefers members
+// that keep leading for long: whose Machine is not being deleted, is up to date and healthy. Among
+// equals it prefers the current leader, then the newest member.
 func (s State) leadsBetter(a, b Member) bool {
 	rank := func(member Member) int {
 		machine, result := s.machineOf(member), 0
@@ -298,7 +305,7 @@ func (s State) leadsBetter(a, b Member) bool {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), s.machineOf(a).Created.Compare(s.machineOf(b).Created)) > 0
 }
 
-// machineOf returns the Machine of a member's Node; an empty one if there is none.
+// machineOf returns the Machine of a member's Node; the zero Machine if there is none.
 func (s State) machineOf(member Member) Machine {
 	for _, machine := range s.Machines {
 		if machine.Joined() && machine.Node == member.Name {
@@ -308,12 +315,13 @@ func (s State) machineOf(member Member) Machine {
 	return Machine{}
 }
 
-// memberHealthy says whether a Machine's member has answered and votes. The rest of its Machine does not matter to etcd.
+// memberHealthy reports whether a Machine's member has answered and votes. Other components of the
+// Machine do not matter to etcd.
 func (s State) memberHealthy(member Member) bool {
 	return member.Trouble() == "" && s.machineOf(member).Joined()
 }
 
-// QuorumProblem says why etcd is not known to have its quorum; empty if it is.
+// QuorumProblem says why etcd is not known to have quorum; empty if it is.
 func (s State) QuorumProblem() string {
 	if !s.EtcdManaged {
 		return ""
@@ -327,7 +335,7 @@ func (s State) QuorumProblem() string {
 	return ""
 }
 
-// Unhealthy says whether any Machine or etcd is not known to be healthy.
+// Unhealthy reports whether any Machine, or etcd, is not known to be healthy.
 func (s State) Unhealthy() bool {
 	broken := func(m Machine) bool { return !m.Healthy() }
 	return slices.ContainsFunc(s.Machines, broken) || s.EtcdManaged && s.EtcdProblem(Machine{}) != ""

@@ -16,31 +16,32 @@ import (
 type Action string
 
 const (
-	// ActionNone means that everything is as it should be.
+	// ActionNone means that nothing is left to do.
 	ActionNone Action = "None"
 	// ActionWait means that something else has to happen first.
 	ActionWait Action = "Wait"
-	// ActionAdopt takes over Machines that nobody controls.
+	// ActionAdopt takes over Machines that have no controller.
 	ActionAdopt Action = "AdoptMachines"
 	// ActionInitialize creates the first Machine, which runs kubeadm init.
 	ActionInitialize Action = "Initialize"
 	// ActionCreate creates one more Machine, which joins.
 	ActionCreate Action = "CreateMachine"
-	// ActionDelete deletes one Machine, after the leadership of etcd has moved off it.
+	// ActionDelete deletes one Machine, after etcd's leadership has moved off it.
 	ActionDelete Action = "DeleteMachine"
-	// ActionRemediate deletes one Machine that is not healthy, and takes down that it is to be replaced.
+	// ActionRemediate deletes one unhealthy Machine and records that it is to be replaced.
 	ActionRemediate Action = "RemediateMachine"
-	// ActionRemoveMember takes a member out of etcd that belongs to no Machine.
+	// ActionRemoveMember removes an etcd member that belongs to no Machine.
 	ActionRemoveMember Action = "RemoveEtcdMember"
-	// ActionRelease takes the etcd member of a Machine that is being deleted out of etcd, and lets the Machine go.
+	// ActionRelease removes the etcd member of a Machine that is being deleted, and then the Machine's
+	// hook.
 	ActionRelease Action = "ReleaseMachine"
-	// ActionDeleteMachines deletes all Machines at once, for the control plane goes.
+	// ActionDeleteMachines deletes all Machines at once, because the control plane is being deleted.
 	ActionDeleteMachines Action = "DeleteMachines"
-	// ActionFinish lets the FooControlPlane go.
+	// ActionFinish removes the FooControlPlane's finalizer.
 	ActionFinish Action = "Finish"
 )
 
-// Reasons of decisions that are not also reasons of a condition.
+// Reasons of decisions.
 const (
 	ReasonSettled                   = "Settled"
 	ReasonInitializing              = "Initializing"
@@ -68,34 +69,36 @@ const (
 	ReasonMachinesLost              = "MachinesLost"
 )
 
-// Decision is what is done next, and why. The message is meant for the user.
+// Decision is what to do next, and why. The message is meant for the user.
 type Decision struct {
 	Action  Action
 	Reason  string
 	Message string
 	// Machine that the action is about.
 	Machine string
-	// FailureDomain of a Machine that is created.
+	// FailureDomain of the Machine to create.
 	FailureDomain string
 	// Etcd is what has to happen in etcd first.
 	Etcd EtcdChange
-	// Remediation is what is taken down of a Machine that is remediated, or that its replacement is made for.
+	// Remediation is the record of the remediation, or of the one that the new Machine is a
+	// replacement for.
 	Remediation *Remediation
-	// Recheck is when to decide again though nothing is reported to have changed; zero if there is no such time.
+	// Recheck is when to decide again even if no watch fires; zero if never.
 	Recheck time.Time
-	// Stable says that all Machines and etcd are healthy and nothing is left to do, but for what only the user can decide.
+	// Stable says that all Machines and etcd are healthy and that nothing is left to do, except for
+	// what only the user can decide.
 	Stable bool
-	// Unhealthy says of each Machine that is to be remediated, by its name, what is done about it now.
+	// Unhealthy says, by Machine name, what happens now to each Machine that is to be remediated.
 	Unhealthy map[string]Problem
 }
 
-// EtcdChange is about a member that leaves etcd.
+// EtcdChange describes how a member leaves etcd.
 type EtcdChange struct {
-	// Leaving is the member that leaves. Without an ID none does.
+	// Leaving is the member that leaves; none if it has no ID.
 	Leaving Member
-	// Via is a member that stays; it leads afterwards if Leaving leads now.
+	// Via is a member that stays. It takes over if Leaving is the leader.
 	Via Member
-	// MoveLeader says that Leaving leads now.
+	// MoveLeader says that Leaving is the leader.
 	MoveLeader bool
 }
 
@@ -103,21 +106,20 @@ func wait(reason, format string, arguments ...any) Decision {
 	return Decision{Action: ActionWait, Reason: reason, Message: fmt.Sprintf(format, arguments...)}
 }
 
-// Acts says whether the decision changes anything.
+// Acts reports whether the decision changes anything.
 func (d Decision) Acts() bool {
 	return d.Action != "" && d.Action != ActionWait && d.Action != ActionNone
 }
 
-// rule returns a decision, and whether it keeps the rules after it from acting. A rule that has nothing to say returns
-// none, and does not block.
+// rule returns a decision, and whether it keeps the rules after it from acting. A rule that does
+// not apply returns an empty decision and does not block.
 type rule func(State) (next Decision, blocks bool)
 
-// rules in the order in which they are asked. What has begun is finished first, then what is broken is repaired, then
-// what is out of date is replaced, and last the number of Machines is changed.
+// rules run in this order: finish what has begun, remediate, roll out, and last scale.
 //
-// What may come later has its place here: the rotation of a certificate authority before scale, since it changes all
-// Machines; a snapshot as something that rollOut waits for; an update in place as another way of rollOut to make a
-// Machine as it should be; the recovery of a lost quorum in place of what remediate refuses.
+// Future features belong here: the rotation of a certificate authority before scale, since it
+// changes all Machines; a snapshot as a precondition of rollOut; in-place updates as an alternative
+// inside rollOut; the recovery of a lost quorum in place of remediate's refusal.
 var rules = []rule{
 	adopt,
 	removeOrphan,
@@ -131,8 +133,8 @@ var rules = []rule{
 	scale,
 }
 
-// Decide returns the next action: that of the first rule that acts, or else what the first of them waits for. It depends
-// on nothing but the state, and the same state always gives the same decision.
+// Decide returns the decision of the first rule that acts, or else what the first rule waits for.
+// It depends on nothing but the state, so the same state always gives the same decision.
 func Decide(s State) Decision {
 	if s.Deleting {
 		return s.judge(planDeletion(s))
@@ -155,8 +157,8 @@ func Decide(s State) Decision {
 	return s.judge(waiting)
 }
 
-// planDeletion deletes workers first, which is for others to do, and then all of the control plane at once: etcd needs no
-// quorum any more.
+// planDeletion first waits until others have deleted the workers, and then deletes the whole
+// control plane at once: etcd no longer needs quorum.
 func planDeletion(s State) Decision {
 	if len(s.Workers) > 0 {
 		return wait(controlplanev1.DeletingWaitingForWorkersDeletionReason, "waiting for the deletion of %s", strings.Join(s.Workers, ", "))
@@ -177,9 +179,9 @@ func planDeletion(s State) Decision {
 	return Decision{Action: ActionDeleteMachines, Reason: controlplanev1.DeletingWaitingForMachineDeletionReason, Message: message}
 }
 
-// adopt takes over the cluster's Machines that nobody controls, as there are after a restore or when the control plane was
-// of another kind before. Nothing is taken over unless everything can be, and nothing is done in a cluster whose control
-// plane is also somebody else's.
+// adopt takes over the cluster's Machines that have no controller, as found after a restore or when
+// the cluster had another kind of control plane before. It adopts all or none, and does nothing in
+// a cluster where another control plane owns Machines too.
 func adopt(s State) (Decision, bool) {
 	switch {
 	case len(s.Foreign) > 0:
@@ -209,7 +211,8 @@ func needFoundation(s State) (Decision, bool) {
 	return wait(s.FoundationProblem.Reason, "%s", s.FoundationProblem.Message), true
 }
 
-// initialize makes the first Machine, and lets nothing else happen until it has initialized the control plane.
+// initialize creates the first Machine, and blocks everything else until that one has initialized
+// the control plane.
 func initialize(s State) (Decision, bool) {
 	if len(s.Machines) == 0 {
 		return planFirst(s), true
@@ -244,7 +247,7 @@ func planFirst(s State) Decision {
 	}
 }
 
-// scale changes the number of Machines, once nothing else is to be done.
+// scale changes the number of Machines once nothing else is left to do.
 func scale(s State) (Decision, bool) {
 	switch {
 	case len(s.Machines) < s.Desired && s.Remediation != nil:

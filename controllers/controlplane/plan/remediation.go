@@ -14,28 +14,28 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// Remediation is the record of one, in the form in which annotations hold it.
+// Remediation is the record of one remediation, as stored in annotations.
 type Remediation struct {
 	// Machine that was remediated.
 	Machine string `json:"machine"`
-	// Timestamp is when that was.
+	// Timestamp is when the Machine was remediated.
 	Timestamp metav1.Time `json:"timestamp"`
-	// RetryCount is how many replacements have failed in a row before.
+	// RetryCount is how many replacements in a row failed before.
 	RetryCount int32 `json:"retryCount"`
 }
 
 // RetryLimits are the limits of spec.remediation.
 type RetryLimits struct {
-	// MaxRetry is how often to try again; nil is without end.
+	// MaxRetry is how often to retry; nil means no limit.
 	MaxRetry *int32
-	// Period is how long to wait between two tries.
+	// Period is how long to wait between two retries.
 	Period time.Duration
-	// MinHealthy is how long after a remediation a failure counts as a new one and not as another try.
+	// MinHealthy is how long after a remediation a failure counts as a new one and not as a retry.
 	MinHealthy time.Duration
 }
 
-// remediate replaces Machines that are not healthy, the one in the worst state first. Where none can be replaced now, the
-// rest of the plan is still looked at, since it may be what makes it possible.
+// remediate replaces unhealthy Machines, the worst first. If none can be replaced now, later rules
+// still run, since they may be what makes it possible.
 func remediate(s State) (Decision, bool) {
 	candidates := Filter(s.Machines, func(m Machine) bool { return m.Remediate && !m.Deleting })
 	if len(candidates) == 0 {
@@ -55,7 +55,7 @@ func remediate(s State) (Decision, bool) {
 	return refused, false
 }
 
-// judge adds to a decision what is done now about each Machine that is to be remediated.
+// judge adds to a decision what happens now to each Machine that is to be remediated.
 func (s State) judge(next Decision) Decision {
 	next.Unhealthy = map[string]Problem{}
 	for _, machine := range Filter(s.Machines, func(m Machine) bool { return m.Remediate }) {
@@ -75,8 +75,8 @@ func (s State) judge(next Decision) Decision {
 	return next
 }
 
-// worseFirst puts first what the user has asked for, and then what lacks most: a Node, then a member of etcd that works,
-// then components that do.
+// worseFirst puts Machines first that the user asked to remediate, then those without a Node,
+// without a working etcd member, and without healthy components.
 func (s State) worseFirst(a, b Machine) int {
 	rank := func(m Machine) int {
 		member, ok := s.Etcd.Member(m.Node)
@@ -107,7 +107,7 @@ func deferred(machine Machine, format string, arguments ...any) Decision {
 	return next
 }
 
-// remediation plans the remediation of one Machine, or says exactly why it must not be.
+// remediation plans the remediation of one Machine, or says why it must not happen.
 func (s State) remediation(machine Machine) Decision {
 	if problem := s.creationProblem(); problem.Exists() {
 		return deferred(machine, "Machine %s is kept, since its replacement could not be made: %s", machine.Name, problem.Message)
@@ -116,7 +116,7 @@ func (s State) remediation(machine Machine) Decision {
 	if blocked.Action != "" {
 		return blocked
 	}
-	// Where several go before the first replacement can be made, the one that was tried most often is remembered.
+	// If several Machines are deleted before the first replacement, keep the highest retry count.
 	if pending := s.Remediation; pending != nil && len(s.Machines) < s.Target() && pending.RetryCount > record.RetryCount {
 		record = *pending
 	}
@@ -140,8 +140,9 @@ func (s State) remediation(machine Machine) Decision {
 	return next
 }
 
-// unlinked keeps a healthy Machine until Cluster API has linked it to its Node, as after its status was lost. A
-// MachineHealthCheck finds it unhealthy for want of a Node until then, and its Node would stay behind if it were deleted.
+// unlinked keeps a healthy Machine until Cluster API has linked it to its Node, which may take a
+// while after the Machine's status was lost. Until then a MachineHealthCheck finds it unhealthy for
+// lack of a Node, and deleting it would leave the Node behind.
 func unlinked(machine Machine) Decision {
 	if machine.Unlinked && machine.works() && !machine.RemediationAsked {
 		return deferred(machine, "Machine %s is kept until Cluster API has linked it to its Node %s, which is healthy", machine.Name, machine.Node)
@@ -149,8 +150,9 @@ func unlinked(machine Machine) Decision {
 	return Decision{}
 }
 
-// othersMoving keeps remediation to one thing at a time. What is stuck does not count, since this remediation may be what
-// sets it free: a Machine that is drained and cannot be deleted, or a replacement that cannot be made, for the sake of quorum.
+// othersMoving allows one remediation at a time. Stuck Machines do not count, since this
+// remediation may be what frees them: a drained Machine that cannot be released, or a replacement
+// that cannot join, both because of etcd's quorum.
 func (s State) othersMoving(machine Machine) Decision {
 	if s.replaceableNow() {
 		return deferred(machine, "Machine %s waits until the replacement of Machine %s is there", machine.Name, s.Remediation.Machine)
@@ -167,14 +169,14 @@ func (s State) othersMoving(machine Machine) Decision {
 	return Decision{}
 }
 
-// keepsOthersOut says whether no Machine can join because of this one: etcd takes no new member while it misses one that
-// it has.
+// keepsOthersOut reports whether this Machine keeps others from joining: etcd accepts no new member
+// while an existing one is down.
 func (s State) keepsOthersOut(machine Machine) bool {
 	member, ok := s.Etcd.Member(machine.Node)
 	return s.EtcdManaged && ok && member.Trouble() != ""
 }
 
-// nobodyElse keeps the last Machine that works, without which no replacement could join.
+// nobodyElse keeps the last working Machine, without which no replacement could join.
 func (s State) nobodyElse(machine Machine) Decision {
 	if len(s.Machines) == 1 && s.EtcdManaged {
 		return cannot(machine, "Machine %s is kept: it is the only one, and the cluster's state would be lost with its etcd member; "+
@@ -209,7 +211,8 @@ func (s State) etcdUnfit(machine Machine) Decision {
 	return Decision{}
 }
 
-// retry counts how often the replacement of the same Machine has failed, and says whether it may be tried again now.
+// retry counts how often replacements of the same Machine have failed, and says whether another one
+// is allowed now.
 func (s State) retry(machine Machine) (Remediation, Decision) {
 	record := Remediation{Machine: machine.Name, Timestamp: metav1.NewTime(s.Now.Truncate(time.Second))}
 	last := machine.ReplacementFor
@@ -229,8 +232,9 @@ func (s State) retry(machine Machine) (Remediation, Decision) {
 	return record, Decision{}
 }
 
-// replaceableNow says whether a Machine that was remediated may be replaced though others are not healthy: etcd misses no
-// member, for else it would refuse the new one, and one Machine works for it to join.
+// replaceableNow reports whether a remediated Machine may be replaced although others are
+// unhealthy: no etcd member is down, since etcd would reject a new one, and one Machine works for
+// it to join.
 func (s State) replaceableNow() bool {
 	if s.Remediation == nil || len(s.Machines) >= s.Target() || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || len(s.newcomers()) > 0 {
 		return false

@@ -14,15 +14,17 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 
-// minReplicasWithoutSurge is how many Machines there must be for one to go before its replacement is there.
+// minReplicasWithoutSurge is how many Machines are needed to delete one before its replacement
+// exists.
 const minReplicasWithoutSurge = 3
 
-// brokenGrace is how long a rollout waits for a broken Machine to recover before it deletes it without a replacement.
+// brokenGrace is how long a rollout waits for a broken Machine to recover before it deletes the
+// Machine without a replacement.
 const brokenGrace = 5 * time.Minute
 
-// abandon deletes Machines that are out of date before they have become part of the control plane. So going back to what
-// was before ends a rollout whose first Machine never joined, and a Machine that fails for what the spec said is given
-// up as soon as the spec says something else. The health of the other Machines does not matter.
+// abandon deletes out-of-date Machines that have not joined. So reverting the spec ends a rollout
+// whose first Machine never joined, and a Machine that fails because of the spec is given up as
+// soon as the spec changes. The health of the other Machines does not matter.
 func abandon(s State) (Decision, bool) {
 	for _, machine := range s.newcomers() {
 		if !s.Replaceable(machine) || s.WorkloadProblem != "" || len(s.deletingMachines()) > 0 || s.Awaited != "" {
@@ -35,8 +37,9 @@ func abandon(s State) (Decision, bool) {
 	return Decision{}, false
 }
 
-// abandonFirst gives up the Machine that is to initialize the control plane, while nothing can have run on it. Once its
-// infrastructure is there, a cluster that cannot be reached from here may be in use, and only the user knows.
+// abandonFirst gives up the Machine that is to initialize the control plane, while nothing can have
+// run on it. Once its infrastructure exists, a cluster that is unreachable from here may be in use,
+// and only the user knows.
 func (s State) abandonFirst(first Machine) Decision {
 	if problem := s.creationProblem(); problem.Exists() {
 		return wait(problem.Reason, "%s", problem.Message)
@@ -55,7 +58,7 @@ func giveUp(machine Machine) Decision {
 	}
 }
 
-// rollOut replaces Machines that are out of date, one by one.
+// rollOut replaces out-of-date Machines one by one.
 func rollOut(s State) (Decision, bool) {
 	outdated := Filter(s.Machines, func(m Machine) bool { return !m.Deleting && len(m.Outdated) > 0 })
 	if len(outdated) == 0 {
@@ -84,8 +87,9 @@ func rollOut(s State) (Decision, bool) {
 	return s.remove(s.victim(), ReasonRollingOut), true
 }
 
-// goesBroken says whether a Machine that is to be replaced goes because it is broken: where one goes next anyway, or if it has
-// been broken for long and keeps its replacement from being made. One that only restarts is waited for.
+// goesBroken reports whether a rollout deletes a Machine because it is broken: if a deletion comes
+// next anyway, or if it has been broken for brokenGrace and blocks its replacement. A Machine that
+// merely restarts gets that long to recover.
 func (s State) goesBroken(machine Machine) bool {
 	if machine.Healthy() {
 		return false
@@ -94,7 +98,7 @@ func (s State) goesBroken(machine Machine) bool {
 	return lasts || len(s.Machines) >= s.Desired+s.MaxSurge
 }
 
-// Hold keeps Machines that only this program finds out of date.
+// Hold waits for the user, because only this program finds the Machines out of date.
 func (s State) Hold() Decision {
 	return wait(controlplanev1.RolloutHeldReason,
 		"the Machines are out of date though neither the spec nor a template of the FooControlPlane was changed since they were made, "+
@@ -102,7 +106,8 @@ func (s State) Hold() Decision {
 		controlplanev1.ConfirmRolloutAnnotation, s.Digest)
 }
 
-// versionProblem says why no Machine of spec.version may join those that are there; empty if one may.
+// versionProblem says why no Machine with spec.version may join the existing ones; empty if one
+// may.
 func (s State) versionProblem() string {
 	wanted, err := semver.ParseTolerant(s.Version)
 	if err != nil {

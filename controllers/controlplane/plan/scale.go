@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// creationProblem says why no Machine can be made of what the spec says now.
+// creationProblem says why the current spec allows no new Machine.
 func (s State) creationProblem() Problem {
 	switch refused := s.versionProblem(); {
 	case s.Awaited != "":
@@ -44,7 +44,7 @@ func (s State) create(reason string) Decision {
 	return next
 }
 
-// remove plans the deletion of a Machine, if all the others are healthy and keep quorum without it.
+// remove plans the deletion of a Machine, if all others are healthy and keep quorum without it.
 func (s State) remove(victim Machine, reason string) Decision {
 	if s.Awaited != "" {
 		problem := s.creationProblem()
@@ -63,7 +63,7 @@ func (s State) remove(victim Machine, reason string) Decision {
 	}
 }
 
-// Target is how many Machines there may be now.
+// Target is the maximum number of Machines now.
 func (s State) Target() int {
 	if slices.ContainsFunc(s.Machines, s.Replaceable) {
 		return s.Desired + s.MaxSurge
@@ -71,7 +71,8 @@ func (s State) Target() int {
 	return s.Desired
 }
 
-// unstable says whether anything but the one Machine is wrong or unknown, in which case nothing is changed.
+// unstable reports whether anything except the one Machine is broken or unknown, in which case
+// nothing changes.
 func (s State) unstable(except Machine) (Decision, bool) {
 	if deleting := s.deletingMachines(); len(deleting) > 0 {
 		return waitForDeletion(deleting[0]), true
@@ -89,7 +90,8 @@ func (s State) unstable(except Machine) (Decision, bool) {
 	return Decision{}, false
 }
 
-// placement is the failure domain where the fewest Machines are that stay, and of those where the fewest are at all.
+// placement is the failure domain with the fewest Machines that stay, and among those with the
+// fewest Machines overall.
 //
 //contract:control-plane/machine-placement
 func (s State) placement() string {
@@ -112,8 +114,9 @@ func (s State) inDomain(domain string, is func(Machine) bool) int {
 	return len(Filter(s.Machines, func(m Machine) bool { return m.FailureDomain == domain && is(m) }))
 }
 
-// victim is the Machine that goes first. A rollout takes what is out of date, and does not mistake for broken what it has
-// just made; otherwise what is broken goes first. What the user has marked comes before both.
+// victim is the Machine to delete first. Machines that the user has marked come before all others.
+// A rollout takes out-of-date Machines before broken ones, so that it does not delete a new Machine
+// that is still starting.
 func (s State) victim() Machine {
 	due := Filter(s.Machines, s.Replaceable)
 	marked := func(m Machine) bool { return m.Marked }
@@ -131,8 +134,8 @@ func (s State) victim() Machine {
 	return s.mostCrowded(s.Machines)
 }
 
-// mostCrowded returns the oldest of the candidates in the failure domain with the most Machines. A failure domain that is
-// none any more comes first.
+// mostCrowded returns the oldest candidate in the failure domain with the most Machines. A failure
+// domain that no longer exists comes first.
 func (s State) mostCrowded(candidates []Machine) Machine {
 	return slices.MinFunc(candidates, func(a, b Machine) int {
 		return cmp.Or(

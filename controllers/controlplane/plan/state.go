@@ -8,66 +8,69 @@ import (
 	"time"
 )
 
-// State is everything that a decision is made from. It holds values only, so that tests can invent one.
+// State is everything that a decision depends on. It holds only values, so that tests can build
+// one.
 type State struct {
 	// Now is the one point in time of the reconcile.
 	Now time.Time
 
-	// Deleting says that the FooControlPlane is being deleted.
 	Deleting bool
-	// Workers are what is left of the cluster's workers, while deleting.
+	// Workers that still exist, while deleting.
 	Workers []string
 
 	// Desired is spec.replicas.
 	Desired int
-	// MaxSurge is how many Machines there may be more than that during a rollout: 0 or 1.
+	// MaxSurge is how many more Machines may exist during a rollout: 0 or 1.
 	MaxSurge int
 	// Version is spec.version.
 	Version string
 	// EtcdManaged says that etcd runs on the control plane's own machines.
 	EtcdManaged bool
-	// Confirmed is the digest of the rollout that the user has confirmed; empty without one.
+	// Confirmed is the digest of the rollout that the user has confirmed; empty if there is none.
 	Confirmed string
-	// Digest of what Machines would be made from now.
+	// Digest of what a new Machine would be made from.
 	Digest string
-	// Awaited is the version that the Cluster's topology has not handed down yet; empty if there is none.
+	// Awaited is the version that the Cluster's topology has yet to set on the control plane; empty if
+	// there is none.
 	Awaited string
 
-	// FoundationProblem says why certificates or kubeconfig are not there; empty if they are.
+	// FoundationProblem says why certificates or kubeconfig are missing; empty if they are not.
 	FoundationProblem Problem
-	// PlacementKnown says that the infrastructure cluster has an endpoint and has named its failure domains.
+	// PlacementKnown says that the infrastructure cluster has an endpoint and has listed its failure
+	// domains.
 	PlacementKnown bool
-	// TemplateProblem says why Machines cannot be made from the infrastructure template; empty if they can.
+	// TemplateProblem says why Machines cannot be made from the infrastructure template; empty if they
+	// can.
 	TemplateProblem string
-	// FailureDomains for control plane Machines, sorted; empty if there are none.
+	// FailureDomains for control plane Machines, sorted.
 	FailureDomains []string
 
-	// Initialized says that kubeadm has initialized the control plane, once and for all.
+	// Initialized says that kubeadm has initialized the control plane. It never becomes false again.
 	Initialized bool
-	// ClusterInitialized says that the Cluster knows of it, without which the bootstrap provider lets no Machine join.
+	// ClusterInitialized says that the Cluster reports it. Until then the bootstrap provider lets no
+	// Machine join.
 	ClusterInitialized bool
 
-	// Foreign are control plane Machines of the cluster that the FooControlPlane does not own and cannot adopt, each with
-	// the reason.
+	// Foreign are control plane Machines that the FooControlPlane neither owns nor can adopt, each
+	// with the reason.
 	Foreign []string
-	// Adoptable are control plane Machines that nobody controls and that the FooControlPlane can adopt.
+	// Adoptable are control plane Machines without a controller that the FooControlPlane can adopt.
 	Adoptable []string
 	// Machines of the FooControlPlane, oldest first.
 	Machines []Machine
-	// Etcd as it says of itself.
-	Etcd Etcd
-	// StraySince is since when members have been seen to belong to no Machine, by ID.
+	Etcd     Etcd
+	// StraySince is since when etcd members have been seen without a Machine, by ID.
 	StraySince map[uint64]time.Time
 	// WorkloadProblem says why the workload cluster could not be observed; empty if it was.
 	WorkloadProblem string
 
 	// Retries limits remediation.
 	Retries RetryLimits
-	// Remediation is the one whose replacement has not been made yet; nil if there is none.
+	// Remediation is the one whose replacement has yet to be created; nil if there is none.
 	Remediation *Remediation
 }
 
-// Etcd is what etcd says of itself.
+// Etcd is what etcd reports about itself.
 type Etcd struct {
 	// Members of etcd; none if it could not be asked.
 	Members []Member
@@ -79,9 +82,8 @@ type Etcd struct {
 
 // Member is a member of etcd.
 type Member struct {
-	// ID of the member.
 	ID uint64
-	// Name of the member, which is the name of its Node. It is empty until the member has started.
+	// Name of the member, which is the name of its Node; empty until the member has started.
 	Name string
 	// Learner says that the member does not vote yet.
 	Learner bool
@@ -89,11 +91,11 @@ type Member struct {
 	Alarms []string
 	// Problem says what is wrong with the member, or why it could not be asked; empty if nothing is.
 	Problem string
-	// DatabaseSize in bytes; zero if it could not be asked.
+	// DatabaseSize in bytes; zero if the member could not be asked.
 	DatabaseSize int64
 }
 
-// Member returns the member of that name.
+// Member returns the member with this name.
 func (e Etcd) Member(name string) (Member, bool) {
 	for _, member := range e.Members {
 		if member.Name == name && name != "" {
@@ -103,91 +105,91 @@ func (e Etcd) Member(name string) (Member, bool) {
 	return Member{}, false
 }
 
-// Problem is why something cannot go on, as a condition says it.
+// Problem is why something cannot continue, as the condition shows it.
 type Problem struct {
 	Reason  string
 	Message string
 }
 
-// Exists says whether there is a problem.
+// Exists reports whether there is a problem.
 func (p Problem) Exists() bool { return p.Reason != "" }
 
 // Machine is one Machine of the control plane.
 type Machine struct {
-	// Name of the Machine.
 	Name string
-	// Node is the name of its Node, which is also the name of its etcd member; empty until there is one.
+	// Node is the name of its Node and of its etcd member; empty until there is one.
 	Node string
-	// Unlinked says that Cluster API has not written the name of its Node into the Machine's status yet.
+	// Unlinked says that Cluster API has yet to write the Node's name into the Machine's status.
 	Unlinked bool
-	// Created is when the Machine was created.
-	Created time.Time
-	// FailureDomain that the Machine is in; empty if in none.
+	Created  time.Time
+	// FailureDomain of the Machine; empty if it has none.
 	FailureDomain string
-	// Version of the Machine.
-	Version string
-	// ProvisionedSince is since when its infrastructure has been seen to be up, so that kubeadm may run on it; zero if it is not.
+	Version       string
+	// ProvisionedSince is when its infrastructure was first seen to be up, so that kubeadm may run on
+	// it; zero if it is not up.
 	ProvisionedSince time.Time
-	// Deleting says that the Machine is being deleted.
-	Deleting bool
-	// Hooked says that its termination is held until its etcd member has left.
+	Deleting         bool
+	// Hooked says that our hook blocks its termination until its etcd member has left.
 	Hooked bool
-	// AtHook says that Cluster API has drained it and waits for that, and for no other hook.
+	// AtHook says that Cluster API has drained it and waits for our hook and no other.
 	AtHook bool
 	// Unhealthy says what is wrong with its components; empty if nothing is.
 	Unhealthy []string
-	// BrokenSince is since when its components have been seen to be broken at every look; zero if they are not.
+	// BrokenSince is since when every observation has found its components broken; zero if they are
+	// not.
 	BrokenSince time.Time
-	// NodeNotReady says that its Node was seen not to be ready. That keeps nothing from being done; it only goes before others.
+	// NodeNotReady says that its Node is not ready. This blocks nothing; such Machines are only
+	// deleted before others.
 	NodeNotReady bool
-	// Outdated is in what it differs from a Machine that would be made now; empty if in nothing.
+	// Outdated lists how it differs from a new Machine.
 	Outdated []Difference
-	// MadeUnder is the digest of the rollout that was confirmed when the Machine was made; empty without one.
+	// MadeUnder is the digest of the rollout that was confirmed when the Machine was made; empty if
+	// none was.
 	MadeUnder string
-	// Marked says that the user wants it to be the first to go.
+	// Marked says that the user wants it deleted first.
 	Marked bool
-	// Remediate says that a MachineHealthCheck, or the user by way of it, wants it to be replaced.
+	// Remediate says that a MachineHealthCheck wants it replaced, perhaps because the user asked.
 	Remediate bool
-	// RemediationAsked says that it is the user who wants it to be replaced.
+	// RemediationAsked says that the user asked for its remediation.
 	RemediationAsked bool
-	// ReplacementFor is the remediation that it was made for; nil if it was made for none.
+	// ReplacementFor is the remediation that it was made for; nil if none.
 	ReplacementFor *Remediation
 }
 
-// Difference is one thing in which a Machine is not as a new one would be.
+// Difference is one field in which a Machine differs from a new one.
 type Difference struct {
 	// Field is its path, such as spec.version.
 	Field string
-	// Text says what it is and what it should be, without secrets.
+	// Text shows the current and the required value, without secrets.
 	Text string
-	// Asked says that the user has asked for the change, by the spec or by a point in time.
+	// Asked says that the user asked for the change, in the spec or by a point in time.
 	Asked bool
 }
 
-// Joined says whether the Machine has a Node.
+// Joined reports whether the Machine has a Node.
 func (m Machine) Joined() bool { return m.Node != "" }
 
 func (m Machine) provisioned() bool { return !m.ProvisionedSince.IsZero() }
 
-// Healthy says whether all of the Machine's components are known to be healthy.
+// Healthy reports whether all of the Machine's components are known to be healthy.
 func (m Machine) Healthy() bool { return len(m.Unhealthy) == 0 }
 
-// works says whether the Machine serves, so that others can go, or join by it.
+// works reports whether the Machine serves, so that others can be deleted, or join through it.
 func (m Machine) works() bool { return m.Joined() && m.Healthy() }
 
-// held says whether the Machine is out of date only in what the user has not asked for.
+// held reports whether the user asked for none of the Machine's differences.
 func (m Machine) held() bool {
 	return len(m.Outdated) > 0 && !slices.ContainsFunc(m.Outdated, func(d Difference) bool { return d.Asked })
 }
 
-// Replaceable says whether a rollout may replace the Machine. A confirmation counts for Machines made before it only, so
-// that one cannot set off a rollout that never ends.
+// Replaceable reports whether a rollout may replace the Machine. A confirmation covers only
+// Machines made before it, so that it cannot start a rollout that never ends.
 func (s State) Replaceable(machine Machine) bool {
 	confirmed := s.Confirmed != "" && s.Confirmed == s.Digest && machine.MadeUnder != s.Confirmed
 	return len(machine.Outdated) > 0 && (!machine.held() || confirmed)
 }
 
-// Filter returns the Machines that are as asked for.
+// Filter returns the Machines for which the predicate holds.
 func Filter(machines []Machine, is func(Machine) bool) []Machine {
 	var result []Machine
 	for _, machine := range machines {
@@ -202,7 +204,7 @@ func (s State) deletingMachines() []Machine {
 	return Filter(s.Machines, func(m Machine) bool { return m.Deleting })
 }
 
-// Broken are the names of the Machines that are part of the control plane and not healthy.
+// Broken names the Machines that have joined and are unhealthy.
 func (s State) Broken() []string {
 	var names []string
 	for _, machine := range s.Machines {
@@ -213,7 +215,7 @@ func (s State) Broken() []string {
 	return names
 }
 
-// Problems says of each Machine what is wrong with its components.
+// Problems lists what is wrong with the Machines' components.
 func Problems(machines []Machine) []string {
 	var problems []string
 	for _, machine := range machines {
@@ -224,12 +226,13 @@ func Problems(machines []Machine) []string {
 	return problems
 }
 
-// newcomers are the Machines that have no Node yet and are not being deleted.
+// newcomers returns the Machines that have no Node yet and are not being deleted.
 func (s State) newcomers() []Machine {
 	return Filter(s.Machines, func(m Machine) bool { return !m.Deleting && !m.Joined() })
 }
 
-// Strays are the members of etcd that belong to no Machine's Node. One may be that of a Machine whose Node is not known.
+// Strays returns the etcd members that belong to no Machine's Node. One may belong to a Machine
+// whose Node is unknown.
 func (s State) Strays() []Member {
 	var result []Member
 	for _, member := range s.Etcd.Members {
