@@ -33,10 +33,10 @@ func TestAvoidNode(t *testing.T) {
 	written := node.ResourceVersion
 	g.Expect(setAvoidTaint(ctx, c, "a", avoided)).To(Succeed())
 	g.Expect(read().Avoided).To(BeTrue())
-	g.Expect(node.ResourceVersion).To(Equal(written), "nothing is written that does not differ")
+	g.Expect(node.ResourceVersion).To(Equal(written), "it writes only what differs")
 
 	g.Expect(setAvoidTaint(ctx, c, "a")).To(Succeed())
 	g.Expect(read().Avoided).To(BeFalse())
 	g.Expect(node.Spec.Taints).To(ConsistOf(other))
-	g.Expect(setAvoidTaint(ctx, c, "gone", avoided)).To(Succeed(), "a node that is gone needs nothing")
+	g.Expect(setAvoidTaint(ctx, c, "gone", avoided)).To(Succeed(), "a deleted Node is not an error")
 }

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// apiServer answers each path with a JSON text, and anything else with NotFound.
+// apiServer answers each path with a JSON text, and all others with NotFound.
 func apiServer(t *testing.T, answers map[string]string) *httptest.Server {
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		answer, ok := answers[request.URL.Path]
@@ -57,7 +57,7 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 	g.Expect(first.List(ctx, nodes)).To(Succeed())
 	g.Expect(nodes.Items).To(HaveLen(1))
 	g.Expect(first.Scheme().Recognizes(appsv1.SchemeGroupVersion.WithKind("StatefulSet"))).To(BeTrue())
-	g.Expect(clusters.Client(ctx, testCluster)).To(BeIdenticalTo(first), "it is kept")
+	g.Expect(clusters.Client(ctx, testCluster)).To(BeIdenticalTo(first), "the client is reused")
 	config, err := clusters.Config(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(config.Host).To(Equal(server.URL))
@@ -73,7 +73,7 @@ func TestClientIsKeptAndFollowsTheSecret(t *testing.T) {
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
 	_, err = clusters.Config(ctx, testCluster)
 	g.Expect(apierrors.IsNotFound(err)).To(BeTrue(), "got %v", err)
-	g.Expect(clusters.direct.clients).To(BeEmpty(), "nothing is kept of a cluster whose secret is gone")
+	g.Expect(clusters.direct.clients).To(BeEmpty(), "the client of a cluster without a Secret is dropped")
 }
 
 func TestClientIsLimited(t *testing.T) {
@@ -89,7 +89,7 @@ func TestClientIsLimited(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	connection, err := clusters.direct.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(connection.config.Timeout).To(Equal(requestTimeout), "an API server that hangs is not waited for")
+	g.Expect(connection.config.Timeout).To(Equal(requestTimeout), "requests to an API server that hangs time out")
 	g.Expect(apierrors.IsNotFound(connection.client.List(ctx, &corev1.PodList{}))).To(BeTrue(), "the kinds are known now")
 	limiter := connection.config.RateLimiter
 	g.Expect(limiter.QPS()).To(BeEquivalentTo(clusterQPS))
@@ -99,7 +99,7 @@ func TestClientIsLimited(t *testing.T) {
 	}
 	g.Expect(allowed).To(BeNumerically(">", clusterBurst/2))
 	g.Eventually(func() error {
-		for limiter.TryAccept() { // tokens come back while time passes
+		for limiter.TryAccept() { // the bucket refills while time passes
 		}
 		bounded, cancel := context.WithTimeout(ctx, time.Millisecond)
 		defer cancel()
@@ -119,20 +119,20 @@ func TestChooseMember(t *testing.T) {
 		state EtcdState
 		want  string
 	}{
-		"none":           {},
-		"the only one":   {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil)}}, "a"},
-		"not the leader": {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", nil), member(3, "c", nil)}}, "b"},
-		"no learner":     {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", func(m *Member) { m.Learner = true })}}, "a"},
-		"none with a problem": {EtcdState{Leader: 1, Members: []Member{
+		"no members":      {},
+		"a single member": {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil)}}, "a"},
+		"not the leader":  {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", nil), member(3, "c", nil)}}, "b"},
+		"not a learner":   {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", func(m *Member) { m.Learner = true })}}, "a"},
+		"not a member with a problem": {EtcdState{Leader: 1, Members: []Member{
 			member(1, "a", nil), member(2, "b", func(m *Member) { m.Problem = "it sees no leader" }), member(3, "c", nil),
 		}}, "c"},
-		"none that is corrupt": {EtcdState{Leader: 1, Members: []Member{
+		"not a corrupt member": {EtcdState{Leader: 1, Members: []Member{
 			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"CORRUPT"} }),
 		}}, "a"},
-		"a full one will do": {EtcdState{Leader: 1, Members: []Member{
+		"a member without space is good enough": {EtcdState{Leader: 1, Members: []Member{
 			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"NOSPACE"} }),
 		}}, "b"},
-		"none that has not started": {EtcdState{Leader: 1, Members: []Member{member(1, "", nil)}}, ""},
+		"not a member that has not started": {EtcdState{Leader: 1, Members: []Member{member(1, "", nil)}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -151,7 +151,7 @@ const (
 	podsPath  = "/api/v1/namespaces/kube-system/pods"
 )
 
-// withMember runs WithHealthyEtcdMember on an API server that knows these nodes and pods.
+// withMember runs WithHealthyEtcdMember against an API server with these Nodes and no Pods.
 func withMember(t *testing.T, nodes string, more ...client.Object) error {
 	g := NewWithT(t)
 	server := apiServer(t, map[string]string{

@@ -41,7 +41,8 @@ func kubeconfigFor(g *WithT, server string) map[string][]byte {
 	return map[string][]byte{secret.KubeconfigDataName: data}
 }
 
-// unhurried gives callers of Initialized, and the API servers that they ask, the time that they need on a busy machine.
+// unhurried gives callers of Initialized, and the API servers they query, enough time on a busy
+// machine.
 func unhurried(connections *Connections) {
 	connections.initialized.limit = time.Minute
 	connections.initialized.clock = clocktesting.NewFakeClock(time.Now())
@@ -63,7 +64,7 @@ func TestInitialized(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 
-	// The secret carries no label of Cluster API, so the cache does not have it.
+	// The Secret does not have Cluster API's label, so the cache does not hold it.
 	live := fake.NewClientBuilder().WithObjects(testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))).Build()
 	connections, err := NewConnections(nil, fake.NewClientBuilder().Build(), live, 0)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -72,10 +73,10 @@ func TestInitialized(t *testing.T) {
 	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse())
 	uploaded = true
 	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeTrue())
-	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-system/configmaps/kubeadm-config"), "nothing is discovered")
+	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-system/configmaps/kubeadm-config"), "no API discovery")
 
 	server.Close()
-	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse(), "no answer is no error")
+	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse(), "an API server that does not answer is not an error")
 }
 
 func TestConnectionFollowsTheSecret(t *testing.T) {
@@ -90,7 +91,7 @@ func TestConnectionFollowsTheSecret(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := clients.connect(ctx, testCluster)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again.http).To(BeIdenticalTo(first.http), "the connection is kept")
+	g.Expect(again.http).To(BeIdenticalTo(first.http), "the connection is reused")
 
 	kubeconfig.Data = kubeconfigFor(g, "https://two.example.com")
 	g.Expect(secrets.Update(ctx, kubeconfig)).To(Succeed())

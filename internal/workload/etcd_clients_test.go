@@ -30,8 +30,9 @@ func testEtcdCA(authority *secret.Certificate) *corev1.Secret {
 	})
 }
 
-// serveTLS accepts connections of clients that the authority has signed, shows a certificate, and has serve do the rest,
-// which ends when the test does. It returns what connects to it, whatever the pod.
+// serveTLS presents a certificate to clients whose certificate the authority has signed, and leaves
+// the rest of the connection to serve. It stops when the test ends. The returned forwarder connects
+// to it, for any pod.
 func serveTLS(t *testing.T, g Gomega, authority *secret.Certificate, shown tls.Certificate, serve func(net.Conn)) forwarder {
 	clients := x509.NewCertPool()
 	g.Expect(clients.AppendCertsFromPEM(authority.KeyPair.Cert)).To(BeTrue())
@@ -55,7 +56,7 @@ func serveTLS(t *testing.T, g Gomega, authority *secret.Certificate, shown tls.C
 	}
 }
 
-// answerHTTP2 is as much of a server as a connection needs to come up.
+// answerHTTP2 serves just enough for a connection to become ready.
 func answerHTTP2(connection net.Conn) {
 	if secured, ok := connection.(*tls.Conn); ok && secured.Handshake() == nil {
 		(&http2.Server{}).ServeConn(secured, &http2.ServeConnOpts{Handler: http.NotFoundHandler()})
@@ -89,7 +90,8 @@ func TestClientsAreKeptUntilASecretChanges(t *testing.T) {
 	g.Expect(get("2")).NotTo(BeIdenticalTo(third), "the cluster was forgotten")
 }
 
-// useEtcd returns the client that the next call gets, once it is connected, and has the call end with an error, or without one.
+// useEtcd calls with, makes the call return result, and returns the client that the call was given,
+// once that is connected.
 func useEtcd(g Gomega, members *etcdCluster, result error) (used *clientv3.Client) {
 	err := members.with(context.Background(), "node", func(ctx context.Context, etcd *clientv3.Client) error {
 		used = etcd
@@ -108,7 +110,7 @@ func useEtcd(g Gomega, members *etcdCluster, result error) (used *clientv3.Clien
 	return used
 }
 
-// testEtcd returns the clients of an etcd that shows a certificate for a name on its connections.
+// testEtcd returns clients for an etcd that presents a certificate for the given name.
 func testEtcd(t *testing.T, g Gomega, clients *etcdClients, name string, serve func(net.Conn)) *etcdCluster {
 	authority := newAuthority(g)
 	members, err := clients.get(testCluster, connection{config: &rest.Config{}}, testEtcdCA(authority))
@@ -123,24 +125,24 @@ func TestMembersAreKept(t *testing.T) {
 	clients := newEtcdClients(time.Hour)
 	members := testEtcd(t, g, clients, "node", answerHTTP2)
 	first := useEtcd(g, members, nil)
-	g.Expect(useEtcd(g, members, nil)).To(BeIdenticalTo(first), "it is kept")
+	g.Expect(useEtcd(g, members, nil)).To(BeIdenticalTo(first), "the client is reused")
 
 	g.Expect(useEtcd(g, members, errors.New("connection reset"))).To(BeIdenticalTo(first))
-	g.Expect(first.Ctx().Err()).To(HaveOccurred(), "it is closed after an error")
+	g.Expect(first.Ctx().Err()).To(HaveOccurred(), "an error closes the client")
 	second := useEtcd(g, members, nil)
 	g.Expect(second).NotTo(BeIdenticalTo(first))
 
 	clients.forget(testCluster)
-	g.Expect(second.Ctx().Err()).To(HaveOccurred(), "it is closed with the cluster")
+	g.Expect(second.Ctx().Err()).To(HaveOccurred(), "forgetting the cluster closes the client")
 	last := useEtcd(g, members, nil)
-	g.Expect(last.Ctx().Err()).To(HaveOccurred(), "nothing is kept of what was closed")
+	g.Expect(last.Ctx().Err()).To(HaveOccurred(), "a forgotten cluster keeps no clients")
 }
 
 func TestMembersAreKeptForAWhile(t *testing.T) {
 	g := NewWithT(t)
 	members := testEtcd(t, g, newEtcdClients(10*time.Millisecond), "node", answerHTTP2)
 	used := useEtcd(g, members, nil)
-	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "it is closed when nobody uses it")
+	g.Eventually(used.Ctx().Done()).Should(BeClosed(), "an unused client is closed")
 	g.Expect(useEtcd(g, members, nil)).NotTo(BeIdenticalTo(used))
 }
 
@@ -150,10 +152,10 @@ func TestTheCertificateProvesWhichMemberAnswers(t *testing.T) {
 		other bool
 		want  string
 	}{
-		"the node's name, as kubeadm makes it": {shown: "node"},
-		"the pod's name":                       {shown: "etcd-node"},
-		"another member's name":                {shown: "other", want: `TLS handshake: the certificate is valid for ["localhost" "other"], not for any of ["node" "etcd-node"]`},
-		"of another cluster":                   {shown: "node", other: true, want: "TLS handshake: x509: certificate signed by unknown authority"},
+		"the node's name, as kubeadm issues it": {shown: "node"},
+		"the pod's name":                        {shown: "etcd-node"},
+		"another member's name":                 {shown: "other", want: `TLS handshake: the certificate is valid for ["localhost" "other"], not for any of ["node" "etcd-node"]`},
+		"from another cluster":                  {shown: "node", other: true, want: "TLS handshake: x509: certificate signed by unknown authority"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -23,8 +23,8 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// realEtcd returns the clients of a real etcd, which by its own account runs on no node, and has each of its connections
-// passed to accepted.
+// realEtcd returns clients for a real etcd, which reports that it runs on no node. It passes each
+// connection to accepted.
 func realEtcd(t *testing.T, g Gomega, accepted func(net.Conn)) *etcdCluster {
 	server := &envtest.Etcd{Path: filepath.Join(os.Getenv("KUBEBUILDER_ASSETS"), "etcd"), StartTimeout: envtestenv.Patience, StopTimeout: envtestenv.Patience}
 	g.Expect(server.Start()).To(Succeed())
@@ -55,10 +55,11 @@ func TestAMemberIsAskedOnOneConnection(t *testing.T) {
 		g.Expect(said.leader).To(Equal(said.memberID))
 		g.Expect(said.members).To(HaveLen(1))
 	}
-	g.Expect(connections.Load()).To(BeEquivalentTo(1), "connections that were made for three rounds of questions")
+	g.Expect(connections.Load()).To(BeEquivalentTo(1), "connections for three rounds of requests")
 }
 
-// A client that went on trying would take all the time that a look at etcd has, after each machine that goes.
+// A client that reconnected on its own would use up the timeout of each observation after a machine
+// is gone.
 func TestAConnectionThatIsLostIsNotMadeAgainByItsClient(t *testing.T) {
 	g := NewWithT(t)
 	connections := make(chan net.Conn, 10)
@@ -76,7 +77,7 @@ func TestNodesWithoutAMemberAreNotWaitedFor(t *testing.T) {
 	members := realEtcd(t, g, func(net.Conn) {})
 	there := members.forward
 	members.forward = func(ctx context.Context, pod string, port int) (net.Conn, error) {
-		if pod == "etcd-gone" { // nobody answers for its machine
+		if pod == "etcd-gone" { // its machine is gone
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}

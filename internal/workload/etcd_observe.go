@@ -233,7 +233,7 @@ func account(member Member, view answer, answers []answer) (string, int64) {
 		return "it could not be queried: " + own.err.Error(), 0
 	case own.clusterID != view.clusterID:
 		return "it belongs to another etcd cluster", own.size
-	case own.memberID != 0 && own.memberID != member.ID: // the certificate names one that does not say its ID
+	case own.memberID != 0 && own.memberID != member.ID: // a mismatch; the ID is 0 if the member does not report it
 		return "another member answers in its place", own.size
 	case own.leader == 0:
 		return "it sees no leader", own.size

@@ -19,7 +19,7 @@ func etcdMembers(names ...string) []*etcdserverpb.Member {
 	return members
 }
 
-// threeAnswers are those of three healthy members that a leads.
+// threeAnswers returns the answers of three healthy members. The leader is a.
 func threeAnswers() []answer {
 	var answers []answer
 	for i, name := range []string{"a", "b", "c"} {
@@ -33,7 +33,7 @@ func threeAnswers() []answer {
 func TestNewEtcdState(t *testing.T) {
 	tests := map[string]struct {
 		change func(answers []answer) []answer
-		// problems by member
+		// problems by member name.
 		problems map[string]string
 		alarms   map[string][]string
 		leader   uint64
@@ -50,7 +50,7 @@ func TestNewEtcdState(t *testing.T) {
 			change:   func(answers []answer) []answer { answers[0].leader = 0; return answers },
 			problems: map[string]string{"a": "it sees no leader"}, leader: 1,
 		},
-		"nobody leads": {
+		"no leader": {
 			change: func(answers []answer) []answer {
 				for i := range answers {
 					answers[i].leader = 0
@@ -63,7 +63,7 @@ func TestNewEtcdState(t *testing.T) {
 			change:   func(answers []answer) []answer { answers[0].members = etcdMembers("a", "b"); return answers },
 			problems: map[string]string{"a": "it sees different members than the others"}, leader: 1,
 		},
-		"one is a cluster of its own": {
+		"one belongs to another cluster": {
 			change: func(answers []answer) []answer {
 				answers[0].clusterID, answers[0].members, answers[0].leader = 8, etcdMembers("a"), 1
 				return answers
@@ -74,7 +74,7 @@ func TestNewEtcdState(t *testing.T) {
 			change:   func(answers []answer) []answer { answers[1].memberID = 77; return answers },
 			problems: map[string]string{"b": "another member answers in its place"}, leader: 1,
 		},
-		"one does not say who it is, which its certificate has proven": {
+		"one does not report its ID, but its certificate proves its identity": {
 			change: func(answers []answer) []answer { answers[1].memberID = 0; return answers }, leader: 1,
 		},
 		"one reports errors": {
@@ -84,7 +84,7 @@ func TestNewEtcdState(t *testing.T) {
 			},
 			problems: map[string]string{"c": "it reports etcdserver: corrupt snapshot"}, leader: 1,
 		},
-		"an alarm that only one tells of": {
+		"only one reports an alarm": {
 			change: func(answers []answer) []answer {
 				answers[0].alarms = []*etcdserverpb.AlarmMember{
 					{MemberID: 2, Alarm: etcdserverpb.AlarmType_NOSPACE}, {MemberID: 3, Alarm: etcdserverpb.AlarmType_NONE},
@@ -123,7 +123,7 @@ func TestEtcdStateOfAMemberThatHasNotStarted(t *testing.T) {
 	g.Expect(state.Members).To(Equal([]Member{{ID: 2, Learner: true}, {ID: 1, Name: "a", DatabaseSize: 100}}))
 }
 
-// Nodes are not waited for only where that cannot change what is known of etcd.
+// A node is not waited for only if its answer cannot change what is known of etcd.
 func TestStrangers(t *testing.T) {
 	three := threeAnswers()
 	own := answer{node: "x", clusterID: 8, memberID: 7, leader: 7, members: etcdMembers("x")}
@@ -134,15 +134,15 @@ func TestStrangers(t *testing.T) {
 		answers []answer
 		want    bool
 	}{
-		"one node, of which two members know nothing":   {[]string{"gone"}, three[:2], true},
-		"nobody has answered":                           {[]string{"gone"}, nil, false},
-		"nobody could be asked":                         {[]string{"gone"}, []answer{{node: "a", err: errors.New("no route")}}, false},
-		"a member without a leader":                     {[]string{"gone"}, []answer{{node: "a", members: etcdMembers("a")}}, false},
-		"a member is among them":                        {[]string{"c", "gone"}, three[:2], false},
-		"one knows a member that another does not":      {[]string{"c"}, []answer{lagging, three[0]}, false},
-		"a member has not started, and may be there":    {[]string{"gone"}, []answer{starting}, false},
-		"one that is a cluster of its own, and is fast": {[]string{"a", "b", "c"}, []answer{own}, false},
-		"two that do not agree":                         {[]string{"gone"}, []answer{three[0], own}, false},
+		"two members do not list the only node":                {[]string{"gone"}, three[:2], true},
+		"no member has answered":                               {[]string{"gone"}, nil, false},
+		"no member could be asked":                             {[]string{"gone"}, []answer{{node: "a", err: errors.New("no route")}}, false},
+		"the only answer is from a member that sees no leader": {[]string{"gone"}, []answer{{node: "a", members: etcdMembers("a")}}, false},
+		"one of the nodes runs a member":                       {[]string{"c", "gone"}, three[:2], false},
+		"one member lists a member that another lacks":         {[]string{"c"}, []answer{lagging, three[0]}, false},
+		"a member has not started and may run there":           {[]string{"gone"}, []answer{starting}, false},
+		"a member of another cluster answers first":            {[]string{"a", "b", "c"}, []answer{own}, false},
+		"two members disagree":                                 {[]string{"gone"}, []answer{three[0], own}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pending := map[string]bool{}

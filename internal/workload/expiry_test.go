@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// serving makes a certificate such as kubeadm makes for an API server or a member of etcd.
+// serving issues a certificate like kubeadm's for an API server or an etcd member.
 func serving(g Gomega, authority *secret.Certificate, name string, expiry time.Time) tls.Certificate {
 	parent, err := certs.DecodeCertPEM(authority.KeyPair.Cert)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -57,10 +57,10 @@ func TestShownExpiry(t *testing.T) {
 		other  bool
 		want   string
 	}{
-		"valid":               {name: "kube-apiserver", expiry: soon},
-		"expired":             {name: "kube-apiserver", expiry: past},
-		"not made by kubeadm": {name: "something", expiry: soon, want: `it presents no certificate with common name "kube-apiserver"`},
-		"of another cluster":  {name: "kube-apiserver", expiry: soon, other: true, want: "certificate signed by unknown authority"},
+		"valid":                 {name: "kube-apiserver", expiry: soon},
+		"expired":               {name: "kube-apiserver", expiry: past},
+		"not issued by kubeadm": {name: "something", expiry: soon, want: `it presents no certificate with common name "kube-apiserver"`},
+		"from another cluster":  {name: "kube-apiserver", expiry: soon, other: true, want: "certificate signed by unknown authority"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestShownExpiry(t *testing.T) {
 			go func() {
 				accepted, err := listener.Accept()
 				if err == nil {
-					// How the other side ends it is what is tested.
+					// The test is about how the other side ends the handshake.
 					_ = accepted.(*tls.Conn).HandshakeContext(context.Background())
 					_ = accepted.Close()
 				}

@@ -24,7 +24,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// silent is an address that accepts connections and never answers, as an API server that hangs does.
+// silent returns an address that accepts connections and never answers, like an API server that
+// hangs.
 func silent(t *testing.T, g *WithT) string {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	g.Expect(err).NotTo(HaveOccurred())
@@ -87,13 +88,13 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 		connections.observed.mu.Unlock()
 		_, err := connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})
 		return err
-	}).Should(MatchError(ErrPending), "unless it answers at once")
+	}).Should(MatchError(ErrPending), "a slow cluster is pending unless it answers immediately")
 	request, _ := queue.Get()
-	g.Expect(request.NamespacedName).To(Equal(fine), "the first to answer is looked at again")
+	g.Expect(request.NamespacedName).To(Equal(fine), "the first cluster to answer is reconciled again")
 	g.Expect(connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})).To(Equal(Observation{Nodes: []Node{}}))
 	for _, cluster := range hangs {
 		_, err = connections.Initialized(ctx, cluster)
-		g.Expect(err).To(MatchError(ErrPending), "the first Machine of a cluster is waited for no longer than others")
+		g.Expect(err).To(MatchError(ErrPending), "nobody waits for the first Machine of a slow cluster")
 	}
 	g.Expect(connections.Initialized(ctx, fine)).To(BeTrue())
 	for _, cluster := range hangs {

@@ -26,11 +26,11 @@ func TestTakeLeadership(t *testing.T) {
 		gone   []string
 		want   string
 	}{
-		"of a machine that is gone":              {"cp-a_1", []string{"cp-b", "cp-a"}, ""},
-		"of one that is there":                   {"cp-c_1", []string{"cp-a"}, "cp-c_1"},
-		"of one whose name begins like another":  {"cp-ab_1", []string{"cp-a"}, "cp-ab_1"},
-		"of one that says nothing about itself":  {"", []string{"cp-a"}, ""},
-		"of a controller manager without a host": {"_1", []string{"cp-a"}, "_1"},
+		"the holder's machine is gone":      {"cp-a_1", []string{"cp-b", "cp-a"}, ""},
+		"the holder's machine exists":       {"cp-c_1", []string{"cp-a"}, "cp-c_1"},
+		"a name starts with another's":      {"cp-ab_1", []string{"cp-a"}, "cp-ab_1"},
+		"no holder":                         {"", []string{"cp-a"}, ""},
+		"the holder's identity has no host": {"_1", []string{"cp-a"}, "_1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -48,7 +48,7 @@ func TestTakeLeadership(t *testing.T) {
 	NewWithT(t).Expect(takeLeadership(context.Background(), fake.NewClientBuilder().Build(), []string{"a"})).To(Succeed(), "there is no lease")
 }
 
-// The client of workload clusters knows the kind, and writes nothing but the holder.
+// The client has a mapping for leases, and writes only the holder.
 func TestTakeLeadershipOfACluster(t *testing.T) {
 	g := NewWithT(t)
 	var patched string

@@ -19,7 +19,7 @@ func clusterNamed(name string) client.ObjectKey {
 	return client.ObjectKey{Namespace: "default", Name: name}
 }
 
-// looksTest looks at clusters that answer once the test says so.
+// looksTest looks at clusters that answer when the test says so.
 type looksTest struct {
 	*looks[string]
 	clock *clocktesting.FakeClock
@@ -32,7 +32,8 @@ func newLooksTest() *looksTest {
 	return &looksTest{looks: newLooks[string](time.Hour, clock, func(cluster client.ObjectKey) { woken <- cluster }), clock: clock, woken: woken}
 }
 
-// look returns ErrPending once the clock has moved on, unless answers has an element before, or the context ends the look.
+// look returns an element of answers, or ErrPending if the clock steps past the caller's patience
+// first.
 func (l *looksTest) look(cluster string, answers <-chan string) (string, error) {
 	return l.at(context.Background(), clusterNamed(cluster), func(ctx context.Context) (string, error) {
 		select {
@@ -50,7 +51,7 @@ func answered(answer string) <-chan string {
 	return answers
 }
 
-// lookInVain looks at clusters that do not answer, all at once, until all have given up.
+// lookInVain looks at clusters that do not answer, concurrently, until all callers have given up.
 func (l *looksTest) lookInVain(g *WithT, names []string, answers <-chan string) {
 	results := make(chan error, len(names))
 	for _, name := range names {
@@ -59,7 +60,7 @@ func (l *looksTest) lookInVain(g *WithT, names []string, answers <-chan string) 
 			results <- err
 		}()
 	}
-	g.Eventually(l.clock.Waiters).Should(Equal(len(names)), "callers that wait")
+	g.Eventually(l.clock.Waiters).Should(Equal(len(names)), "waiting callers")
 	l.clock.Step(patience)
 	for range names {
 		g.Expect(<-results).To(MatchError(ErrPending))
@@ -76,7 +77,7 @@ func TestClustersThatDoNotAnswerNeverHoldUpOthers(t *testing.T) {
 	silent := make(chan string)
 	l.lookInVain(g, names, silent)
 
-	// One caller for all: the clock stands still, so it would wait for ever for the first that it waits for.
+	// A single caller is enough: the clock stands still, so a caller that waits would wait forever.
 	for round := range 3 {
 		for _, name := range names {
 			_, err := l.look(name, silent)
@@ -103,11 +104,11 @@ func TestLateAnswersAreKeptForTheirCaller(t *testing.T) {
 	g.Expect(l.look("slow", nil)).To(Equal("late"))
 
 	_, err := l.look("slow", answers)
-	g.Expect(err).To(MatchError(ErrPending), "nobody waits for a cluster that was slow")
+	g.Expect(err).To(MatchError(ErrPending), "no caller waits for a cluster that was slow")
 	answers <- "soon"
 	g.Expect(<-l.woken).To(Equal(clusterNamed("slow")))
 	g.Expect(l.look("slow", nil)).To(Equal("soon"))
-	g.Expect(l.look("slow", answered("at once"))).To(Equal("at once"), "a cluster that answers soon again is waited for")
+	g.Expect(l.look("slow", answered("at once"))).To(Equal("at once"), "callers wait again for a cluster that was fast")
 	g.Expect(l.woken).To(BeEmpty())
 }
 
@@ -120,7 +121,7 @@ func TestLateAnswersDoNotStayFresh(t *testing.T) {
 	<-l.woken
 	l.clock.Step(freshFor + time.Second)
 	_, err := l.look("slow", answers)
-	g.Expect(err).To(MatchError(ErrPending), "it is looked at again")
+	g.Expect(err).To(MatchError(ErrPending), "a new look starts")
 	answers <- "new"
 	<-l.woken
 	g.Expect(l.look("slow", nil)).To(Equal("new"))
@@ -150,5 +151,5 @@ func TestLooksEnd(t *testing.T) {
 
 	l.limit = 0
 	_, err = l.at(context.Background(), clusterNamed("cut off"), block)
-	g.Expect(err).To(MatchError(context.DeadlineExceeded), "a look has a deadline of its own")
+	g.Expect(err).To(MatchError(context.DeadlineExceeded), "each look has its own deadline")
 }

@@ -37,9 +37,9 @@ func TestNewPod(t *testing.T) {
 		"pending":          {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, PodProvisioning},
 		"not ready":        {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}, PodProvisioning},
 		"first start":      {&corev1.Pod{Status: container(waiting, corev1.ContainerState{})}, PodProvisioning},
-		"keeps ending":     {&corev1.Pod{Status: container(waiting, ended)}, PodFailed},
-		"ended":            {&corev1.Pod{Status: container(ended, corev1.ContainerState{})}, PodFailed},
-		"failed for good":  {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, PodFailed},
+		"keeps exiting":    {&corev1.Pod{Status: container(waiting, ended)}, PodFailed},
+		"exited":           {&corev1.Pod{Status: container(ended, corev1.ContainerState{})}, PodFailed},
+		"phase Failed":     {&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, PodFailed},
 		"is being deleted": {&corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}, Status: ready}, PodDeleting},
 	}
 	for name, test := range tests {
@@ -109,8 +109,8 @@ func TestWhatOfANodeIsReported(t *testing.T) {
 		"a heartbeat": {func(node *corev1.Node) {
 			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown, LastHeartbeatTime: metav1.Now()}}
 		}, false},
-		"another label":       {func(node *corev1.Node) { node.Labels["other"] = "" }, false},
-		"that it is a worker": {func(node *corev1.Node) { node.Labels = nil }, true},
+		"another label":         {func(node *corev1.Node) { node.Labels["other"] = "" }, false},
+		"the loss of the label": {func(node *corev1.Node) { node.Labels = nil }, true},
 		"its readiness": {func(node *corev1.Node) {
 			node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		}, true},
@@ -118,8 +118,8 @@ func TestWhatOfANodeIsReported(t *testing.T) {
 		"kubeadm's taint": {func(node *corev1.Node) {
 			node.Spec.Taints = []corev1.Taint{{Key: nodeRoleLabel, Effect: corev1.TaintEffectNoSchedule}}
 		}, true},
-		"that it is avoided":    {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: avoidTaintKey}} }, true},
-		"somebody else's taint": {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: "dedicated"}} }, false},
+		"the taint of AvoidNode": {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: avoidTaintKey}} }, true},
+		"somebody else's taint":  {func(node *corev1.Node) { node.Spec.Taints = []corev1.Taint{{Key: "dedicated"}} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after := before.DeepCopy()

@@ -21,14 +21,16 @@ func TestAPortForwardThatGetsNoAnswerEndsWithItsContext(t *testing.T) {
 	t.Cleanup(func() { _ = listener.Close() })
 	closed := make(chan error, 1)
 	go func() {
-		// As an API server does that waits for the kubelet of a machine that is gone.
+		// The listener accepts the request and does not answer, like an API server that waits for the
+		// kubelet of a machine that is gone.
 		accepted, err := listener.Accept()
 		if err == nil {
 			_, err = io.Copy(io.Discard, accepted)
 		}
 		closed <- err
 	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // longer than it takes to connect
+	// Longer than it takes to connect.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	failed := make(chan error, 1)
 	go func() {

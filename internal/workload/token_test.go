@@ -23,7 +23,8 @@ import (
 	"sigs.k8s.io/cluster-api/util/secret"
 )
 
-// The library by which the API server and the controller manager read the Secret finds in it what they want.
+// The Secret is checked with the library that the API server and the controller manager read it
+// with.
 func TestAMachineJoinsByTheToken(t *testing.T) {
 	g := NewWithT(t)
 	made := map[string]*corev1.Secret{}
@@ -52,7 +53,7 @@ func TestAMachineJoinsByTheToken(t *testing.T) {
 		g.Expect(token).To(MatchRegexp(bootstrapapi.BootstrapTokenPattern))
 		tokens[token] = true
 	}
-	g.Expect(tokens).To(HaveLen(2), "each machine has its own")
+	g.Expect(tokens).To(HaveLen(2), "each call creates a token")
 	g.Expect(made).To(HaveLen(2))
 	for name, found := range made {
 		g.Expect(found.Type).To(Equal(bootstrapapi.SecretTypeBootstrapToken))
@@ -76,14 +77,14 @@ func TestATokenIsKept(t *testing.T) {
 	delete(lasting.Data, bootstrapapi.BootstrapTokenExpirationKey)
 	for name, test := range map[string]struct {
 		before *corev1.Secret
-		// left is how long it is valid afterwards; zero is for ever.
+		// left is how long the token is valid afterwards; zero means that it does not expire.
 		left time.Duration
 	}{
-		"one that is gone":         {nil, tokenLife},
-		"one that has expired":     {tokenSecret(token, now.Add(-time.Hour)), tokenLife},
-		"one that expires soon":    {tokenSecret(token, now.Add(-10*time.Minute)), tokenLife},
-		"one that lasts for long":  {tokenSecret(token, now.Add(-5*time.Minute)), 10 * time.Minute},
-		"one that does not expire": {lasting, 0},
+		"deleted":            {nil, tokenLife},
+		"expired":            {tokenSecret(token, now.Add(-time.Hour)), tokenLife},
+		"expires soon":       {tokenSecret(token, now.Add(-10*time.Minute)), tokenLife},
+		"expires much later": {tokenSecret(token, now.Add(-5*time.Minute)), 10 * time.Minute},
+		"does not expire":    {lasting, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

@@ -44,7 +44,8 @@ apiServer:
     value: "2"
 `
 
-// startCluster starts an API server, as that of a workload cluster is, and returns access to it and a client of its own.
+// startCluster starts an API server in place of a workload cluster's, and returns access to it and
+// a client.
 func startCluster(t *testing.T) (*Connections, client.Client) {
 	g := NewWithT(t)
 	environment := &envtest.Environment{
@@ -85,7 +86,7 @@ func testPrepare(t *testing.T, connections *Connections, c client.Client) {
 	ctx := context.Background()
 	spec := &bootstrapv1.KubeadmConfigSpec{}
 	version := semver.MustParse("1.36.3")
-	g.Expect(connections.PrepareUpgrade(ctx, testCluster, spec, version)).To(MatchError(ContainSubstring("kubeadm-config")), "without its configuration it is no kubeadm cluster")
+	g.Expect(connections.PrepareUpgrade(ctx, testCluster, spec, version)).To(MatchError(ContainSubstring("kubeadm-config")), "kubeadm did not create this cluster")
 
 	stored := &corev1.ConfigMap{ObjectMeta: inKubeSystem("kubeadm-config"), Data: map[string]string{"ClusterConfiguration": clusterConfiguration}}
 	g.Expect(c.Create(ctx, stored)).To(Succeed())
@@ -102,7 +103,7 @@ func testPrepare(t *testing.T, connections *Connections, c client.Client) {
 		ContainSubstring("Some: true"), ContainSubstring("imageTag: 3.6.5-0"), ContainSubstring("encryptionAlgorithm: ECDSA-P256"),
 		ContainSubstring(`value: "4"`), Not(ContainSubstring(`value: "2"`)),
 		ContainSubstring("clusterName: c1"), ContainSubstring("podSubnet: 10.244.0.0/16"), ContainSubstring("controlPlaneEndpoint: 10.1.2.3:6443"),
-	), "what the spec does not say stays")
+	), "fields that the spec does not set stay")
 	for _, name := range []string{"kubeadm:cluster-admins", "kubeadm:apiserver-kubelet-client"} {
 		g.Expect(c.Get(ctx, client.ObjectKey{Name: name}, &rbacv1.ClusterRoleBinding{})).To(Succeed(), name)
 	}
@@ -110,7 +111,7 @@ func testPrepare(t *testing.T, connections *Connections, c client.Client) {
 	before := stored.ResourceVersion
 	g.Expect(connections.PrepareUpgrade(ctx, testCluster, spec, version)).To(Succeed())
 	g.Expect(c.Get(ctx, client.ObjectKeyFromObject(stored), stored)).To(Succeed())
-	g.Expect(stored.ResourceVersion).To(Equal(before), "nothing is written that does not differ")
+	g.Expect(stored.ResourceVersion).To(Equal(before), "it writes only what differs")
 }
 
 func testAddons(t *testing.T, connections *Connections, c client.Client) {
@@ -119,7 +120,7 @@ func testAddons(t *testing.T, connections *Connections, c client.Client) {
 	wanted := Addons{Cluster: testCluster, Version: "v1.36.3"}
 	wanted.Config.ImageRepository = "registry.example.com/k8s"
 	wanted.Config.DNS.ImageTag = "v1.12.0"
-	g.Expect(connections.UpdateAddons(ctx, wanted)).To(Succeed(), "what is not installed is left out")
+	g.Expect(connections.UpdateAddons(ctx, wanted)).To(Succeed(), "add-ons that are not installed are skipped")
 
 	selector := func(name string) *metav1.LabelSelector {
 		return &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
@@ -153,7 +154,7 @@ func testAddons(t *testing.T, connections *Connections, c client.Client) {
 	_, _, before := read()
 	g.Expect(connections.UpdateAddons(ctx, kept)).To(Succeed())
 	_, _, after := read()
-	g.Expect(after).To(Equal(before), "what the user keeps is left alone")
+	g.Expect(after).To(Equal(before), "skipped add-ons stay as they are")
 
 	g.Expect(connections.UpdateAddons(ctx, wanted)).To(Succeed())
 	proxyImage, dnsImage, before := read()
@@ -163,7 +164,7 @@ func testAddons(t *testing.T, connections *Connections, c client.Client) {
 	g.Expect(dns.Spec.Template.Spec.Volumes[0].ConfigMap.Items[0].Key).To(Equal("Corefile"))
 	g.Expect(connections.UpdateAddons(ctx, wanted)).To(Succeed())
 	_, _, after = read()
-	g.Expect(after).To(Equal(before), "nothing is written that does not differ")
+	g.Expect(after).To(Equal(before), "it writes only what differs")
 
 	down := wanted
 	down.Config.DNS.ImageTag = "v1.10.0"
