@@ -21,7 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-var _ = Describe("Settled control planes", func() {
+var _ = Describe("A settled control plane", func() {
 	wanted := func(f *fixture) func() workload.Addons {
 		return func() workload.Addons {
 			var addons workload.Addons
@@ -30,7 +30,7 @@ var _ = Describe("Settled control planes", func() {
 		}
 	}
 
-	It("keep kube-proxy and CoreDNS in step, but not before all Machines are there", func(ctx SpecContext) {
+	It("updates kube-proxy and CoreDNS, but not before all Machines have joined", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3), func(f *fixture) {
 			f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "registry.example.com"
 		})
@@ -45,7 +45,7 @@ var _ = Describe("Settled control planes", func() {
 			HaveField("Cluster", f.key()), HaveField("Version", "v1.36.3"), HaveField("Config.ImageRepository", "registry.example.com"), HaveField("Skip", BeEmpty())))
 	})
 
-	It("leave alone the add-ons that the user keeps", func(ctx SpecContext) {
+	It("skips the add-ons that the user excludes", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Annotations = map[string]string{
 				kubeadmcontrolplanev1.SkipKubeProxyAnnotation: "", kubeadmcontrolplanev1.SkipCoreDNSAnnotation: "",
@@ -56,7 +56,7 @@ var _ = Describe("Settled control planes", func() {
 		Eventually(wanted(f)).Should(HaveField("Skip", ConsistOf(workload.KubeProxy, workload.CoreDNS)))
 	})
 
-	It("stay available when add-ons can not be updated, and try again", func(ctx SpecContext) {
+	It("stays available when add-ons cannot be updated, and retries", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.addonsErr = errors.New("no CoreDNS migration") })
 		f.provision(ctx)
@@ -70,10 +70,10 @@ var _ = Describe("Settled control planes", func() {
 		Eventually(wanted(f)).ShouldNot(BeZero())
 		Eventually(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)).Should(HavePrefix("True"))
 		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
-		Expect(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)()).To(HavePrefix("True"), "other news leave it as it is")
+		Expect(f.condition(ctx, controlplanev1.AddonsUpToDateCondition)()).To(HavePrefix("True"), "later status writes keep the condition")
 	})
 
-	It("show when each Machine's certificates expire", func(ctx SpecContext) {
+	It("shows when each Machine's certificates expire", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -90,17 +90,17 @@ var _ = Describe("Settled control planes", func() {
 		Eventually(func() map[string]string {
 			Expect(c.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
 			return config.Annotations
-		}).Should(HaveKeyWithValue(clusterv1.MachineCertificatesExpiryDateAnnotation, other.Format(time.RFC3339)), "read anew")
+		}).Should(HaveKeyWithValue(clusterv1.MachineCertificatesExpiryDateAnnotation, other.Format(time.RFC3339)), "it is read again")
 	})
 
-	DescribeTable("know the port of each API server", func(spec bootstrapv1.KubeadmConfigSpec, port int) {
+	DescribeTable("knows the port of each API server", func(spec bootstrapv1.KubeadmConfigSpec, port int) {
 		Expect(apiServerPort(spec)).To(BeEquivalentTo(port))
 	},
 		Entry("by default", bootstrapv1.KubeadmConfigSpec{}, 0),
-		Entry("of the first", bootstrapv1.KubeadmConfigSpec{
+		Entry("from initConfiguration", bootstrapv1.KubeadmConfigSpec{
 			InitConfiguration: bootstrapv1.InitConfiguration{LocalAPIEndpoint: bootstrapv1.APIEndpoint{BindPort: 7443}},
 		}, 7443),
-		Entry("of another", bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{
+		Entry("from joinConfiguration", bootstrapv1.KubeadmConfigSpec{JoinConfiguration: bootstrapv1.JoinConfiguration{
 			ControlPlane: &bootstrapv1.JoinControlPlane{LocalAPIEndpoint: bootstrapv1.APIEndpoint{BindPort: 8443}},
 		}}, 8443),
 	)

@@ -22,7 +22,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-// standalone makes a control plane Machine that nobody controls.
+// standalone creates a control plane Machine without a controller.
 func (f *fixture) standalone(ctx context.Context, name, version string, changes ...func(*clusterv1.Machine)) *clusterv1.Machine {
 	GinkgoHelper()
 	meta := metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: name, Labels: map[string]string{
@@ -86,15 +86,15 @@ var _ = Describe("Adoption", func() {
 		Expect(taken.OwnerReferences).To(ConsistOf(HaveField("UID", f.controlPlane.UID)))
 		bootstrap := &corev1.Secret{}
 		Expect(c.Get(ctx, client.ObjectKey{Namespace: f.cluster.Namespace, Name: "c1-bootstrap"}, bootstrap)).To(Succeed())
-		Expect(bootstrap.OwnerReferences).To(ConsistOf(HaveField("UID", config.UID)), "the bootstrap data is the Machine's own")
+		Expect(bootstrap.OwnerReferences).To(ConsistOf(HaveField("UID", config.UID)), "the bootstrap data stays with the KubeadmConfig")
 
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(
-			HavePrefix("False"), ContainSubstring("c1-ca")), "no certificate is generated for Machines that use others")
+			HavePrefix("False"), ContainSubstring("c1-ca")), "no certificate is generated, since the Machines use others")
 		_, err := f.secret(ctx, "-ca")()
 		Expect(err).To(HaveOccurred())
 	})
 
-	DescribeTable("refuses Machines that it can not take over, and all the others with them",
+	DescribeTable("adopts no Machine if it cannot adopt all of them",
 		func(ctx SpecContext, version string, change func(*clusterv1.Machine), obstacle string) {
 			f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"} })
 			f.standalone(ctx, "fine", "v1.36.3")
@@ -107,13 +107,13 @@ var _ = Describe("Adoption", func() {
 				Expect(metav1.IsControlledBy(&machine, f.controlPlane)).To(BeFalse(), machine.Name)
 			}
 		},
-		Entry("of another control plane", "v1.36.3", controlledBy("KubeadmControlPlane", "kcp"), "controlled by KubeadmControlPlane kcp"),
-		Entry("of a version too old", "v1.34.9", func(*clusterv1.Machine) {}, "version v1.34.9 is more than one minor version away from v1.36.3"),
-		Entry("of another bootstrap provider", "v1.36.3", func(machine *clusterv1.Machine) { machine.Spec.Bootstrap.ConfigRef.Kind = "TalosConfig" },
+		Entry("another control plane's Machine", "v1.36.3", controlledBy("KubeadmControlPlane", "kcp"), "controlled by KubeadmControlPlane kcp"),
+		Entry("a version that is too old", "v1.34.9", func(*clusterv1.Machine) {}, "version v1.34.9 is more than one minor version away from v1.36.3"),
+		Entry("another bootstrap provider", "v1.36.3", func(machine *clusterv1.Machine) { machine.Spec.Bootstrap.ConfigRef.Kind = "TalosConfig" },
 			`spec.bootstrap.configRef.kind is "TalosConfig", not KubeadmConfig`),
 	)
 
-	It("takes nothing over while it is being deleted", func(ctx SpecContext) {
+	It("adopts nothing while it is being deleted", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Finalizers = []string{"test.example.com/keep"} })
 		Eventually(func() []string { return f.get(ctx).Finalizers }).Should(ContainElement(controlplanev1.FooControlPlaneFinalizer))
 		Expect(c.Delete(ctx, f.controlPlane)).To(Succeed())

@@ -20,7 +20,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// liveMachine is a control plane Machine as the API server itself has it.
+// liveMachine returns a control plane Machine for the API server.
 func liveMachine(name, owner string) *clusterv1.Machine {
 	return &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, ResourceVersion: "1",
@@ -32,7 +32,8 @@ func liveMachine(name, owner string) *clusterv1.Machine {
 	}}
 }
 
-// behind returns a reconciler and a scope that know only the cached Machines, while the API server has the live ones.
+// behind returns a reconciler and a scope that see only the cached Machines, while the API server
+// has the live ones.
 func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reconciler, *scope) {
 	scheme := runtime.NewScheme()
 	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
@@ -48,13 +49,13 @@ func behind(g Gomega, cached []*clusterv1.Machine, live ...client.Object) (*Reco
 
 func TestFinishLeavesNoMachineBehind(t *testing.T) {
 	finish := plan.Decision{Action: plan.ActionFinish}
-	t.Run("one that the cache does not show", func(t *testing.T) {
+	t.Run("a Machine that the cache does not show", func(t *testing.T) {
 		g := NewWithT(t)
 		r, s := behind(g, nil, liveMachine("a", "c1-cp"))
 		g.Expect(r.apply(t.Context(), s, finish)).To(MatchError(errStale))
 		g.Expect(s.controlPlane.Finalizers).To(ConsistOf(controlplanev1.FooControlPlaneFinalizer))
 	})
-	t.Run("one of another owner", func(t *testing.T) {
+	t.Run("a Machine of another owner", func(t *testing.T) {
 		g := NewWithT(t)
 		r, s := behind(g, nil, liveMachine("a", "another"))
 		g.Expect(r.apply(t.Context(), s, finish)).To(Succeed())
@@ -97,7 +98,7 @@ func TestTheLeadershipIsTakenFromAMachineOnlyOnceItIsGone(t *testing.T) {
 	g.Expect(calls()).To(BeEmpty(), "its controller manager may still run")
 	s.machines = nil
 	g.Expect(calls()).To(ConsistOf("lead instead of node"))
-	g.Expect(calls()).To(HaveLen(1), "once")
+	g.Expect(calls()).To(HaveLen(1), "it is taken only once")
 }
 
 func TestAHookThatIsLostComesBack(t *testing.T) {
@@ -113,10 +114,10 @@ func TestAHookThatIsLostComesBack(t *testing.T) {
 	live := &clusterv1.Machine{}
 	g.Expect(r.client.Get(t.Context(), client.ObjectKeyFromObject(kept), live)).To(Succeed())
 	g.Expect(hooked(live)).To(BeTrue())
-	g.Expect(hooked(kept)).To(BeTrue(), "what follows in the same reconcile knows of it")
-	g.Expect(hooked(going)).To(BeFalse(), "it was released")
+	g.Expect(hooked(kept)).To(BeTrue(), "the rest of the reconcile sees it")
+	g.Expect(hooked(going)).To(BeFalse(), "it was released before")
 
-	// Also if it is new, has no Node yet and has everything that it was made with.
+	// The same holds for a new Machine that has no Node yet, to which nothing is applied.
 	settings, err := s.settings()
 	g.Expect(err).NotTo(HaveOccurred())
 	going.Status.NodeRef = clusterv1.MachineNodeReference{}

@@ -17,19 +17,19 @@ func TestOldFailuresAreForgotten(t *testing.T) {
 	tried, now := attempts{}, time.Now()
 	failing := func() error { return errors.New("refused") }
 	for range 10 {
-		g.Expect(postponed(tried.run("create 1", now, failing))).To(BeZero(), "it is tried")
+		g.Expect(postponed(tried.run("create 1", now, failing))).To(BeZero(), "the effect is tried")
 		again := postponed(tried.run("create 1", now, failing))
 		g.Expect(again).To(BeTemporally(">", now))
 		now = again
 	}
 	now = now.Add(time.Hour)
 	g.Expect(tried.run("create 2", now, failing)).To(HaveOccurred())
-	g.Expect(tried).To(HaveLen(1), "effects of former generations are not kept")
+	g.Expect(tried).To(HaveLen(1), "effects of earlier generations are dropped")
 	g.Expect(tried.run("create 1", now, failing)).To(HaveOccurred())
-	g.Expect(postponed(tried.run("create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "it starts again")
+	g.Expect(postponed(tried.run("create 1", now, failing))).To(Equal(now.Add(firstBackoff)), "the backoff starts again")
 }
 
-// What looks like a cache that is behind, and never catches up, is a failure like others.
+// A cache that never catches up is a failure like any other.
 func TestACacheThatStaysBehindIsAFailure(t *testing.T) {
 	g := NewWithT(t)
 	tried, now := attempts{}, time.Now()
@@ -43,5 +43,5 @@ func TestACacheThatStaysBehindIsAFailure(t *testing.T) {
 	g.Expect(err).To(MatchError("the cache is behind: not found"))
 	g.Expect(postponed(tried.run("propagate 1", now, behind))).To(Equal(now.Add(firstBackoff)))
 	g.Expect(tried.run("propagate 1", now.Add(firstBackoff), func() error { return nil })).To(Succeed())
-	g.Expect(tried.run("propagate 1", now.Add(firstBackoff), behind)).To(MatchError(errStale), "it starts again")
+	g.Expect(tried.run("propagate 1", now.Add(firstBackoff), behind)).To(MatchError(errStale), "the backoff starts again")
 }

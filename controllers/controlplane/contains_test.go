@@ -16,15 +16,15 @@ func TestContains(t *testing.T) {
 		current, wanted any
 		want            bool
 	}{
-		"the same":                  {object{"a": "1"}, object{"a": "1"}, true},
-		"more":                      {object{"a": "1", "b": "2"}, object{"a": "1"}, true},
-		"another value":             {object{"a": "2"}, object{"a": "1"}, false},
-		"missing":                   {object{}, object{"a": "1"}, false},
-		"missing, further down":     {object{}, object{"a": object{"b": "1"}}, false},
-		"no annotations are wanted": {object{"labels": object{"a": "1"}}, object{"labels": object{"a": "1"}, "annotations": object{}}, true},
-		"items in another order":    {list{"1", "2"}, list{"2", "1"}, true},
-		"an item is missing":        {list{"1"}, list{"2", "1"}, false},
-		"no items are wanted":       {nil, list{}, true},
+		"equal":                   {object{"a": "1"}, object{"a": "1"}, true},
+		"more than wanted":        {object{"a": "1", "b": "2"}, object{"a": "1"}, true},
+		"a different value":       {object{"a": "2"}, object{"a": "1"}, false},
+		"missing":                 {object{}, object{"a": "1"}, false},
+		"missing, nested":         {object{}, object{"a": object{"b": "1"}}, false},
+		"an empty map is wanted":  {object{"labels": object{"a": "1"}}, object{"labels": object{"a": "1"}, "annotations": object{}}, true},
+		"items in another order":  {list{"1", "2"}, list{"2", "1"}, true},
+		"an item is missing":      {list{"1"}, list{"2", "1"}, false},
+		"an empty list is wanted": {nil, list{}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(contains(test.current, test.wanted)).To(Equal(test.want))

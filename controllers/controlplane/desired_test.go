@@ -23,13 +23,13 @@ func TestMachineName(t *testing.T) {
 	tests := map[string]struct {
 		name, template, prefix, problem string
 	}{
-		"default":                        {name: "cp", prefix: "cp-"},
-		"of the cluster":                 {name: "cp", template: "{{ .cluster.name }}-x-{{ .random }}", prefix: "demo-x-"},
-		"as in a KubeadmControlPlane":    {name: "cp", template: "{{ .kubeadmControlPlane.name }}-{{.random}}", prefix: "cp-"},
-		"too long":                       {name: strings.Repeat("a", 80), prefix: strings.Repeat("a", 58)},
-		"without a random part":          {name: "cp", template: "{{ .cluster.name }}", problem: "must contain {{ .random }}"},
-		"with a field that is not there": {name: "cp", template: "{{ .zone }}-{{ .random }}", problem: "zone"},
-		"no host name":                   {name: "cp", template: "Big_{{ .random }}", problem: "lower case"},
+		"default":                 {name: "cp", prefix: "cp-"},
+		"with the cluster's name": {name: "cp", template: "{{ .cluster.name }}-x-{{ .random }}", prefix: "demo-x-"},
+		"a KubeadmControlPlane's": {name: "cp", template: "{{ .kubeadmControlPlane.name }}-{{.random}}", prefix: "cp-"},
+		"too long":                {name: strings.Repeat("a", 80), prefix: strings.Repeat("a", 58)},
+		"without a random part":   {name: "cp", template: "{{ .cluster.name }}", problem: "must contain {{ .random }}"},
+		"with an unknown field":   {name: "cp", template: "{{ .zone }}-{{ .random }}", problem: "zone"},
+		"not a host name":         {name: "cp", template: "Big_{{ .random }}", problem: "lower case"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -106,9 +106,9 @@ func TestConfigDifference(t *testing.T) {
 func TestWhatAMachineJoinsWith(t *testing.T) {
 	file := bootstrapv1.Discovery{File: bootstrapv1.FileDiscovery{KubeConfigPath: "/etc/kubernetes/discovery.conf"}}
 	for name, test := range map[string]struct{ given, want bootstrapv1.Discovery }{
-		"a token of its own": {bootstrapv1.Discovery{}, byToken(fakeToken)},
-		"the user's token":   {byToken("fedcba.0123456789abcdef"), byToken("fedcba.0123456789abcdef")},
-		"the user's file":    {file, file},
+		"a new token":      {bootstrapv1.Discovery{}, byToken(fakeToken)},
+		"the user's token": {byToken("fedcba.0123456789abcdef"), byToken("fedcba.0123456789abcdef")},
+		"the user's file":  {file, file},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -128,7 +128,7 @@ func TestReadinessGates(t *testing.T) {
 	g := NewWithT(t)
 	extra := []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}, {ConditionType: controlplanev1.MachineSchedulerPodHealthyCondition}}
 	gates := readinessGates(workload.EtcdExternal, extra)
-	g.Expect(gates).To(HaveLen(5), "no gate stands twice")
+	g.Expect(gates).To(HaveLen(5), "there are no duplicates")
 	g.Expect(gates).NotTo(ContainElement(HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
 }
 

@@ -24,10 +24,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
-// fakeExpiry is when the certificates of API servers expire, unless a test wants something else.
+// fakeExpiry is when the certificates of API servers expire, unless a test sets another time.
 var fakeExpiry = time.Date(2040, time.January, 2, 3, 4, 5, 0, time.UTC)
 
-// fakeWorkload is workload clusters as a test wants them to be seen.
+// fakeWorkload returns the observations of workload clusters that a test has set.
 type fakeWorkload struct {
 	mu       sync.Mutex
 	clusters map[client.ObjectKey]*fakeCluster
@@ -37,16 +37,17 @@ type fakeCluster struct {
 	initialized bool
 	observation workload.Observation
 	unreachable bool
-	// failure returns what is said while it is unreachable, if that is not the same each time.
+	// failure returns the error while the cluster is unreachable; by default, the error is always the
+	// same.
 	failure func() error
 	pending bool
 	calls   []string
 	// lastMember is the ID of the member that joined last.
 	lastMember uint64
-	// addons are what UpdateAddons was last asked for, and addonsErr what it answers.
+	// addons is the last argument of UpdateAddons. addonsErr is its result.
 	addons    workload.Addons
 	addonsErr error
-	// expiries are those of the API servers' certificates, by node.
+	// expiries of the API servers' certificates, by node.
 	expiries map[string]time.Time
 }
 
@@ -56,7 +57,7 @@ func newFakeWorkload() *fakeWorkload {
 	return &fakeWorkload{clusters: map[client.ObjectKey]*fakeCluster{}}
 }
 
-// change lets a test change what is seen of a cluster.
+// change lets a test change what is observed of a cluster.
 func (f *fakeWorkload) change(key client.ObjectKey, change func(*fakeCluster)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,7 +73,7 @@ func (f *fakeWorkload) calls(key client.ObjectKey) []string {
 	return calls
 }
 
-// addNode has a Machine's node join, healthy, and its member join etcd.
+// addNode adds a healthy Node, and its member to etcd.
 func (f *fakeWorkload) addNode(key client.ObjectKey, name string) {
 	f.change(key, func(cluster *fakeCluster) {
 		pods := map[workload.Component]workload.Pod{}
@@ -164,7 +165,7 @@ func (f *fakeWorkload) AvoidNode(_ context.Context, key client.ObjectKey, node s
 	return nil
 }
 
-// fakeToken is what machines join with.
+// fakeToken is the token that machines join with.
 const fakeToken = "abcdef.0123456789abcdef"
 
 func (f *fakeWorkload) CreateToken(context.Context, client.ObjectKey) (string, error) {

@@ -29,7 +29,8 @@ import (
 
 const infraGroup = "infrastructure.cluster.x-k8s.io"
 
-// infraObject is an object of the infrastructure provider, which the controller knows only by contract.
+// infraObject returns an object of the infrastructure provider. The controller knows it only by
+// contract.
 func infraObject(kind string, meta metav1.ObjectMeta) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	object.SetAPIVersion(infraGroup + "/v1beta2")
@@ -46,7 +47,7 @@ func set(object *unstructured.Unstructured, value any, path ...string) {
 	Expect(unstructured.SetNestedField(object.Object, value, path...)).To(Succeed())
 }
 
-// fixture is one cluster. The test plays Cluster API's own controllers and the infrastructure provider.
+// fixture is one cluster. The test plays Cluster API's controllers and the infrastructure provider.
 type fixture struct {
 	cluster      *clusterv1.Cluster
 	infra        *unstructured.Unstructured
@@ -54,7 +55,7 @@ type fixture struct {
 	controlPlane *controlplanev1.FooControlPlane
 }
 
-// newFixture creates a Cluster whose infrastructure shows nothing yet.
+// newFixture creates a Cluster whose infrastructure reports nothing yet.
 func newFixture(ctx context.Context, changes ...func(*fixture)) *fixture {
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, "controlplane")
@@ -98,9 +99,9 @@ func replicas(number int32) func(*fixture) {
 
 func (f *fixture) key() client.ObjectKey { return client.ObjectKeyFromObject(f.cluster) }
 
-// seen waits until the controller's cache shows objects as they are now, or that they are gone. Each kind has a watch of its own:
-// whoever changes one object and then another has to wait where the controller must not find the first as it was. Secrets must be
-// those of a Cluster.
+// seen waits until the controller's cache shows the current version of the objects, or that they
+// are deleted. Each kind has its own watch, so a test that changes two objects has to wait in
+// between if the controller must not see the second change first. Secrets must belong to a Cluster.
 func seen(ctx context.Context, objects ...client.Object) {
 	GinkgoHelper()
 	for _, object := range objects {
@@ -124,7 +125,7 @@ func seen(ctx context.Context, objects ...client.Object) {
 	}
 }
 
-// update changes an object of the fixture, and its status too, and waits until the controller can see that.
+// update changes an object and its status, and waits until the controller's cache shows the change.
 func update[T client.Object](ctx context.Context, object T, change func()) {
 	GinkgoHelper()
 	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
@@ -137,7 +138,7 @@ func update[T client.Object](ctx context.Context, object T, change func()) {
 	Expect(c.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 }
 
-// nameEndpoint has the infrastructure cluster name its endpoint, before anything else.
+// nameEndpoint sets the endpoint of the infrastructure cluster, before anything else.
 func (f *fixture) nameEndpoint(ctx context.Context) {
 	GinkgoHelper()
 	update(ctx, f.infra, func() {
@@ -145,7 +146,7 @@ func (f *fixture) nameEndpoint(ctx context.Context) {
 	})
 }
 
-// provision has the infrastructure cluster name its failure domains and report that it is provisioned.
+// provision sets the failure domains of the infrastructure cluster and marks it as provisioned.
 func (f *fixture) provision(ctx context.Context, zones ...string) {
 	GinkgoHelper()
 	f.nameEndpoint(ctx)
@@ -176,7 +177,7 @@ func (f *fixture) expectMachines(ctx context.Context, number int) []clusterv1.Ma
 	return f.machines(ctx)
 }
 
-// join has the Machines that have no node yet get one.
+// join gives a Node to each Machine that has none.
 func (f *fixture) join(ctx context.Context) {
 	GinkgoHelper()
 	for _, machine := range f.machines(ctx) {
@@ -188,7 +189,7 @@ func (f *fixture) join(ctx context.Context) {
 	}
 }
 
-// initialize has the first Machine run and initialize the control plane, and the Cluster hear of it.
+// initialize lets the first Machine initialize the control plane, and tells the Cluster.
 func (f *fixture) initialize(ctx context.Context) {
 	GinkgoHelper()
 	first := f.expectMachines(ctx, 1)[0]
@@ -219,7 +220,7 @@ func (f *fixture) initialized(ctx context.Context) bool {
 	return ptr.Deref(f.get(ctx).Status.Initialization.ControlPlaneInitialized, false)
 }
 
-// condition returns a function for Eventually that reads one condition as "Status Reason: Message".
+// condition returns a function for Eventually that reads a condition as "Status Reason: Message".
 func (f *fixture) condition(ctx context.Context, conditionType string) func() string {
 	return func() string {
 		GinkgoHelper()

@@ -37,7 +37,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		Expect(err).NotTo(HaveOccurred())
 		key, err := certs.DecodePrivateKeyPEM(ca.Data[secret.TLSKeyDataName])
 		Expect(err).NotTo(HaveOccurred())
-		Expect(key).To(BeAssignableToTypeOf(&ecdsa.PrivateKey{}), "encryptionAlgorithm decides the kind of key")
+		Expect(key).To(BeAssignableToTypeOf(&ecdsa.PrivateKey{}), "encryptionAlgorithm selects the type of key")
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
 	})
 
@@ -63,7 +63,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 			config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
 			Expect(err).NotTo(HaveOccurred())
 			Expect(config.Host).To(Equal("https://10.9.8.7:6443"))
-			Expect(f.machines(ctx)).To(BeEmpty(), "the place of the first Machine is not known yet")
+			Expect(f.machines(ctx)).To(BeEmpty(), "the failure domains are not known yet")
 		})
 
 	It("honours certificates that the user provides", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
@@ -86,7 +86,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		Expect(kept.OwnerReferences).To(BeEmpty(), "the user's own secret must outlive the control plane")
 	})
 
-	It("names a certificate that can not be used", func(ctx SpecContext) {
+	It("names a certificate that is unusable", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			Expect(c.Create(ctx, &corev1.Secret{
 				ObjectMeta: metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: f.cluster.Name + "-ca"},
@@ -121,17 +121,17 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		_, err = f.secret(ctx, "-proxy")()
 		Expect(err).To(HaveOccurred())
 
-		By("going on to look after what runs")
+		By("still looking after the existing Machines")
 		Expect(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)()).To(HavePrefix("True"))
 		Expect(f.condition(ctx, controlplanev1.ControlPlaneComponentsHealthyCondition)()).To(HavePrefix("True"))
 		Expect(f.get(ctx).Status.Etcd.Healthy).To(HaveValue(Equal(int32(3))))
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[2].Alarms = []string{"NOSPACE"} })
-		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("False"), "it is seen now, and not only remembered")
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("False"), "the condition shows the current state, not the last known one")
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[2].Alarms = nil })
 		machine := f.machines(ctx)[1]
 		Expect(c.Delete(ctx, &machine)).To(Succeed())
 		f.removeOne(ctx)
-		Consistently(func() []string { return f.names(ctx) }).Should(HaveLen(2), "no Machine is made without its certificates")
+		Consistently(func() []string { return f.names(ctx) }).Should(HaveLen(2), "no Machine is created without certificates")
 		Eventually(f.plan(ctx)).Should(Equal("Wait " + controlplanev1.CertificatesNotAvailableReason))
 	})
 })

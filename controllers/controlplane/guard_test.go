@@ -42,7 +42,7 @@ func guarded(t *testing.T) (*scope, *clusterv1.Machine) {
 	return s, machine
 }
 
-// reconciled compares a Machine, and says whether its record had to be updated.
+// reconciled compares a Machine, and reports whether its record had to be updated.
 func reconciled(g *WithT, s *scope, machine *clusterv1.Machine) bool {
 	g.Expect(s.compare()).To(Succeed())
 	written := s.outOfStep(machine)
@@ -54,7 +54,7 @@ func reconciled(g *WithT, s *scope, machine *clusterv1.Machine) bool {
 	return written
 }
 
-// record changes the record on a Machine.
+// record changes the record of a Machine.
 func record(g *WithT, machine *clusterv1.Machine, change func(*madeFrom)) {
 	made, _ := recorded(machine)
 	change(&made)
@@ -63,8 +63,8 @@ func record(g *WithT, machine *clusterv1.Machine, change func(*madeFrom)) {
 	metav1.SetMetaDataAnnotation(&machine.ObjectMeta, controlplanev1.MadeFromAnnotation, annotation)
 }
 
-// What a new release finds out of date is held, whatever the user has changed before and changes meanwhile that does not
-// concern the Machine.
+// A difference that comes with a new release is held. Earlier or later changes by the user do not
+// matter as long as they do not affect the Machine.
 func TestTheRecordFollowsWhatDoesNotConcernTheMachine(t *testing.T) {
 	type step struct {
 		change  func(*WithT, *scope)
@@ -91,7 +91,7 @@ func TestTheRecordFollowsWhatDoesNotConcernTheMachine(t *testing.T) {
 		spec.KubeadmConfigSpec.InitConfiguration.NodeRegistration.Name = "first"
 	})
 	wanted, back := edit(false, names("c")), edit(false, names("a"))
-	// A release that makes something else of the same spec.
+	// A release that makes something else from the same spec.
 	release := step{func(_ *WithT, s *scope) { s.configs["m"].Spec.ClusterConfiguration.APIServer.CertSANs = []string{"b"} }, false}
 	// An earlier release that hashed something else.
 	earlier := func(written bool) step {
@@ -104,28 +104,28 @@ func TestTheRecordFollowsWhatDoesNotConcernTheMachine(t *testing.T) {
 		steps []step
 		asked bool
 	}{
-		"dns, then a release":                     {steps: []step{dns, release}},
-		"initConfiguration, then a release":       {steps: []step{initialOnly, release}},
-		"dns while held":                          {steps: []step{release, dns}},
-		"what matters to joins only, while held":  {steps: []step{release, joining}},
-		"scaled while held":                       {steps: []step{release, scaled}},
-		"moved, then a release":                   {steps: []step{moved, release}},
-		"moved while held":                        {steps: []step{release, moved, scaled}},
-		"from an earlier release":                 {steps: []step{earlier(true), release}},
-		"from an earlier release, held at once":   {steps: []step{release, earlier(false), scaled}},
-		"from an earlier release, then a change":  {steps: []step{earlier(true), wanted}, asked: true},
-		"a change that is taken back while held":  {steps: []step{release, wanted, back}},
-		"a change while held":                     {steps: []step{release, wanted}, asked: true},
-		"dns, then a change":                      {steps: []step{dns, wanted}, asked: true},
-		"a change, then scaled":                   {steps: []step{wanted, scaled}, asked: true},
-		"a change, then moved":                    {steps: []step{wanted, moved}, asked: true},
-		"a change that a new release also brings": {steps: []step{wanted, release}, asked: true},
+		"DNS changed, then a release":                 {steps: []step{dns, release}},
+		"initConfiguration changed, then a release":   {steps: []step{initialOnly, release}},
+		"DNS changed while held":                      {steps: []step{release, dns}},
+		"join settings changed while held":            {steps: []step{release, joining}},
+		"scaled while held":                           {steps: []step{release, scaled}},
+		"moved, then a release":                       {steps: []step{moved, release}},
+		"moved while held":                            {steps: []step{release, moved, scaled}},
+		"record of an earlier release":                {steps: []step{earlier(true), release}},
+		"record of an earlier release, held":          {steps: []step{release, earlier(false), scaled}},
+		"record of an earlier release, then a change": {steps: []step{earlier(true), wanted}, asked: true},
+		"a change that is reverted while held":        {steps: []step{release, wanted, back}},
+		"a change while held":                         {steps: []step{release, wanted}, asked: true},
+		"DNS changed, then a change":                  {steps: []step{dns, wanted}, asked: true},
+		"a change, then scaled":                       {steps: []step{wanted, scaled}, asked: true},
+		"a change, then moved":                        {steps: []step{wanted, moved}, asked: true},
+		"a change that a new release also brings":     {steps: []step{wanted, release}, asked: true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			s, machine := guarded(t)
-			g.Expect(reconciled(g, s, machine)).To(BeFalse(), "nothing is written while nothing changes")
+			g.Expect(reconciled(g, s, machine)).To(BeFalse(), "the record is current")
 			for i, step := range test.steps {
 				step.change(g, s)
 				g.Expect(reconciled(g, s, machine)).To(Equal(step.written), "step %d", i)
@@ -133,12 +133,13 @@ func TestTheRecordFollowsWhatDoesNotConcernTheMachine(t *testing.T) {
 			g.Expect(s.differences["m"]).To(HaveLen(1))
 			g.Expect(s.differences["m"][0].Asked).To(Equal(test.asked))
 			made, _ := recorded(machine)
-			g.Expect(made.Confirmed).To(Equal("earlier"), "the confirmation that it was made under stays")
+			g.Expect(made.Confirmed).To(Equal("earlier"), "the confirmation stays")
 		})
 	}
 }
 
-// What could not be compared must not pass for up to date: the user's change would be forgotten.
+// A Machine that cannot be compared must not count as up to date, or the user's change would be
+// lost.
 func TestTheRecordOfWhatIsNotSeenStays(t *testing.T) {
 	for name, hide := range map[string]func(*scope){
 		"the KubeadmConfig":          func(s *scope) { s.configs = nil },
@@ -197,7 +198,7 @@ func TestGuard(t *testing.T) {
 			},
 			fields: []string{fieldAfter}, asked: true,
 		},
-		"rollout.after to come": {
+		"rollout.after in the future": {
 			change: func(s *scope, _ *clusterv1.Machine) {
 				s.controlPlane.Spec.Rollout.After = metav1.NewTime(s.now.Add(time.Minute))
 			},

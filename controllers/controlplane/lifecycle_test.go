@@ -24,15 +24,17 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// removeOne plays Cluster API for the one Machine that is being deleted: it drains it, waits for the hook and lets it go.
+// removeOne plays Cluster API for the one Machine that is being deleted: it drains the Machine,
+// waits until the hook is removed and removes the finalizers.
 func (f *fixture) removeOne(ctx context.Context) {
 	GinkgoHelper()
 	machine := f.drainOne(ctx)
-	Expect(workloads.calls(f.key())).To(ContainElement("remove "+machine.Name), "the member leaves before the hook does")
+	Expect(workloads.calls(f.key())).To(ContainElement("remove "+machine.Name), "the member leaves before the hook is removed")
 	f.dismiss(ctx, machine)
 }
 
-// drainOne plays Cluster API as it drains the Machine that is being deleted, and returns it once its hook is gone.
+// drainOne plays Cluster API's drain of the one Machine that is being deleted, and returns the
+// Machine once its hook is removed.
 func (f *fixture) drainOne(ctx context.Context) *clusterv1.Machine {
 	GinkgoHelper()
 	deleting := func() []clusterv1.Machine {
@@ -53,14 +55,14 @@ func (f *fixture) drainOne(ctx context.Context) *clusterv1.Machine {
 	return &machine
 }
 
-// dismiss has a Machine that is being deleted go.
+// dismiss removes the finalizers of a Machine that is being deleted.
 func (f *fixture) dismiss(ctx context.Context, machine *clusterv1.Machine) {
 	GinkgoHelper()
 	update(ctx, machine, func() { machine.Labels["gone"] = "soon" })
 	release(ctx, machine)
 }
 
-// release takes all finalizers off an object that is being deleted.
+// release removes all finalizers of an object that is being deleted.
 func release(ctx context.Context, object client.Object) {
 	GinkgoHelper()
 	before := object.DeepCopyObject().(client.Object)
@@ -94,7 +96,7 @@ var _ = Describe("Life", func() {
 		Expect(f.get(ctx).Status.Conditions).To(BeEmpty())
 	})
 
-	It("deletes Machines only after the workers, and goes last", func(ctx SpecContext) {
+	It("deletes Machines only after the workers, and itself last", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -120,7 +122,7 @@ var _ = Describe("Life", func() {
 		Eventually(f.condition(ctx, controlplanev1.DeletingCondition)).Should(And(
 			HavePrefix("True "+controlplanev1.DeletingWaitingForWorkersDeletionReason), ContainSubstring("MachinePool workers")))
 		Expect(f.machines(ctx)[0].DeletionTimestamp).To(BeNil())
-		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"), "it is still seen")
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"), "it is still observed")
 
 		Expect(c.Delete(ctx, pool)).To(Succeed())
 		release(ctx, pool)

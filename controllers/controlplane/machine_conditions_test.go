@@ -37,14 +37,14 @@ func TestNodeCondition(t *testing.T) {
 		taints []clusterv1.MachineTaint
 		want   string
 	}{
-		"both are there":                  {config: joining(nil)},
-		"no label":                        {node: workload.Node{Unlabelled: true}, config: joining(nil), want: label},
-		"no taint":                        {node: workload.Node{Untainted: true}, config: joining(nil), want: taint},
-		"neither":                         {node: workload.Node{Unlabelled: true, Untainted: true}, config: joining(nil), want: label + " and the " + taint},
-		"no taint is wanted":              {node: workload.Node{Untainted: true}, config: joining(ptr.To([]corev1.Taint{}))},
-		"other taints are wanted":         {node: workload.Node{Untainted: true}, config: joining(&own)},
-		"kubeadm's among others":          {node: workload.Node{Untainted: true}, config: joining(&kubeadms), want: taint},
-		"no taint is wanted of the first": {node: workload.Node{Untainted: true}, config: first},
+		"both exist":                           {config: joining(nil)},
+		"no label":                             {node: workload.Node{Unlabelled: true}, config: joining(nil), want: label},
+		"no taint":                             {node: workload.Node{Untainted: true}, config: joining(nil), want: taint},
+		"neither":                              {node: workload.Node{Unlabelled: true, Untainted: true}, config: joining(nil), want: label + " and the " + taint},
+		"configured without taints":            {node: workload.Node{Untainted: true}, config: joining(ptr.To([]corev1.Taint{}))},
+		"configured with other taints":         {node: workload.Node{Untainted: true}, config: joining(&own)},
+		"configured with kubeadm's and others": {node: workload.Node{Untainted: true}, config: joining(&kubeadms), want: taint},
+		"first Machine, configured without taints": {node: workload.Node{Untainted: true}, config: first},
 		"the Machine's own taint": {
 			node: workload.Node{Untainted: true}, config: joining(&own),
 			taints: []clusterv1.MachineTaint{{Key: controlPlaneRole, Effect: corev1.TaintEffectNoSchedule}}, want: taint,
@@ -77,12 +77,12 @@ func TestWhatWasKnownIsShownForTheGrace(t *testing.T) {
 	g := NewWithT(t)
 	s := &scope{now: time.Now(), memory: &memory{}}
 	s.memory.lastSeen = s.now.Add(-6 * time.Minute)
-	g.Expect(s.stillShown()).To(BeFalse(), "five minutes by default")
+	g.Expect(s.stillShown()).To(BeFalse(), "the default is five minutes")
 	s.unseenGrace = 7 * time.Minute
 	g.Expect(s.stillShown()).To(BeTrue())
 }
 
-// A Machine whose machine runs another kubelet than it should is not up to date, and no reason to replace it.
+// A Machine whose kubelet has another version is not up to date, but need not be replaced.
 func TestUpToDateWithTheKubelet(t *testing.T) {
 	g := NewWithT(t)
 	s, machine := guarded(t)

@@ -50,7 +50,7 @@ var _ = Describe("Machines", func() {
 				HaveField("ConditionType", "Theirs"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
 
 			config := &bootstrapv1.KubeadmConfig{}
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), config)).To(Succeed(), "it has the name of the Machine")
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), config)).To(Succeed(), "it has the Machine's name")
 			Expect(machine.Spec.Bootstrap.ConfigRef.Name).To(Equal(machine.Name))
 			Expect(config.Spec.InitConfiguration.NodeRegistration.Name).To(Equal("init"))
 			Expect(config.Spec.JoinConfiguration.IsDefined()).To(BeFalse())
@@ -58,7 +58,7 @@ var _ = Describe("Machines", func() {
 			Expect(config.Labels).To(HaveKeyWithValue("team", "a"))
 
 			infra := infraObject("FooMachine", machine.ObjectMeta)
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the name of the Machine")
+			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the Machine's name")
 			Expect(machine.Spec.InfrastructureRef).To(Equal(clusterv1.ContractVersionedObjectReference{
 				APIGroup: infraGroup, Kind: "FooMachine", Name: machine.Name,
 			}))
@@ -80,7 +80,7 @@ var _ = Describe("Machines", func() {
 		update(ctx, infra, func() { set(infra, true, "status", "initialization", "provisioned") })
 		Consistently(func() bool { return f.initialized(ctx) }).Should(BeFalse())
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.initialized = true })
-		Eventually(func() bool { return f.initialized(ctx) }).Should(BeTrue(), "the API server is looked for")
+		Eventually(func() bool { return f.initialized(ctx) }).Should(BeTrue(), "the controller asks the API server")
 		Eventually(f.condition(ctx, controlplanev1.InitializedCondition)).Should(HavePrefix("True"))
 	})
 
@@ -102,7 +102,7 @@ var _ = Describe("Machines", func() {
 			joined := &bootstrapv1.KubeadmConfig{}
 			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machines[2]), joined)).To(Succeed())
 			Expect(joined.Spec.JoinConfiguration.ControlPlane).NotTo(BeNil())
-			Expect(joined.Spec.JoinConfiguration.Discovery.BootstrapToken.Token).To(Equal(fakeToken), "nobody else need connect to the cluster")
+			Expect(joined.Spec.JoinConfiguration.Discovery.BootstrapToken.Token).To(Equal(fakeToken), "the bootstrap provider need not connect to the cluster")
 			Expect(joined.Spec.InitConfiguration.IsDefined()).To(BeFalse())
 
 			Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
@@ -123,10 +123,10 @@ var _ = Describe("Machines", func() {
 		f.provision(ctx)
 		f.initialize(ctx)
 		workloads.change(f.key(), func(cluster *fakeCluster) {
-			cluster.observation.Nodes[0].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
+			cluster.observation.Nodes[0].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container exited with code 1: Error"}
 		})
 		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.Replicas = ptr.To[int32](3) })
-		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("kube-scheduler: its container ended"))
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("kube-scheduler: its container exited with code 1: Error"))
 		Expect(f.machines(ctx)).To(HaveLen(1))
 		Eventually(f.condition(ctx, controlplanev1.ControlPlaneComponentsHealthyCondition)).Should(HavePrefix("False"))
 	})
@@ -166,7 +166,7 @@ var _ = Describe("Machines", func() {
 		Expect(f.machines(ctx)).To(HaveLen(1))
 	})
 
-	It("clears away what a manager that was killed has left half made", func(ctx SpecContext) {
+	It("deletes what a killed manager has left behind", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
 		meta := metav1.ObjectMeta{Namespace: f.cluster.Namespace, Name: "half", Labels: map[string]string{
@@ -199,7 +199,7 @@ var _ = Describe("Machines", func() {
 		}).Should(ConsistOf(HaveField("UID", f.cluster.UID)))
 	})
 
-	It("names Machines as the user wants", func(ctx SpecContext) {
+	It("names Machines by spec.machineNaming", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.MachineNaming.Template = "{{ .cluster.name }}-master-{{ .random }}"
 		})
@@ -207,7 +207,7 @@ var _ = Describe("Machines", func() {
 		Expect(f.expectMachines(ctx, 1)[0].Name).To(HavePrefix("c1-master-"))
 	})
 
-	It("says which template is missing", func(ctx SpecContext) {
+	It("names the template that is missing", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Name = "nowhere"
 		})

@@ -36,14 +36,14 @@ func TestLastSighting(t *testing.T) {
 		all.of(owner).noteLook(start.Add(minutes*time.Minute), failure)
 		return all.of(owner).lastSeen
 	}
-	g.Expect(after(0, "one", lost)).To(Equal(start), "one that was never seen has its grace from its first failure on")
+	g.Expect(after(0, "one", lost)).To(Equal(start), "the grace of a cluster that was never seen starts with the first failure")
 	g.Expect(after(1, "one", lost)).To(Equal(start))
-	g.Expect(after(2, "one", nil)).To(Equal(start.Add(2*time.Minute)), "it is seen")
+	g.Expect(after(2, "one", nil)).To(Equal(start.Add(2*time.Minute)), "it was seen")
 	g.Expect(after(4, "one", lost)).To(Equal(start.Add(2 * time.Minute)))
 	g.Expect(after(4, "another", lost)).To(Equal(start.Add(4 * time.Minute)))
 }
 
-// unreadable is a client that fails to read.
+// unreadable returns a client that fails to read.
 func unreadable(live client.WithWatch, failure error) client.Client {
 	return interceptor.NewClient(live, interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
@@ -52,25 +52,25 @@ func unreadable(live client.WithWatch, failure error) client.Client {
 	})
 }
 
-// What can not be read for a moment must not blind the controller, nor must it be thought to be lost.
+// A read that fails for a moment must neither stop observation, nor count as a loss.
 func TestLookingAtTheWorkloadCluster(t *testing.T) {
 	lost := errors.New("a moment's failure")
 	settled := func(*scope) {}
 	tests := map[string]struct {
 		change func(*scope)
-		// certificates and kubeconfig are errors in reading them.
+		// certificates and kubeconfig are the errors when reading them.
 		certificates, kubeconfig error
 		seen                     bool
 		want                     string
 	}{
-		"all is there":                      {change: settled, seen: true},
-		"secrets that can not be read":      {change: settled, certificates: lost, seen: true},
-		"a kubeconfig that can not be read": {change: settled, kubeconfig: lost, seen: true},
+		"everything exists":        {change: settled, seen: true},
+		"unreadable secrets":       {change: settled, certificates: lost, seen: true},
+		"an unreadable kubeconfig": {change: settled, kubeconfig: lost, seen: true},
 		"deleted, with workers left": {change: func(s *scope) {
 			s.controlPlane.DeletionTimestamp, s.workers = &metav1.Time{Time: s.now}, []string{"Machine w"}
 		}, seen: true},
 		"deleted, with no workers left": {change: func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: s.now} }, want: "is being deleted"},
-		"no kubeconfig, and no key to make one with": {
+		"no kubeconfig, and no key to sign one": {
 			change: func(s *scope) { s.cluster.Name = "another" }, want: "no kubeconfig secret",
 		},
 	}
@@ -108,7 +108,7 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			next := plan.Decide(healthy.current())
 			if test.certificates != nil || test.kubeconfig != nil {
 				g.Expect(err).To(MatchError(lost))
-				g.Expect(next.Acts()).To(BeFalse(), "no Machine is made from what is not known")
+				g.Expect(next.Acts()).To(BeFalse(), "no Machine is created while something is unknown")
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(next.Acts()).To(Equal(s.foundation.first() == plan.Problem{}), next.Message)
@@ -116,7 +116,7 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			g.Expect(r.observeWorkload(t.Context(), s)).To(BeFalse())
 			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)
 			g.Expect(s.workloadProblem).To(ContainSubstring(test.want))
-			g.Expect(s.memory.lastSeen).To(Equal(s.now), "what was known is shown for its grace")
+			g.Expect(s.memory.lastSeen).To(Equal(s.now), "the last known state is shown during the grace")
 		})
 	}
 }
@@ -141,7 +141,7 @@ func TestAClusterThatHasYetToAnswerIsNoFailure(t *testing.T) {
 	g.Expect(s.memory.broken).To(HaveKeyWithValue("a", before), "since when a Machine is broken")
 }
 
-// What is shown of a control plane whose workload cluster is out of reach for a while.
+// The conditions of a control plane whose workload cluster is unreachable for a while.
 func TestConditionsOfWhatIsOutOfReach(t *testing.T) {
 	now := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 	ofControlPlane := []string{
@@ -172,7 +172,7 @@ func TestConditionsOfWhatIsOutOfReach(t *testing.T) {
 			g := NewWithT(t)
 			machine := &clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Name: "a"}, Status: clusterv1.MachineStatus{Conditions: healthy(ofMachine)}}
 			s := &scope{
-				now: now, memory: &memory{lastSeen: now.Add(-test.since)}, initialized: true, workloadProblem: "the workload cluster can not be observed: no answer",
+				now: now, memory: &memory{lastSeen: now.Add(-test.since)}, initialized: true, workloadProblem: "the workload cluster cannot be observed: no answer",
 				cluster:  &clusterv1.Cluster{},
 				machines: []*clusterv1.Machine{machine},
 				controlPlane: &controlplanev1.FooControlPlane{

@@ -27,7 +27,7 @@ func metricsScope(name string) *scope {
 	return &scope{memory: &memory{}, controlPlane: controlPlane, now: time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)}
 }
 
-// exposed returns each series as "name{label=value,...} number"; of a histogram, how much it has counted.
+// exposed returns the value of each series by "name{label=value,...}"; for a histogram, the sum.
 func exposed(g *WithT, gatherer prometheus.Gatherer) map[string]float64 {
 	families, err := gatherer.Gather()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -61,7 +61,7 @@ func newRegistry(g *WithT) (*metrics, *prometheus.Registry) {
 	g.Expect(err).NotTo(HaveOccurred())
 	again, err := registered(registry)
 	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(again).To(BeIdenticalTo(made), "two managers in one process share them")
+	g.Expect(again).To(BeIdenticalTo(made), "two managers in one process share the metrics")
 	return made, registry
 }
 
@@ -78,7 +78,7 @@ func TestMetricsOfDecisions(t *testing.T) {
 		"decisions_total{action=CreateMachine,name=cp,namespace=ns}":    1,
 		"decisions_total{action=RemediateMachine,name=cp,namespace=ns}": 1,
 		"remediations_total{name=cp,namespace=ns}":                      1,
-	}), "what failed was not carried out")
+	}), "failed decisions do not count")
 }
 
 func TestMetricsOfBlocks(t *testing.T) {
@@ -93,7 +93,7 @@ func TestMetricsOfBlocks(t *testing.T) {
 		"blocked{name=cp,namespace=ns,reason=MachinesNotHealthy}":      1,
 		"blocks_total{name=cp,namespace=ns,reason=EtcdNotHealthy}":     1,
 		"blocks_total{name=cp,namespace=ns,reason=MachinesNotHealthy}": 1,
-	}), "one that lasts counts once, and only the latest is shown as lasting")
+	}), "a block counts once however long it lasts, and only the current one is shown")
 	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
 	g.Expect(exposed(g, registry)).NotTo(HaveKey(HavePrefix("blocked{")))
 }
@@ -107,7 +107,7 @@ func TestMetricsOfRollouts(t *testing.T) {
 	s.controlPlane.Status.Conditions = []metav1.Condition{rolling}
 	g.Expect(rollingSince(s.controlPlane)).To(Equal(began))
 	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, rollingSince(s.controlPlane))
-	g.Expect(exposed(g, registry)).To(BeEmpty(), "it has not ended")
+	g.Expect(exposed(g, registry)).To(BeEmpty(), "the rollout has not ended")
 
 	since := rollingSince(s.controlPlane)
 	conditions.Set(s.controlPlane, metav1.Condition{Type: controlplanev1.RollingOutCondition, Status: metav1.ConditionFalse, Reason: "N"})
@@ -134,7 +134,7 @@ func TestMetricsOfEtcd(t *testing.T) {
 	g.Expect(exposed(g, registry)).To(Equal(want))
 	s.observation.Etcd = workload.EtcdState{Problem: "no answer"}
 	m.record(s, plan.Decision{Action: plan.ActionNone}, nil, time.Time{})
-	g.Expect(exposed(g, registry)).To(Equal(want), "what can not be seen stays as it was")
+	g.Expect(exposed(g, registry)).To(Equal(want), "the last known values stay")
 }
 
 func TestMetricsOfAForgottenControlPlane(t *testing.T) {
@@ -153,7 +153,7 @@ func TestMetricsOfAForgottenControlPlane(t *testing.T) {
 	g.Expect(len(exposed(g, registry))).To(BeNumerically(">", len(before)+8))
 
 	m.forget(client.ObjectKeyFromObject(s.controlPlane))
-	g.Expect(exposed(g, registry)).To(Equal(before), "nothing is left of it, and all of the other")
+	g.Expect(exposed(g, registry)).To(Equal(before), "only its own series are removed")
 	m.record(s, plan.Decision{Action: plan.ActionWait, Reason: plan.ReasonQuorumAtRisk}, nil, time.Time{})
-	g.Expect(exposed(g, registry)).To(HaveKeyWithValue("blocks_total{name=cp,namespace=ns,reason=EtcdQuorumAtRisk}", float64(1)), "one of the same name starts anew")
+	g.Expect(exposed(g, registry)).To(HaveKeyWithValue("blocks_total{name=cp,namespace=ns,reason=EtcdQuorumAtRisk}", float64(1)), "a new one with the same name starts from zero")
 }

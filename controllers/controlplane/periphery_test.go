@@ -56,13 +56,13 @@ var _ = Describe("What the user has to put right", func() {
 			HavePrefix("Unknown"), ContainSubstring("kubeconfig secret c1-kubeconfig"), ContainSubstring("another cluster"), ContainSubstring("secret c1-ca")))
 		kept, err := f.secret(ctx, "-kubeconfig")()
 		Expect(err).NotTo(HaveOccurred())
-		Expect(kept.Data).To(Equal(theirs.Data), "it is reported and not replaced")
+		Expect(kept.Data).To(Equal(theirs.Data), "it is reported but not replaced")
 
 		Expect(c.Delete(ctx, kept)).To(Succeed())
-		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"), "the way out that the message tells")
+		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"), "deleting it helps, as the message says")
 	})
 
-	It("is shown of a spec that no Machine should be made from", func(ctx SpecContext) {
+	It("is shown of a spec that is refused", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Spec.Rollout.Before.CertificatesExpiryDays = 400 })
 		f.provision(ctx)
 		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(And(
@@ -83,10 +83,10 @@ var _ = Describe("What the user has to put right", func() {
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations = map[string]string{"touched": "yes"} })
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(And(HavePrefix("False"), ContainSubstring("c1-ca")))
 		_, err = f.secret(ctx, "-ca")()
-		Expect(apierrors.IsNotFound(err)).To(BeTrue(), "a Machine that was made may have used it")
+		Expect(apierrors.IsNotFound(err)).To(BeTrue(), "a Machine may have used it")
 	})
 
-	It("is shown of an authority whose end is near", func() {
+	It("is shown of a certificate authority that expires soon", func() {
 		now := time.Date(2026, time.March, 9, 9, 0, 0, 0, time.UTC)
 		expiries := []certs.Expiry{{Secret: "c1-ca", At: now.AddDate(0, 0, 89)}, {Secret: "c1-etcd", At: now.AddDate(0, 0, 91)}}
 		Expect(expiryNotice(expiries, now)).To(Equal("secret c1-ca: its certificate expires at 2026-06-06T09:00:00Z"))
@@ -95,7 +95,7 @@ var _ = Describe("What the user has to put right", func() {
 })
 
 var _ = Describe("Workers", func() {
-	It("hold back the end of the control plane, Machines as well as MachinePools", func(ctx SpecContext) {
+	It("delay the deletion of the control plane, Machines as well as MachinePools", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -146,7 +146,7 @@ var _ = Describe("Metrics", func() {
 		}
 	}
 
-	It("are served of each control plane, and are gone with it", func(ctx SpecContext) {
+	It("exist for each control plane until it is deleted", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -158,8 +158,8 @@ var _ = Describe("Metrics", func() {
 	})
 })
 
-var _ = Describe("Rights", func() {
-	It("let the kubeadm bootstrap provider read FooControlPlanes, and no more", func(ctx SpecContext) {
+var _ = Describe("Permissions", func() {
+	It("let the kubeadm bootstrap provider read FooControlPlanes, and nothing else", func(ctx SpecContext) {
 		role, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
 		for file, object := range map[string]client.Object{"bootstrap_reader_role.yaml": role, "bootstrap_reader_role_binding.yaml": binding} {
 			manifest, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", file))
@@ -173,7 +173,7 @@ var _ = Describe("Rights", func() {
 		bootstrap, err := client.New(config, client.Options{Scheme: env.Scheme})
 		Expect(err).NotTo(HaveOccurred())
 		f := newFixture(ctx)
-		// The API server learns of a binding a moment later.
+		// The API server takes a moment to notice a binding.
 		Eventually(func() error {
 			return bootstrap.Get(ctx, client.ObjectKeyFromObject(f.controlPlane), &controlplanev1.FooControlPlane{})
 		}).Should(Succeed())

@@ -23,7 +23,7 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// machineObjects are a Machine and what it refers to, as they are now.
+// machineObjects returns the current Machine and the objects it refers to.
 func (f *fixture) machineObjects(ctx context.Context) (*clusterv1.Machine, *bootstrapv1.KubeadmConfig, *unstructured.Unstructured) {
 	GinkgoHelper()
 	machine := f.machines(ctx)[0]
@@ -75,7 +75,7 @@ var _ = Describe("Propagation in place", func() {
 				g.Expect(infra.GetAnnotations()).To(HaveKey(clusterv1.TemplateClonedFromNameAnnotation))
 			}).Should(Succeed())
 			Expect(f.machines(ctx)).To(HaveLen(1))
-			Expect(f.machines(ctx)[0].UID).To(Equal(machine.UID), "nothing is rolled out")
+			Expect(f.machines(ctx)[0].UID).To(Equal(machine.UID), "there is no rollout")
 		})
 
 	It("puts back what somebody else has changed", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
@@ -120,7 +120,7 @@ var _ = Describe("Propagation in place", func() {
 				))
 				g.Expect(spec.Taints).To(ConsistOf(HaveField("Key", "new")))
 			}).Should(Succeed())
-			Expect(f.machines(ctx)[0].UID).To(Equal(first.UID), "nothing is rolled out")
+			Expect(f.machines(ctx)[0].UID).To(Equal(first.UID), "there is no rollout")
 		})
 
 	It("takes timeouts to a Machine that is being deleted, but no labels", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
@@ -193,7 +193,7 @@ var _ = Describe("Propagation in place", func() {
 			return managers
 		}).Should(ContainElements("Apply "+metadataManager, "Apply "+settingsManager))
 		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
-		// What came before may still be under way.
+		// Earlier writes may still be in progress.
 		versions := func() []string {
 			machine, config, infra := f.machineObjects(ctx)
 			return []string{machine.ResourceVersion, config.ResourceVersion, infra.GetResourceVersion()}

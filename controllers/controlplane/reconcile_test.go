@@ -49,8 +49,8 @@ import (
 
 const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
 
-// management is a management cluster with one FooControlPlane, of which the test plays everybody else's part. Its cache
-// is never behind.
+// management is a management cluster with one FooControlPlane. The test plays everybody else. Its
+// cache is never stale.
 type management struct {
 	*GomegaWithT
 	ctx          context.Context
@@ -61,15 +61,15 @@ type management struct {
 	events       *events.FakeRecorder
 	controlPlane *controlplanev1.FooControlPlane
 	cluster      *clusterv1.Cluster
-	// requests are those to the API server: what is written, and what is read past the cache.
+	// requests to the API server: writes, and reads past the cache.
 	requests []string
-	// refuse returns the answer to a creation that is not what it should be, and whether the object is created all the same.
+	// refuse returns the error for a creation, and whether the object is created nevertheless.
 	refuse func(client.Object) (created bool, answer error)
-	// applyError is the answer to each server-side apply; nil if it is carried out.
+	// applyError is the error of each server-side apply; nil if it succeeds.
 	applyError error
 }
 
-// noWatches is a controller that watches nothing.
+// noWatches is a controller without watches.
 type noWatches struct{ controller.Controller }
 
 func (noWatches) Watch(source.Source) error { return nil }
@@ -177,7 +177,7 @@ func infrastructure(kind, name string) *unstructured.Unstructured {
 	return object
 }
 
-// definition is the definition of a kind of infrastructure, by whose label its version of the contract is found.
+// definition returns the CRD of an infrastructure kind, with the label for its contract version.
 func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 	return &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
 		Name:   contract.CalculateCRDName(infrastructureGroup, kind),
@@ -185,12 +185,12 @@ func definition(kind string) *apiextensionsv1.CustomResourceDefinition {
 	}}
 }
 
-// reconcile reconciles once, and then as often as what it wrote or found stale asks for it.
+// reconcile reconciles once, and again for as long as its own writes or a stale cache require it.
 func (m *management) reconcile() (ctrl.Result, error) {
 	for {
 		before := m.get()
 		result, err := m.reconciler.Reconcile(m.ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(m.controlPlane)})
-		m.Expect(len(m.requests)).To(BeNumerically("<", 5000), "it never comes to rest")
+		m.Expect(len(m.requests)).To(BeNumerically("<", 5000), "it never stops reconciling")
 		again := before.ResourceVersion != m.get().ResourceVersion && controlPlaneChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: m.get()})
 		if !again && result.RequeueAfter != staleInterval {
 			return result, err
@@ -218,7 +218,7 @@ func (m *management) names() []string {
 	return names
 }
 
-// alter changes an object, its status included.
+// alter changes an object and its status.
 func alter[T client.Object](m *management, object T, change func(T)) {
 	before, _ := object.DeepCopyObject().(client.Object)
 	change(object)
@@ -227,7 +227,7 @@ func alter[T client.Object](m *management, object T, change func(T)) {
 	m.Expect(m.client.Status().Patch(m.ctx, status, client.MergeFrom(before))).To(Succeed())
 }
 
-// join has each Machine run and join, and the first one initialize the cluster.
+// join lets each Machine run and join, and the first one initialize the cluster.
 func (m *management) join() {
 	for _, machine := range m.machines() {
 		if machine.Status.NodeRef.IsDefined() {
@@ -249,7 +249,7 @@ func (m *management) join() {
 	})
 }
 
-// grow brings the control plane to a number of healthy Machines.
+// grow scales the control plane to a number of healthy Machines.
 func (m *management) grow(number int) {
 	for range 3 * number {
 		_, err := m.reconcile()
@@ -267,7 +267,8 @@ func (m *management) scale(replicas int32) {
 	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) { controlPlane.Spec.Replicas = ptr.To(replicas) })
 }
 
-// last lets time pass with reconciles as the queue makes them, and one every two seconds for what happens elsewhere.
+// last lets time pass. It reconciles as often as the queue would, and every two seconds, since
+// other things happen too.
 func (m *management) last(duration time.Duration) {
 	failures, end := 0, m.clock.Now().Add(duration)
 	for m.clock.Now().Before(end) {
@@ -293,7 +294,7 @@ func (m *management) drainEvents() []string {
 	return noted
 }
 
-// forget has everybody lose their status: the FooControlPlane, the Cluster and the Machines.
+// forget clears the status of the FooControlPlane, the Cluster and the Machines.
 func (m *management) forget() {
 	alter(m, m.get(), func(controlPlane *controlplanev1.FooControlPlane) {
 		controlPlane.Status = controlplanev1.FooControlPlaneStatus{}
@@ -306,7 +307,7 @@ func (m *management) forget() {
 	}
 }
 
-// mark does what a MachineHealthCheck does for Machines without a Node.
+// mark plays a MachineHealthCheck that finds Machines without a Node.
 func (m *management) mark() {
 	for _, machine := range m.machines() {
 		alter(m, &machine, func(machine *clusterv1.Machine) {
@@ -370,11 +371,11 @@ func TestARefusedMachineCostsLittle(t *testing.T) {
 	infras := &unstructured.UnstructuredList{}
 	infras.SetGroupVersionKind(infrastructure("FooMachineList", "").GroupVersionKind())
 	m.Expect(m.client.List(m.ctx, infras)).To(Succeed())
-	m.Expect(infras.Items).To(HaveLen(1), "nothing is left of what was refused")
+	m.Expect(infras.Items).To(HaveLen(1), "the objects of the rejected Machine are deleted")
 
 	m.refuse = nil
 	m.last(maxBackoff)
-	m.Expect(m.machines()).To(HaveLen(2), "the end of the failure is noticed")
+	m.Expect(m.machines()).To(HaveLen(2), "it notices when the failure has ended")
 }
 
 func TestAMachineWhoseCreationHasNoAnswerKeepsItsObjects(t *testing.T) {
@@ -391,14 +392,14 @@ func TestAMachineWhoseCreationHasNoAnswerKeepsItsObjects(t *testing.T) {
 	m.Expect(err).To(MatchError(context.DeadlineExceeded))
 	m.refuse = nil
 	m.last(time.Minute)
-	m.Expect(m.machines()).To(HaveLen(2), "it exists, and is not created once more")
+	m.Expect(m.machines()).To(HaveLen(2), "it exists and is not created again")
 	for _, machine := range m.machines() {
 		key := client.ObjectKeyFromObject(&machine)
 		m.Expect(m.client.Get(m.ctx, key, &bootstrapv1.KubeadmConfig{})).To(Succeed())
 		m.Expect(m.client.Get(m.ctx, key, infrastructure("FooMachine", ""))).To(Succeed())
 	}
 	m.grow(3)
-	m.Expect(m.machines()).To(HaveLen(3), "the next Machine does not take the name of one that exists")
+	m.Expect(m.machines()).To(HaveLen(3), "the next Machine does not reuse the name of an existing one")
 }
 
 func TestAMachineCanJoinHoweverLateItStarts(t *testing.T) {
@@ -411,8 +412,8 @@ func TestAMachineCanJoinHoweverLateItStarts(t *testing.T) {
 		calls := m.workload.calls(client.ObjectKeyFromObject(m.cluster))
 		return len(slices.DeleteFunc(calls, func(call string) bool { return call != "keep "+fakeToken }))
 	}
-	m.Expect(kept()).To(Equal(0), "it is new")
-	m.clock.Step(time.Hour) // The control plane is paused.
+	m.Expect(kept()).To(Equal(0), "the token is new")
+	m.clock.Step(time.Hour) // the control plane was paused
 	m.last(time.Minute)
 	m.Expect(kept()).To(Equal(1))
 	m.last(14 * time.Minute)
@@ -420,7 +421,7 @@ func TestAMachineCanJoinHoweverLateItStarts(t *testing.T) {
 
 	m.reconciler.memories = newMemories()
 	m.last(time.Second)
-	m.Expect(kept()).To(Equal(4), "a manager that starts does not know how old it is")
+	m.Expect(kept()).To(Equal(4), "a new manager does not know how old the token is")
 
 	m.join()
 	m.last(2 * tokenInterval)
@@ -453,7 +454,7 @@ func TestAnyMachineThatIsUpIsAskedWhetherItIsInitialized(t *testing.T) {
 	g := NewWithT(t)
 	s := observed("a", "b", "c")
 	s.initialized = false
-	g.Expect(awaited(s)).To(BeNil(), "none is up")
+	g.Expect(awaited(s)).To(BeNil(), "no infrastructure is up")
 	s.machines[0].Status.Initialization.InfrastructureProvisioned = ptr.To(true)
 	s.machines[0].DeletionTimestamp = ptr.To(metav1.Now())
 	g.Expect(awaited(s)).To(BeNil(), "it is about to be lost")
@@ -493,11 +494,12 @@ func TestADecisionFromAStaleCacheIsNotCarriedOut(t *testing.T) {
 	m.applyError = errors.New("the webhook does not answer")
 	_, err = m.reconcile()
 	m.Expect(err).To(MatchError(ContainSubstring("the webhook does not answer")))
-	m.Expect(m.machines()).To(HaveLen(1), "the Machine is not what was decided from")
+	m.Expect(m.machines()).To(HaveLen(1), "the decision was made from another version of the Machine")
 	m.Expect(m.drainEvents()).To(ContainElement(ContainSubstring("the webhook does not answer")))
 }
 
-// Cluster API writes to a new Machine and to what it refers to many times. What it has read would be outdated by each write of ours.
+// Cluster API writes to a new Machine and its objects many times. Each write of ours would cause it
+// a conflict.
 func TestNothingIsWrittenToANewMachineUntilItHasANode(t *testing.T) {
 	m := newManagement(t, 1)
 	labels := func(labels map[string]string) {

@@ -27,14 +27,14 @@ func TestWhenToLookAgain(t *testing.T) {
 		reason   string
 		want     time.Duration
 	}{
-		"all is well":                        {func(*scope) {}, []plan.Machine{fine}, plan.ReasonSettled, 0},
-		"a Machine joins, which is watched":  {watched, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, watchedInterval},
-		"a Machine goes, which is watched":   {watched, []plan.Machine{fine, joins}, plan.ReasonWaitingForMachineDeletion, watchedInterval},
-		"etcd is awaited, nothing tells":     {watched, []plan.Machine{fine, joins}, plan.ReasonQuorumAtRisk, unsettledInterval},
-		"a Machine joins, nothing tells":     {func(*scope) {}, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, unsettledInterval},
-		"the workload cluster is not seen":   {func(s *scope) { s.watching, s.observation = true, nil }, []plan.Machine{joins}, plan.ReasonWorkloadUnknown, unsettledInterval},
-		"the template is missing":            {func(s *scope) { s.template = nil }, []plan.Machine{fine}, plan.ReasonSettled, unsettledInterval},
-		"the control plane is being deleted": {func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: now} }, []plan.Machine{joins}, "", 0},
+		"settled":                              {func(*scope) {}, []plan.Machine{fine}, plan.ReasonSettled, 0},
+		"a Machine joins, watched":             {watched, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, watchedInterval},
+		"a Machine is being deleted, watched":  {watched, []plan.Machine{fine, joins}, plan.ReasonWaitingForMachineDeletion, watchedInterval},
+		"etcd is awaited, not watched":         {watched, []plan.Machine{fine, joins}, plan.ReasonQuorumAtRisk, unsettledInterval},
+		"a Machine joins, not watched":         {func(*scope) {}, []plan.Machine{fine, joins}, plan.ReasonMachinesNotHealthy, unsettledInterval},
+		"the workload cluster is not observed": {func(s *scope) { s.watching, s.observation = true, nil }, []plan.Machine{joins}, plan.ReasonWorkloadUnknown, unsettledInterval},
+		"the template is missing":              {func(s *scope) { s.template = nil }, []plan.Machine{fine}, plan.ReasonSettled, unsettledInterval},
+		"the control plane is being deleted":   {func(s *scope) { s.controlPlane.DeletionTimestamp = &metav1.Time{Time: now} }, []plan.Machine{joins}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &scope{

@@ -30,8 +30,8 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// released are the rights that a release gives the control plane provider, and narrowed those that take the place of the
-// second file's in config/narrow-rights.
+// released grants the control plane provider its permissions in a release. narrowed shows how to
+// limit those in anyKinds to named kinds.
 const (
 	released = "../../config/control-plane/role.yaml"
 	anyKinds = "../../config/rbac/infrastructures_role.yaml"
@@ -39,7 +39,7 @@ const (
 )
 
 var _ = Describe("A control plane on other infrastructure", func() {
-	It("comes up with the rights of a release", func(ctx SpecContext) {
+	It("comes up with the permissions of a release", func(ctx SpecContext) {
 		installKinds("Other")
 		grant(ctx, "other", released)
 		grant(ctx, "other", anyKinds)
@@ -49,7 +49,7 @@ var _ = Describe("A control plane on other infrastructure", func() {
 		f.expectMachines(ctx, 1)
 	})
 
-	It("says which right it misses, and comes up with rights on named kinds", func(ctx SpecContext) {
+	It("names the missing permission, and comes up with permissions for named kinds", func(ctx SpecContext) {
 		installKinds("Named")
 		grant(ctx, "named", released)
 		mgr := startManagerAs("named")
@@ -61,14 +61,14 @@ var _ = Describe("A control plane on other infrastructure", func() {
 		Expect(apierrors.IsForbidden(err)).To(BeTrue(), "%v", err)
 		Expect(err).To(MatchError(ContainSubstring(`cannot get resource "namedclusters"`)))
 
-		By("giving it the rights that config/narrow-rights shows")
+		By("granting the permissions in config/narrow-rights")
 		grant(ctx, "named", narrowed)
 		f.expectMachines(ctx, 1)
 		Expect(reader.Get(ctx, client.ObjectKeyFromObject(infra), infra)).To(Succeed())
 	})
 })
 
-// onOther makes a fixture that has kinds of another provider, and belongs to the manager with this watch filter.
+// onOther makes a fixture with another provider's kinds, for the manager with this watch filter.
 func onOther(provider, filter string) func(*fixture) {
 	return func(f *fixture) {
 		f.infra.SetKind(provider + "Cluster")
@@ -81,7 +81,7 @@ func onOther(provider, filter string) func(*fixture) {
 	}
 }
 
-// installKinds installs kinds of another provider that take anything.
+// installKinds installs another provider's kinds, with schemas that accept anything.
 func installKinds(provider string) {
 	GinkgoHelper()
 	var crds []*apiextensionsv1.CustomResourceDefinition
@@ -105,7 +105,8 @@ func installKinds(provider string) {
 	Expect(err).NotTo(HaveOccurred())
 }
 
-// grant gives a user what a file's ClusterRole says, of their own kinds instead of Foo's.
+// grant gives a user the permissions of a file's ClusterRole, but for the user's own kinds instead
+// of Foo's.
 func grant(ctx context.Context, user, file string) {
 	GinkgoHelper()
 	text, err := os.ReadFile(file)
@@ -138,7 +139,7 @@ func startManagerAs(user string) ctrl.Manager {
 	as.Impersonate = rest.ImpersonationConfig{UserName: user}
 	mgr, err := ctrl.NewManager(as, ctrl.Options{
 		Scheme: env.Scheme, Metrics: server.Options{BindAddress: "0"},
-		// That of the other stories runs in the same process.
+		// The suite's controller runs in the same process.
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 	})

@@ -27,7 +27,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// settle brings a fixture to the replicas that it wants, all healthy.
+// settle lets a fixture reach its desired number of healthy Machines.
 func (f *fixture) settle(ctx context.Context) {
 	GinkgoHelper()
 	f.provision(ctx)
@@ -40,7 +40,7 @@ func (f *fixture) settle(ctx context.Context) {
 	Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 }
 
-// hold has Machines stay until the test lets them go.
+// hold adds a finalizer to Machines so that they stay until the test removes it.
 func (f *fixture) hold(ctx context.Context) {
 	GinkgoHelper()
 	for _, machine := range f.machines(ctx) {
@@ -50,7 +50,7 @@ func (f *fixture) hold(ctx context.Context) {
 	}
 }
 
-// withExternalEtcd has the user run etcd, and bring the secrets for it.
+// withExternalEtcd configures external etcd and creates its secrets.
 func withExternalEtcd(f *fixture) {
 	GinkgoHelper()
 	spec := &f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration
@@ -68,7 +68,7 @@ func withExternalEtcd(f *fixture) {
 	}
 }
 
-// plan returns a function for Eventually that reads the pending plan.
+// plan returns a function for Eventually that reads the current plan.
 func (f *fixture) plan(ctx context.Context) func() string {
 	return func() string {
 		GinkgoHelper()
@@ -86,7 +86,7 @@ func (f *fixture) names(ctx context.Context) []string {
 	return names
 }
 
-// newcomer waits for one Machine more than there was, and has it join.
+// newcomer waits for a new Machine and lets it join.
 func (f *fixture) newcomer(ctx context.Context, before []string) clusterv1.Machine {
 	GinkgoHelper()
 	var found clusterv1.Machine
@@ -157,7 +157,7 @@ var _ = Describe("Rollout", func() {
 			HaveField("Voters", HaveValue(Equal(int32(3)))), HaveField("Healthy", HaveValue(Equal(int32(3)))), HaveField("Quorum", HaveValue(Equal(int32(2))))))
 	})
 
-	It("gives up the new Machine when the user goes back before it has joined", func(ctx SpecContext) {
+	It("gives up the new Machine if the user reverts the version before it has joined", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3))
 		f.settle(ctx)
 		old := f.names(ctx)
@@ -171,7 +171,7 @@ var _ = Describe("Rollout", func() {
 		Expect(workloads.calls(f.key())).NotTo(ContainElement(HavePrefix("remove ")))
 	})
 
-	It("gives up the first Machine when the user goes back before it has come up", func(ctx SpecContext) {
+	It("gives up the first Machine if the user reverts the version before it is up", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Spec.Version = "v1.36.30" })
 		f.provision(ctx)
 		failed := f.expectMachines(ctx, 1)[0]
@@ -184,7 +184,7 @@ var _ = Describe("Rollout", func() {
 		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 	})
 
-	It("leaves a first Machine that has come up to the user", func(ctx SpecContext) {
+	It("leaves it to the user to give up a first Machine that is up", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		first := f.expectMachines(ctx, 1)[0]
@@ -194,7 +194,7 @@ var _ = Describe("Rollout", func() {
 		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{first.Name}))
 	})
 
-	It("holds what the user did not ask for until it is confirmed", func(ctx SpecContext) {
+	It("holds a rollout that the user did not ask for until it is confirmed", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)
 		old := f.machines(ctx)[0]
@@ -212,7 +212,7 @@ var _ = Describe("Rollout", func() {
 		Eventually(f.plan(ctx)).Should(Equal("Wait RolloutHeld"))
 		Consistently(func() []string { return f.names(ctx) }).Should(Equal([]string{old.Name}))
 
-		By("looking after add-ons and certificates meanwhile")
+		By("still looking after add-ons and certificates")
 		update(ctx, config, func() { delete(config.Annotations, clusterv1.MachineCertificatesExpiryDateAnnotation) })
 		update(ctx, f.controlPlane, func() { f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.12.4" })
 		Eventually(func() string {
@@ -224,7 +224,7 @@ var _ = Describe("Rollout", func() {
 			Expect(c.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
 			return config.Annotations
 		}).Should(HaveKey(clusterv1.MachineCertificatesExpiryDateAnnotation))
-		Consistently(f.plan(ctx)).Should(Equal("Wait RolloutHeld"), "a change that replaces no Machine lets no rollout go on")
+		Consistently(f.plan(ctx)).Should(Equal("Wait RolloutHeld"), "a change that replaces no Machine confirms no rollout")
 		Expect(f.names(ctx)).To(Equal([]string{old.Name}))
 
 		update(ctx, f.controlPlane, func() { f.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation] = "another digest" })
@@ -269,7 +269,7 @@ func (f *fixture) letGo(ctx context.Context) {
 	release(ctx, &machine)
 }
 
-var _ = Describe("Repair", func() {
+var _ = Describe("Remediation", func() {
 	It("replaces an unhealthy Machine, and counts the retries", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3), func(f *fixture) { f.controlPlane.Spec.Remediation.MaxRetry = ptr.To[int32](1) })
 		f.settle(ctx)
@@ -298,7 +298,7 @@ var _ = Describe("Repair", func() {
 		Eventually(f.ownerRemediated(ctx, &last)).Should(BeEmpty(), "it has recovered")
 	})
 
-	It("replaces an unhealthy Machine of external etcd, which is not touched", func(ctx SpecContext) {
+	It("replaces an unhealthy Machine without changing external etcd", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3), withExternalEtcd)
 		f.settle(ctx)
 		names := f.names(ctx)
@@ -310,7 +310,7 @@ var _ = Describe("Repair", func() {
 		Expect(replacement.Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(sick.Name))
 		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 		Expect(f.names(ctx)).To(HaveLen(3))
-		Expect(workloads.calls(f.key())).NotTo(ContainElement(Or(HavePrefix("remove"), HavePrefix("leader"))), "its members are the user's")
+		Expect(workloads.calls(f.key())).NotTo(ContainElement(Or(HavePrefix("remove"), HavePrefix("leader"))), "the members are the user's")
 		Expect(conditions.Get(f.get(ctx), controlplanev1.EtcdClusterHealthyCondition)).To(BeNil())
 	})
 
@@ -335,7 +335,7 @@ var _ = Describe("Repair", func() {
 		Expect(f.machines(ctx)[0].Annotations[controlplanev1.RemediationForAnnotation]).To(ContainSubstring(first.Name))
 	})
 
-	It("removes the member of a Machine that is gone, and replaces it", func(ctx SpecContext) {
+	It("removes the member of a Machine that is gone, and replaces the Machine", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3))
 		f.settle(ctx)
 		names := f.names(ctx)
@@ -348,7 +348,7 @@ var _ = Describe("Repair", func() {
 		Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 	})
 
-	It("shows alarms, and lets nothing happen", func(ctx SpecContext) {
+	It("shows etcd alarms, and changes nothing", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.observation.Etcd.Members[0].Alarms = []string{"NOSPACE"} })
@@ -358,7 +358,7 @@ var _ = Describe("Repair", func() {
 		Expect(f.machines(ctx)).To(HaveLen(1))
 	})
 
-	It("shows what was last known while the workload cluster can not be reached", func(ctx SpecContext) {
+	It("shows the last known state while the workload cluster is unreachable", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)
 		workloads.change(f.key(), func(cluster *fakeCluster) { cluster.unreachable = true })

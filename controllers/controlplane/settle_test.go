@@ -32,7 +32,7 @@ func addonsScheme(g *WithT) *runtime.Scheme {
 	return scheme
 }
 
-// reported begins a report on the scope's FooControlPlane, which is known not to be paused.
+// reported begins a report for the scope's FooControlPlane, which is not paused.
 func (s *scope) reported(ctx context.Context, g *WithT, c client.Client) {
 	conditions.Set(s.controlPlane, metav1.Condition{Type: clusterv1.PausedCondition, Status: metav1.ConditionFalse, Reason: clusterv1.NotPausedReason})
 	var err error
@@ -71,15 +71,15 @@ func TestAddonsAreShown(t *testing.T) {
 		return err
 	}
 	shown := func() metav1.Condition {
-		g.Expect(conditions.IsTrue(controlPlane, controlplanev1.AvailableCondition)).To(BeTrue(), "the others stay as they are")
+		g.Expect(conditions.IsTrue(controlPlane, controlplanev1.AvailableCondition)).To(BeTrue(), "other conditions stay")
 		return *conditions.Get(controlPlane, controlplanev1.AddonsUpToDateCondition)
 	}
 	lost := errors.New("no CoreDNS migration from 1.14.1 to 1.0.0")
 	for range 3 {
-		g.Expect(settle(lost)).To(MatchError(lost), "it is tried again")
+		g.Expect(settle(lost)).To(MatchError(lost), "it is retried")
 	}
 	g.Expect(shown()).To(And(HaveField("Status", metav1.ConditionFalse), HaveField("Message", ContainSubstring(lost.Error()))))
-	g.Expect(writes).To(Equal(1), "what is no news is not written")
+	g.Expect(writes).To(Equal(1), "an unchanged condition is not written")
 	for range 3 {
 		g.Expect(settle(nil)).To(Succeed())
 	}
@@ -92,7 +92,7 @@ func TestAddonsAreShown(t *testing.T) {
 	}
 	g.Expect(settle(lost)).To(MatchError(lost))
 	g.Expect(shown().Status).To(Equal(metav1.ConditionFalse))
-	g.Expect(conditions.IsTrue(controlPlane, "Backup")).To(BeTrue(), "what another one reports")
+	g.Expect(conditions.IsTrue(controlPlane, "Backup")).To(BeTrue(), "a condition of another controller stays")
 }
 
 func TestAddonsWaitForTheVersion(t *testing.T) {
@@ -113,10 +113,10 @@ func TestAddonsWaitForTheVersion(t *testing.T) {
 	}
 	refused := plan.Decision{Action: plan.ActionWait, Stable: true}
 	g.Expect(r.settle(t.Context(), s, refused)).To(Succeed())
-	g.Expect(version()).To(BeEmpty(), "a rollout to another version is refused, and Machines still have the old one")
+	g.Expect(version()).To(BeEmpty(), "the rollout is refused, so the Machine has the old version")
 	machine.Spec.Version = "v1.36.3"
 	g.Expect(r.settle(t.Context(), s, plan.Decision{Action: plan.ActionWait})).To(Succeed())
-	g.Expect(version()).To(BeEmpty(), "something else is to be done")
+	g.Expect(version()).To(BeEmpty(), "something else is left to do")
 	g.Expect(r.settle(t.Context(), s, refused)).To(Succeed())
 	g.Expect(version()).To(Equal("v1.36.3"))
 }

@@ -34,11 +34,12 @@ import (
 const (
 	settledFilter = "settled"
 	settledNumber = 100
-	// settledResync is how often everything is reconciled though nothing has changed.
+	// settledResync is how often everything is reconciled even if nothing changes.
 	settledResync = 3 * time.Second
 )
 
-// settledWindow is how long no write may happen. SETTLED_WINDOW=2m watches as long as the project promises.
+// settledWindow is how long there must be no write. SETTLED_WINDOW=2m is the time that the project
+// promises.
 func settledWindow() time.Duration {
 	if window, err := time.ParseDuration(os.Getenv("SETTLED_WINDOW")); err == nil {
 		return window
@@ -46,7 +47,7 @@ func settledWindow() time.Duration {
 	return 12 * time.Second
 }
 
-// countingClient counts all that is written through it.
+// countingClient counts its writes.
 func countingClient(writes *atomic.Int64, last *atomic.Value) func(*rest.Config, client.Options) (client.Client, error) {
 	note := func(what string, object client.Object) {
 		writes.Add(1)
@@ -91,7 +92,8 @@ func countingClient(writes *atomic.Int64, last *atomic.Value) func(*rest.Config,
 	}
 }
 
-// countingWorkload counts how often workload clusters are looked at, which shows that reconciles happen.
+// countingWorkload counts the observations of workload clusters, which shows that reconciles
+// happen.
 type countingWorkload struct {
 	*fakeWorkload
 	looks atomic.Int64
@@ -103,7 +105,7 @@ func (w *countingWorkload) Observe(ctx context.Context, query workload.Query) (w
 }
 
 var _ = Describe("A hundred settled FooControlPlanes", func() {
-	It("cause no write, resyncs included", func(ctx SpecContext) {
+	It("cause no writes, not even at resyncs", func(ctx SpecContext) {
 		seen := &countingWorkload{fakeWorkload: newFakeWorkload()}
 		var writes atomic.Int64
 		var last atomic.Value
@@ -151,7 +153,7 @@ var _ = Describe("A hundred settled FooControlPlanes", func() {
 			Eventually(f.plan(ctx)).Should(Equal("None Settled"))
 		}
 		news := func() [2]int64 { return [2]int64{writes.Load(), countEvents(ctx, fixtures)} }
-		said := func() string { return fmt.Sprintf("the last news is: %v", last.Load()) }
+		said := func() string { return fmt.Sprintf("the last write: %v", last.Load()) }
 		envtestenv.EventuallyRests(news, settledResync, said)
 		looks := seen.looks.Load()
 		envtestenv.EventuallyRests(news, settledWindow(), said)

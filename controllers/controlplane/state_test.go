@@ -21,7 +21,7 @@ import (
 
 const testVersion = "v1.36.3"
 
-// observed returns the scope of a control plane whose Machines were seen to be healthy.
+// observed returns the scope of a control plane whose Machines are all healthy.
 func observed(names ...string) *scope {
 	s := &scope{
 		memory: &memory{failed: attempts{}}, initialized: true, cluster: &clusterv1.Cluster{}, observation: &workload.Observation{},
@@ -44,7 +44,7 @@ func observed(names ...string) *scope {
 	return s
 }
 
-// Before the network of a cluster is installed no Node is ready.
+// No Node is ready before the cluster's network is installed.
 func TestNodesThatAreNotReadyHoldNothingUp(t *testing.T) {
 	g := NewWithT(t)
 	s := observed("a")
@@ -62,11 +62,11 @@ func TestAMemberThatAnswersVotes(t *testing.T) {
 	g := NewWithT(t)
 	s := observed("a", "b", "c")
 	s.observation.Nodes[0].Ready = false
-	s.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
-	s.observation.Etcd.Members[2].Problem = "it can not be asked"
+	s.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container exited with code 1: Error"}
+	s.observation.Etcd.Members[2].Problem = "it could not be queried: no answer"
 	g.Expect(s.current().Votes().Healthy).To(Equal(2))
 	s.observation.Etcd.Members[1].Name = "z"
-	g.Expect(s.current().Votes().Healthy).To(Equal(1), "one that belongs to no Machine does not count")
+	g.Expect(s.current().Votes().Healthy).To(Equal(1), "a member that belongs to no Machine does not count")
 }
 
 func TestSinceWhenAMachineIsBroken(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	}
 	crash := func(cluster *fakeCluster) {
 		cluster.unreachable = false
-		cluster.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container ended"}
+		cluster.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodFailed, Message: "its container exited with code 1: Error"}
 	}
 	mend := func(cluster *fakeCluster) {
 		cluster.observation.Nodes[1].Pods[workload.Scheduler] = workload.Pod{State: workload.PodRunning}
@@ -96,7 +96,7 @@ func TestSinceWhenAMachineIsBroken(t *testing.T) {
 	g.Expect(sinceWhen(3, mend)).To(BeZero())
 	g.Expect(sinceWhen(4, crash)).To(Equal(began.Add(4 * time.Minute)))
 	sinceWhen(5, func(cluster *fakeCluster) { cluster.unreachable = true })
-	g.Expect(sinceWhen(6, crash)).To(Equal(began.Add(6*time.Minute)), "it may have recovered while nothing was seen")
+	g.Expect(sinceWhen(6, crash)).To(Equal(began.Add(6*time.Minute)), "it may have recovered while nothing was observed")
 	g.Expect(sinceWhen(8, crash)).To(Equal(began.Add(6 * time.Minute)))
 	g.Expect(sinceWhen(60, crash)).To(Equal(began.Add(time.Hour)), "it may have recovered while the control plane was paused")
 }
@@ -113,5 +113,5 @@ func TestSinceWhenInfrastructureIsUp(t *testing.T) {
 	g.Expect(sinceWhen(0, false)).To(BeZero())
 	g.Expect(sinceWhen(20, true)).To(Equal(began.Add(20 * time.Minute)))
 	s.observation, s.workloadProblem = nil, "no answer"
-	g.Expect(sinceWhen(21, true)).To(Equal(began.Add(20*time.Minute)), "it shows in the management cluster")
+	g.Expect(sinceWhen(21, true)).To(Equal(began.Add(20*time.Minute)), "the management cluster shows it")
 }

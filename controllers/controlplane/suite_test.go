@@ -21,15 +21,15 @@ import (
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// watchFilter is the label value that the controller under test is restricted to; every fixture carries it unless the
-// test is about it.
+// watchFilter is the watch label of the controller under test. Fixtures have it unless a test is
+// about the label.
 const watchFilter = "tests"
 
 var (
 	env       *envtestenv.Environment
 	workloads = newFakeWorkload()
 	c         client.Client
-	// cached reads what the controller reads from its cache, and cachedSecrets the secrets of Clusters.
+	// cached is the controller's cache. cachedSecrets is its cache of the Clusters' secrets.
 	cached, cachedSecrets client.Reader
 )
 
@@ -44,7 +44,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	SetDefaultConsistentlyDuration(700 * time.Millisecond)
 	ctrl.SetLogger(GinkgoLogr)
 
-	// As in a management cluster where Machines may have taints.
+	// Some management clusters allow taints on Machines.
 	Expect(feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachineTaintPropagation): true})).To(Succeed())
 	var err error
 	env, err = envtestenv.Start(ctx)

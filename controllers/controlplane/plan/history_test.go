@@ -15,10 +15,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// never is after how many effects a controller crashes that does not.
+// never is a number of effects that no decision reaches, so the controller does not crash.
 const never = 100
 
-// failing is what a plan must never do; it is checked against the truth, before the plan is carried out.
+// failing says how a plan violates safety; empty if it does not. It compares the plan with the true
+// state of the world before the plan is carried out.
 func (w *world) failing(next Decision) string {
 	others := func(is func(*worldMachine) bool) bool {
 		return slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.name != next.Machine && is(m) })
@@ -39,20 +40,20 @@ func (w *world) failing(next Decision) string {
 			return ""
 		}
 		if !known || others(deleting) {
-			return "deletes while something else is going on or unknown"
+			return "deletes while another Machine is being deleted or health is unknown"
 		}
 		if victim.stage == joined && others(wrong) {
-			return "deletes a part of the control plane while another one is not healthy"
+			return "deletes a joined Machine while another one is unhealthy"
 		}
 		if !others(func(m *worldMachine) bool { return m.stage == joined }) {
 			return "deletes the last Machine"
 		}
 		if next.Reason == ReasonRollingOut && len(w.machines) < w.desired+w.surge && victim.brokenFor < brokenGrace {
-			return "a rollout deletes a Machine that may recover before its replacement is there"
+			return "a rollout deletes a Machine that may recover before its replacement exists"
 		}
 	case ActionRemediate:
 		if others(func(m *worldMachine) bool { return m.deleting && (!m.hooked || !m.drained) }) {
-			return "remediates while another Machine goes"
+			return "remediates while another Machine is being deleted"
 		}
 		if w.known && (!known || !others(func(m *worldMachine) bool { return !wrong(m) && !m.deleting })) {
 			return "remediates without another Machine that works"
@@ -69,20 +70,20 @@ func (w *world) failing(next Decision) string {
 func (w *world) failingCreate(known bool, others func(func(*worldMachine) bool) bool) string {
 	switch {
 	case !known || !w.clusterKnows:
-		return "creates while the cluster is not known"
+		return "creates while the state of the cluster is unknown"
 	case len(w.machines) >= w.desired+w.surge:
-		return "creates more than there may be"
+		return "creates too many Machines"
 	case others(func(m *worldMachine) bool { return m.deleting || m.stage != joined }):
-		return "creates while another Machine comes or goes"
+		return "creates while another Machine is joining or being deleted"
 	case w.remediation == nil && others((*worldMachine).broken):
-		return "creates while another Machine is not healthy"
+		return "creates while another Machine is unhealthy"
 	}
 	return ""
 }
 
 func (w *world) failingRemoval(next Decision) string {
 	if slices.ContainsFunc(w.machines, func(m *worldMachine) bool { return m.deleting && !m.hooked }) && next.Action == ActionRelease {
-		return "two Machines released at once"
+		return "releases two Machines at once"
 	}
 	if !w.initialized || len(w.machines) == 1 && next.Action == ActionRelease {
 		return ""
@@ -90,10 +91,10 @@ func (w *world) failingRemoval(next Decision) string {
 	victim := w.find(next.Machine)
 	works := func(m *worldMachine) bool { return m != victim && !m.broken() && m.stage == joined }
 	if next.Action == ActionRelease && victim.stage == joined && (w.blind || !slices.ContainsFunc(w.machines, works)) {
-		return "a Machine is released though no other one is known to serve"
+		return "releases a Machine although no other one is known to serve"
 	}
 	if member := w.member(victim); next.Action == ActionRelease && member != nil && member.id != next.Etcd.Leaving.ID {
-		return "a Machine is released while its member stays in etcd"
+		return "releases a Machine while its member stays in etcd"
 	}
 	if next.Etcd.Leaving.ID != 0 && !w.quorate(func(m *worldMember) bool { return m.id != next.Etcd.Leaving.ID }) {
 		return "etcd loses its quorum"
@@ -101,7 +102,8 @@ func (w *world) failingRemoval(next Decision) string {
 	return ""
 }
 
-// userDeletes deletes a Machine, but never the last one that stays: nothing could bring that control plane back.
+// userDeletes deletes a Machine, but never the last one that stays: a control plane without
+// Machines is lost.
 func (w *world) userDeletes(t *rapid.T) {
 	if staying := w.staying(); len(staying) > 1 {
 		rapid.SampledFrom(staying).Draw(t, "deleted").deleting = true
@@ -118,7 +120,8 @@ func (w *world) staying() []*worldMachine {
 	return result
 }
 
-// instanceVanishes ends a Machine behind everybody's back, where the rest can bear it: a lost quorum is beyond repair.
+// instanceVanishes removes a Machine and its instance unnoticed, if etcd keeps quorum: a lost
+// quorum is beyond repair.
 func (w *world) instanceVanishes(t *rapid.T) {
 	staying := w.staying()
 	if len(staying) < 2 {
@@ -133,7 +136,7 @@ func (w *world) instanceVanishes(t *rapid.T) {
 	}
 }
 
-// happens returns what happens to any one Machine.
+// happens applies a change to a random Machine.
 func (w *world) happens(change func(*worldMachine)) func(*rapid.T) {
 	return func(t *rapid.T) {
 		if len(w.machines) > 0 {
@@ -142,14 +145,16 @@ func (w *world) happens(change func(*worldMachine)) func(*rapid.T) {
 	}
 }
 
-// bearable says whether what is broken may stay so: etcd has its quorum, and a Machine works for others to join.
+// bearable reports whether the broken parts may stay broken: etcd has quorum, and a Machine works
+// that others can join.
 func (w *world) bearable() bool {
 	works := func(m *worldMachine) bool { return !m.broken() && !m.deleting && m.stage == joined }
 	return w.initialized && w.quorate(everyMember) && slices.ContainsFunc(w.machines, works)
 }
 
-// histories sets how many random histories are run: as many as HISTORIES says, other ones each time, or the same
-// 10,000 each time, so that a unit test does not fail by chance.
+// histories sets the number of random histories. With HISTORIES, there are that many, different
+// each time. Without it, they are the same 10,000 each time, so that a unit test does not fail by
+// chance.
 func histories(t *testing.T) {
 	t.Helper()
 	number, seed := os.Getenv("HISTORIES"), "0"
@@ -183,12 +188,12 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			s := w.state()
 			next := Decide(s)
 			if again := Decide(s); again.Action != next.Action || again.Message != next.Message {
-				t.Fatalf("the same state gives two decisions: %+v and %+v", next, again)
+				t.Fatalf("the same state leads to two decisions: %+v and %+v", next, again)
 			}
 			timeless := s
 			timeless.Now = time.Time{}
 			if next.Action == last.Action && next.Reason == last.Reason && next.Message != last.Message && reflect.DeepEqual(timeless, before) {
-				t.Fatalf("it says the same in other words, which costs a write: %+v after %+v", next, last)
+				t.Fatalf("the message changes without reason, which costs a write: %+v after %+v", next, last)
 			}
 			before, last = timeless, next
 			if !w.stale(next) {
@@ -201,7 +206,7 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 			}
 			return next
 		}
-		// Most of what can go wrong does so when all Machines are there.
+		// Most failures need a control plane that has all its Machines.
 		for range rapid.IntRange(0, 40).Draw(t, "steps before") {
 			w.progress()
 			step()
@@ -241,7 +246,7 @@ func TestPlanIsSafeAndConverges(t *testing.T) {
 	})
 }
 
-// converge has the user and the world do what they must, and nothing more.
+// converge lets the user and the world do what they must, and nothing more, until the plan settles.
 func (w *world) converge(t *rapid.T, step func() Decision) {
 	if !w.bearable() || rapid.Bool().Draw(t, "healed") {
 		w.heal()
@@ -257,13 +262,13 @@ func (w *world) converge(t *rapid.T, step func() Decision) {
 			return
 		}
 		if made := w.created - created; made > 3*(w.desired+5) {
-			t.Fatalf("makes Machines without end: %d, %+v", made, w.state())
+			t.Fatalf("never stops creating Machines: %d, %+v", made, w.state())
 		}
 	}
 	t.Fatalf("does not converge: %+v in %+v", Decide(w.state()), w.state())
 }
 
-// userRelents takes back what is refused, and confirms what is held.
+// userRelents reverts what is refused and confirms what is held.
 func (w *world) userRelents() {
 	if w.desired < minReplicasWithoutSurge {
 		w.surge = 1

@@ -14,7 +14,8 @@ import (
 
 const testVersion = "v1.36.3"
 
-// settled returns a healthy control plane of the given Machines that wants as many as it has.
+// settled returns a healthy control plane with the given Machines, which wants no more and no
+// fewer.
 func settled(names ...string) State {
 	s := State{
 		Desired:            len(names),
@@ -53,7 +54,7 @@ func unjoined(s *State) { s.Machines[0].Node, s.Etcd = "", Etcd{} }
 
 func outdated(s *State) {
 	s.Machines[0].Version = "v1.36.30"
-	s.Machines[0].Outdated = []Difference{{Field: "spec.version", Text: "spec.version is v1.36.30 and should be v1.36.3", Asked: true}}
+	s.Machines[0].Outdated = []Difference{{Field: "spec.version", Text: "Version v1.36.30, v1.36.3 required", Asked: true}}
 }
 
 func TestPlan(t *testing.T) {
@@ -65,7 +66,7 @@ func TestPlan(t *testing.T) {
 	}{
 		"nothing to do": {state: settled("a"), action: ActionNone, reason: ReasonSettled},
 		"first Machine": {state: with(settled(), fresh, desired(3)), action: ActionInitialize, reason: ReasonInitializing},
-		"first Machine waits for its place": {
+		"first Machine waits for the failure domains": {
 			state:  with(settled(), fresh, desired(1), func(s *State) { s.PlacementKnown = false }),
 			action: ActionWait, reason: ReasonWaitingForInfrastructure,
 		},
@@ -80,22 +81,22 @@ func TestPlan(t *testing.T) {
 		"no second Machine before the first has initialized": {
 			state: with(settled("a"), fresh, desired(3)), action: ActionWait, reason: ReasonWaitingForInitialization,
 		},
-		"a first Machine that never came up is given up": {
+		"a first Machine whose infrastructure is not up is given up": {
 			state:  with(settled("a"), fresh, unjoined, outdated),
 			action: ActionDelete, reason: ReasonAbandoningMachine,
-			message: "deleting Machine a, which has not joined and is out of date: spec.version is v1.36.30 and should be v1.36.3",
+			message: "deleting Machine a, which has not joined and is out of date: Version v1.36.30, v1.36.3 required",
 		},
-		"a first Machine that came up is the user's to give up": {
+		"only the user gives up a first Machine whose infrastructure is up": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].ProvisionedSince = time.Now() }),
 			action: ActionWait, reason: ReasonWaitingForInitialization,
-			message: "waiting for Machine a to initialize the control plane, though it is out of date: spec.version is v1.36.30 and should be v1.36.3; " +
+			message: "waiting for Machine a to initialize the control plane, though it is out of date: Version v1.36.30, v1.36.3 required; " +
 				"if nothing of its cluster is needed, delete the Machine, and another one is made",
 		},
-		"a first Machine is not given up before another one can be made": {
+		"a first Machine is not given up while no other can be created": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.TemplateProblem = "no such template" }),
 			action: ActionWait, reason: ReasonTemplateUnusable, message: "no such template",
 		},
-		"a first Machine is not given up for what nobody asked for": {
+		"a first Machine is not given up for a change that nobody asked for": {
 			state:  with(settled("a"), fresh, unjoined, outdated, func(s *State) { s.Machines[0].Outdated[0].Asked = false }),
 			action: ActionWait, reason: ReasonWaitingForInitialization,
 		},
@@ -116,7 +117,7 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a", "b"), desired(3), func(s *State) { s.Etcd.Members[1].Learner = true }),
 			action: ActionWait, reason: ReasonEtcdNotHealthy, message: "etcd member b is a learner and does not vote yet",
 		},
-		"an orphaned member goes first": {
+		"an orphaned member is removed first": {
 			state: with(settled("a"), desired(3), func(s *State) {
 				s.Etcd.Members = append(s.Etcd.Members, Member{ID: 9, Name: "gone"})
 			}),
@@ -126,7 +127,7 @@ func TestPlan(t *testing.T) {
 			state:  with(settled("a"), desired(3), func(s *State) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }),
 			action: ActionWait, reason: ReasonEtcdNotHealthy, message: "etcd member a raises NOSPACE",
 		},
-		"no scale up blindly": {
+		"no scale up while health is unknown": {
 			state:  with(settled("a"), desired(3), func(s *State) { s.WorkloadProblem = "no answer" }),
 			action: ActionWait, reason: ReasonWorkloadUnknown, message: "no answer",
 		},
@@ -135,7 +136,7 @@ func TestPlan(t *testing.T) {
 			action: ActionCreate, reason: ReasonScalingUp,
 		},
 		"scale down": {state: with(settled("a", "b", "c"), desired(1)), action: ActionDelete, reason: ReasonScalingDown},
-		"scale down takes the Node that is not ready": {
+		"scale down prefers the Node that is not ready": {
 			state:  with(settled("a", "b", "c"), desired(1), func(s *State) { s.Machines[1].NodeNotReady = true }),
 			action: ActionDelete, reason: ReasonScalingDown, message: "deleting Machine b, 2 of 3 stay",
 		},
@@ -194,20 +195,20 @@ func TestStrayMembers(t *testing.T) {
 	noNode := func(s *State) { s.Machines[2].Node = ""; s.Etcd.Members = s.Etcd.Members[:2:2] }
 	noMember := func(s *State) { s.Etcd.Members = s.Etcd.Members[:2:2] }
 	old := func(s *State) { s.StraySince[9] = s.Now.Add(-time.Hour) }
-	broken := func(s *State) { s.Etcd.Members[len(s.Etcd.Members)-1].Problem = "it cannot be asked" }
+	broken := func(s *State) { s.Etcd.Members[len(s.Etcd.Members)-1].Problem = "it could not be queried: no answer" }
 	tests := map[string]struct {
 		state  State
 		action Action
 	}{
-		"of a Machine without a Node":                 {joining("x", noNode), ActionWait},
-		"without a name, of a Machine without a Node": {joining("", noNode), ActionWait},
-		"without a name, of a Machine with a Node":    {joining("", noMember), ActionWait},
-		"with another name than the Node's":           {joining("x", noMember), ActionRemoveMember},
-		"for too long to be of a Machine":             {with(joining("", noNode), old), ActionRemoveMember},
-		"of the Machine's own name":                   {with(joining("c", noNode), old, broken), ActionWait},
-		"that votes, for however long":                {with(joining("x", noNode), old), ActionWait},
-		"that does not answer, for too long":          {with(joining("x", noNode), old, broken), ActionRemoveMember},
-		"of nobody":                                   {joining("", func(*State) {}), ActionRemoveMember},
+		"may belong to a Machine without a Node":            {joining("x", noNode), ActionWait},
+		"no name, may belong to a Machine without a Node":   {joining("", noNode), ActionWait},
+		"no name, may belong to a Machine without a member": {joining("", noMember), ActionWait},
+		"not the name of the Node without a member":         {joining("x", noMember), ActionRemoveMember},
+		"a stray for too long to belong to a Machine":       {with(joining("", noNode), old), ActionRemoveMember},
+		"the name of the Machine":                           {with(joining("c", noNode), old, broken), ActionWait},
+		"healthy, however long it is a stray":               {with(joining("x", noNode), old), ActionWait},
+		"a stray for too long that does not answer":         {with(joining("x", noNode), old, broken), ActionRemoveMember},
+		"every Machine has a Node and a member":             {joining("", func(*State) {}), ActionRemoveMember},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -217,8 +218,8 @@ func TestStrayMembers(t *testing.T) {
 	}
 }
 
-// A Machine that may be joining etcd just now is not taken away from the only other member, whoever deletes it: etcd would wait
-// for it without end.
+// A Machine that may be joining etcd must not be deleted if etcd has only one other member, whoever
+// deletes it: etcd would wait for it forever.
 func TestAMachineThatMayBeJoiningEtcdIsKept(t *testing.T) {
 	joining := func(s *State) {
 		s.Now = time.Now()
@@ -233,13 +234,13 @@ func TestAMachineThatMayBeJoiningEtcdIsKept(t *testing.T) {
 		state  State
 		action Action
 	}{
-		"by one member":                      {with(settled("a", "b"), joining), ActionWait},
-		"by two members":                     {with(settled("a", "b", "c"), joining), ActionRelease},
-		"by two members, of which one fails": {with(settled("a", "b", "c"), joining, func(s *State) { s.Etcd.Members[1].Problem = "it cannot be asked" }), ActionWait},
-		"its infrastructure is not there":    {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = time.Time{} }), ActionRelease},
-		"it is a learner, which leaves":      {with(settled("a", "b"), joining, learner), ActionRelease},
-		"for too long":                       {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = s.Now.Add(-orphanGrace) }), ActionRelease},
-		"etcd is the user's":                 {with(settled("a", "b"), joining, func(s *State) { s.EtcdManaged = false }), ActionRelease},
+		"one other member":                    {with(settled("a", "b"), joining), ActionWait},
+		"two other members":                   {with(settled("a", "b", "c"), joining), ActionRelease},
+		"two other members, one of them down": {with(settled("a", "b", "c"), joining, func(s *State) { s.Etcd.Members[1].Problem = "it could not be queried: no answer" }), ActionWait},
+		"its infrastructure is not up":        {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = time.Time{} }), ActionRelease},
+		"it is a learner already":             {with(settled("a", "b"), joining, learner), ActionRelease},
+		"it has not joined in time":           {with(settled("a", "b"), joining, func(s *State) { s.Machines[1].ProvisionedSince = s.Now.Add(-orphanGrace) }), ActionRelease},
+		"external etcd":                       {with(settled("a", "b"), joining, func(s *State) { s.EtcdManaged = false }), ActionRelease},
 	} {
 		t.Run(name, func(t *testing.T) {
 			next := Decide(test.state)
@@ -294,30 +295,30 @@ func TestPlanRelease(t *testing.T) {
 		"quorum is kept": {
 			state: with(settled("a", "b", "c"), atHook("c"), unhealthy(1)), action: ActionWait, reason: ReasonQuorumAtRisk,
 		},
-		"no other one serves": {
+		"no other Machine serves": {
 			state: with(settled("a", "b", "c"), atHook("a"), crippled(1, 2)), action: ActionWait, reason: ReasonMachinesNotHealthy,
 		},
-		"no other one serves, external etcd": {
+		"no other Machine serves, external etcd": {
 			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(1, 2)), action: ActionWait, reason: ReasonMachinesNotHealthy,
 		},
-		"another one serves, external etcd": {
+		"another Machine serves, external etcd": {
 			state: with(settled("a", "b", "c"), external, atHook("a"), crippled(0, 1)), action: ActionRelease, reason: ReasonReleasingMachine,
 		},
-		"blind, external etcd": {
+		"unknown health, external etcd": {
 			state: with(settled("a", "b", "c"), external, atHook("a"), blind), action: ActionWait, reason: ReasonWorkloadUnknown,
 		},
-		"one that never joined takes nothing with it": {
+		"a Machine that never joined": {
 			state:  with(settled("a", "b", "c"), external, newcomer, atHook("a"), crippled(1, 2)),
 			action: ActionRelease, reason: ReasonReleasingMachine,
 		},
-		"all go": {
+		"all are being deleted": {
 			state:  with(settled("a", "b", "c"), external, atHook("a"), atHook("b"), atHook("c"), crippled(0)),
 			action: ActionRelease, reason: ReasonReleasingMachine,
 		},
-		"the last one of external etcd goes blindly": {
+		"unknown health of the last Machine, external etcd": {
 			state: with(settled("a"), external, atHook("a"), blind), action: ActionRelease, reason: ReasonReleasingMachine,
 		},
-		"unknown etcd is kept": {
+		"unknown health of etcd": {
 			state:  with(settled("a", "b", "c"), atHook("c"), func(s *State) { s.Etcd = Etcd{Problem: "no answer"} }),
 			action: ActionWait, reason: ReasonEtcdNotHealthy,
 		},
@@ -329,7 +330,7 @@ func TestPlanRelease(t *testing.T) {
 			state:  with(settled("a", "b", "c"), func(s *State) { s.Machines[2].Deleting = true }),
 			action: ActionWait, reason: ReasonWaitingForMachineDeletion,
 		},
-		"the last one goes": {
+		"the last Machine": {
 			state: with(settled("a"), atHook("a")), action: ActionRelease, reason: ReasonReleasingMachine,
 		},
 		"without a member": {
@@ -363,13 +364,13 @@ func TestStable(t *testing.T) {
 		"nothing to do": {state: settled("a"), action: ActionNone, want: true},
 		"held":          {state: with(settled("a", "b", "c"), held), action: ActionWait, want: true},
 		"refused":       {state: with(settled("a"), asked, func(s *State) { s.MaxSurge = 0 }), action: ActionWait, want: true},
-		"held, and one is unhealthy": {
+		"held, one Machine unhealthy": {
 			state: with(settled("a", "b", "c"), held, func(s *State) { s.Machines[1].Unhealthy = []string{"broken"} }), action: ActionWait,
 		},
-		"held, and not seen":       {state: with(settled("a"), held, func(s *State) { s.WorkloadProblem = "no answer" }), action: ActionWait},
-		"held, and one is missing": {state: with(settled("a"), held, desired(3)), action: ActionCreate},
-		"rolling out":              {state: with(settled("a", "b", "c"), asked), action: ActionCreate},
-		"waiting":                  {state: with(settled("a"), func(s *State) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }), action: ActionWait},
+		"held, health unknown":      {state: with(settled("a"), held, func(s *State) { s.WorkloadProblem = "no answer" }), action: ActionWait},
+		"held, one Machine missing": {state: with(settled("a"), held, desired(3)), action: ActionCreate},
+		"rolling out":               {state: with(settled("a", "b", "c"), asked), action: ActionCreate},
+		"waiting":                   {state: with(settled("a"), func(s *State) { s.Etcd.Members[0].Alarms = []string{"NOSPACE"} }), action: ActionWait},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -385,7 +386,7 @@ func TestLeadershipGoesToAMemberThatStays(t *testing.T) {
 	created := func(index, minutes int) func(*State) {
 		return func(s *State) { s.Machines[index].Created = time.Unix(0, 0).Add(time.Duration(minutes) * time.Minute) }
 	}
-	// The first of five is being deleted, and leads.
+	// The first of five Machines is the leader and is being deleted.
 	going := func(s *State) { s.Machines[0].Deleting, s.Machines[0].AtHook = true, true }
 	old := func(indexes ...int) func(*State) {
 		return func(s *State) {
@@ -403,10 +404,10 @@ func TestLeadershipGoesToAMemberThatStays(t *testing.T) {
 		state State
 		want  string
 	}{
-		"the newest":                    {with(settled("a", "b", "c", "d", "e"), going, ages), "e"},
-		"one that is up to date":        {with(settled("a", "b", "c", "d", "e"), going, ages, old(1, 3, 4)), "c"},
-		"one that is not being deleted": {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Deleting = true }), "d"},
-		"one that is healthy":           {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Unhealthy = []string{"broken"} }), "d"},
+		"the newest":        {with(settled("a", "b", "c", "d", "e"), going, ages), "e"},
+		"up to date":        {with(settled("a", "b", "c", "d", "e"), going, ages, old(1, 3, 4)), "c"},
+		"not being deleted": {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Deleting = true }), "d"},
+		"healthy":           {with(settled("a", "b", "c", "d", "e"), going, ages, func(s *State) { s.Machines[4].Unhealthy = []string{"broken"} }), "d"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -424,7 +425,7 @@ func TestWhatTheUserWantsRemediatedGoesFirst(t *testing.T) {
 	s := settled("a", "b", "c", "d", "e")
 	s.Machines[1].Remediate, s.Machines[1].Unhealthy, s.Etcd.Members[1].Problem = true, []string{"etcd: failed"}, "no answer"
 	s.Machines[3].Remediate = true
-	g.Expect(Decide(s).Machine).To(Equal("b"), "it lacks most")
+	g.Expect(Decide(s).Machine).To(Equal("b"), "it is in the worst state")
 	s.Machines[3].RemediationAsked = true
 	next := Decide(s)
 	g.Expect(next).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "d")))
@@ -460,8 +461,8 @@ func TestRemediationWaitsForTheLinkToTheNode(t *testing.T) {
 	g.Expect(next.Message).To(Equal("Machine a is kept until Cluster API has linked it to its Node a, which is healthy"))
 
 	s.Machines[0].Unhealthy = []string{"its etcd pod does not run"}
-	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "a Machine that does not work need not be linked")
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "a broken Machine need not be linked")
 
 	s.Machines[0].Unhealthy, s.Machines[0].Unlinked = nil, false
-	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "it is linked and still found unhealthy")
+	g.Expect(Decide(s)).To(And(HaveField("Action", ActionRemediate), HaveField("Machine", "a")), "it is linked and still marked as unhealthy")
 }

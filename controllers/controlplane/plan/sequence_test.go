@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// story returns what is done until the world is settled, or until nothing happens for long.
+// story runs the plan for an hour of the world's time, and returns the actions taken.
 func (w *world) story() []string {
 	var done []string
 	for range 60 {
@@ -39,7 +39,7 @@ func (w *world) story() []string {
 	return done
 }
 
-// ofThree is a settled control plane of three Machines.
+// ofThree returns a settled control plane with three Machines.
 func ofThree(changes ...func(*world)) *world {
 	w := newWorld(3)
 	w.story()
@@ -76,7 +76,7 @@ func TestSequences(t *testing.T) {
 				"DeleteMachine m2 (ScalingDown)", "ReleaseMachine m2 (ReleasingMachine)",
 			},
 		},
-		"scale down takes what is broken": {
+		"scale down deletes a broken Machine": {
 			world: ofThree(func(w *world) { w.desired = 1 }, func(w *world) { w.find("m2").failed = true; w.retries.MaxRetry = ptr.To[int32](0) }),
 			want: []string{
 				"RemediateMachine m2 (Remediating)", "ReleaseMachine m2 (ReleasingMachine)",
@@ -119,7 +119,7 @@ func TestSequences(t *testing.T) {
 			world: ofThree(func(w *world) { w.release = 1 }),
 			want:  []string{"Wait: RolloutHeld"},
 		},
-		"a confirmed rollout goes on": {
+		"a confirmed rollout continues": {
 			world: func() *world {
 				w := newWorld(1)
 				w.story()
@@ -218,13 +218,13 @@ func TestRetries(t *testing.T) {
 		retries int32
 		reason  string
 	}{
-		"first":                   {retries: 0},
-		"second":                  {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour}, retries: 1},
-		"after a healthy time":    {last: last(5, 2*time.Hour), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](1)}, retries: 0},
-		"within the period":       {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, Period: 5 * time.Minute}, reason: "RemediationDeferred"},
-		"as often as allowed":     {last: last(1, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, retries: 2},
-		"more often than allowed": {last: last(2, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, reason: "CannotBeRemediated"},
-		"never again":             {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](0)}, reason: "CannotBeRemediated"},
+		"first failure":            {retries: 0},
+		"second failure":           {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour}, retries: 1},
+		"after the healthy period": {last: last(5, 2*time.Hour), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](1)}, retries: 0},
+		"within the retry period":  {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, Period: 5 * time.Minute}, reason: "RemediationDeferred"},
+		"as often as allowed":      {last: last(1, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, retries: 2},
+		"more often than allowed":  {last: last(2, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](2)}, reason: "CannotBeRemediated"},
+		"no retry allowed":         {last: last(0, time.Minute), limits: RetryLimits{MinHealthy: time.Hour, MaxRetry: ptr.To[int32](0)}, reason: "CannotBeRemediated"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -264,19 +264,19 @@ func TestRemediationSaysWhyNot(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"only one":                   {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
-		"only one, external etcd":    {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
-		"external etcd":              {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
-		"quorum":                     {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},
-		"etcd bears it":              {with(settled("a", "b", "c"), flag("a"), crippled), ReasonRemediating, "deleting Machine a"},
-		"blind":                      {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
-		"etcd unknown":               {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
-		"a learner":                  {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
-		"another one joins":          {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Node = "" }), "RemediationDeferred", "until Machine c has joined"},
-		"another one goes":           {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Deleting = true }), ReasonWaitingForMachineDeletion, "Machine c"},
-		"the template is gone":       {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.TemplateProblem = "no template" }), "RemediationDeferred", "no template"},
-		"the topology upgrades":      {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Awaited = "v1.37.0" }), "RemediationDeferred", "hand down version v1.37.0"},
-		"an alarm on another member": {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[1].Alarms = []string{"NOSPACE"} }), "CannotBeRemediated", "1 of 2"},
+		"only one":                         {with(settled("a"), flag("a")), "CannotBeRemediated", "it is the only one, and the cluster's state would be lost"},
+		"only one, external etcd":          {with(settled("a"), flag("a"), external), "CannotBeRemediated", "no replacement could join"},
+		"external etcd":                    {with(settled("a", "b", "c"), flag("a"), external), ReasonRemediating, "to replace it"},
+		"quorum":                           {with(settled("a", "b", "c"), flag("a"), sick), "CannotBeRemediated", "1 of 2 voting members would be healthy, and 2 are needed"},
+		"etcd keeps quorum":                {with(settled("a", "b", "c"), flag("a"), crippled), ReasonRemediating, "deleting Machine a"},
+		"health unknown":                   {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.WorkloadProblem = "no answer" }), "RemediationDeferred", "no answer"},
+		"etcd unknown":                     {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members = nil }), "RemediationDeferred", "etcd could not be asked"},
+		"a learner":                        {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[2].Learner = true }), "RemediationDeferred", "c is a learner"},
+		"another Machine is joining":       {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Node = "" }), "RemediationDeferred", "until Machine c has joined"},
+		"another Machine is being deleted": {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Machines[2].Deleting = true }), ReasonWaitingForMachineDeletion, "Machine c"},
+		"the template is gone":             {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.TemplateProblem = "no template" }), "RemediationDeferred", "no template"},
+		"the topology upgrades":            {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Awaited = "v1.37.0" }), "RemediationDeferred", "hand down version v1.37.0"},
+		"an alarm on another member":       {with(settled("a", "b", "c"), flag("a"), func(s *State) { s.Etcd.Members[1].Alarms = []string{"NOSPACE"} }), "CannotBeRemediated", "1 of 2"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

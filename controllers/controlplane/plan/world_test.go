@@ -12,21 +12,21 @@ import (
 	"github.com/blang/semver/v4"
 )
 
-// stage is how far a Machine has come on its way into the control plane.
+// stage is how far a Machine has come in joining the control plane.
 type stage int
 
 const (
 	starting stage = iota
-	// booting has a machine that is about to join etcd.
+	// booting: its infrastructure is up, and it is about to join etcd.
 	booting
-	// learning has a learner that has not published its name.
+	// learning: it has a learner that has not published its name.
 	learning
-	// voting has a voting member, and the Machine does not name its Node yet.
+	// voting: it has a voting member, but the Machine does not name its Node yet.
 	voting
 	joined
 )
 
-// world is a control plane as it could be, in which plans are carried out and things happen.
+// world is the true state of a control plane, in which plans are carried out and events happen.
 type world struct {
 	now      time.Time
 	machines []*worldMachine
@@ -34,7 +34,7 @@ type world struct {
 	created  int
 	nextID   uint64
 
-	// external says that etcd is somebody else's, and always works.
+	// external means that the user runs etcd, which always works.
 	external        bool
 	desired, surge  int
 	version         string
@@ -43,11 +43,12 @@ type world struct {
 	domains         []string
 
 	endpoint, initialized, clusterKnows, blind bool
-	// statusKnows is what the status of the FooControlPlane says, which may be lost, and known whether it ever said so.
+	// statusKnows is what the FooControlPlane's status says, which may be lost. known is whether it
+	// ever said so.
 	statusKnows, known bool
-	// cached are the Machines as a cache that is behind shows them; nil while it is up to date.
+	// cached are the Machines that a stale cache shows; nil while the cache is up to date.
 	cached []*worldMachine
-	// refused says that no Machine can be created.
+	// refused means that no Machine can be created.
 	refused     bool
 	seen        *memory
 	remediation *Remediation
@@ -60,18 +61,17 @@ type worldMachine struct {
 	created               time.Time
 	stage                 stage
 	failed, flagged       bool
-	// crippled is a Machine of which a component other than etcd does not work, and unready one whose Node is not ready.
-	crippled, unready bool
-	// brokenFor is how long it has been broken.
+	// crippled means that a component other than etcd is broken; unready, that the Node is not ready.
+	crippled, unready         bool
 	brokenFor                 time.Duration
 	deleting, hooked, drained bool
-	// doomed is a Machine whose member was taken away: it stays broken.
+	// doomed means that its member was removed, so the Machine stays broken.
 	doomed bool
-	// slow is how many minutes its infrastructure still takes to come up, and upSince when it came up.
+	// slow is how many minutes its infrastructure still takes to come up; upSince is when it came up.
 	slow    int
 	upSince time.Time
-	// marked is a Machine that is marked as the one that initialized the control plane, joins one that was made to join,
-	// and nodeRef one whose status names its Node, which may be lost.
+	// marked means that the Machine is marked as the one that initialized the control plane; joins,
+	// that it was made to join; nodeRef, that its status names its Node, which may be lost.
 	marked, joins, nodeRef bool
 	madeUnder              string
 	replacement            *Remediation
@@ -81,14 +81,14 @@ type worldMember struct {
 	id      uint64
 	name    string
 	learner bool
-	// machine that the member runs on; nil if that is gone.
+	// machine that the member runs on; nil if it is gone.
 	machine *worldMachine
 }
 
 func (m *worldMember) observed() Member {
 	result := Member{ID: m.id, Name: m.name, Learner: m.learner}
 	if !m.alive() {
-		result.Problem = "it can not be asked"
+		result.Problem = "it could not be queried: no answer"
 	}
 	return result
 }
@@ -106,7 +106,7 @@ func newWorld(desired int) *world {
 
 func (w *world) digest() string { return fmt.Sprintf("%s-%d-%d", w.version, w.config, w.release) }
 
-// quorate is the truth about etcd's quorum among the members that count.
+// quorate reports whether the members that count truly have quorum.
 func (w *world) quorate(counts func(*worldMember) bool) bool {
 	voters, alive := 0, 0
 	for _, member := range w.members {
@@ -121,7 +121,7 @@ func (w *world) quorate(counts func(*worldMember) bool) bool {
 	return w.external || alive >= voters/2+1
 }
 
-// answers is the truth about whether the workload cluster can be asked.
+// answers reports whether the workload cluster truly answers.
 func (w *world) answers() bool {
 	serves := func(m *worldMachine) bool { return m.stage >= voting && !m.failed }
 	return w.initialized && w.quorate(everyMember) && (!w.external || slices.ContainsFunc(w.machines, serves))
@@ -165,7 +165,7 @@ func (w *world) state() State {
 	return s
 }
 
-// noteProvisioned says of each Machine since when its infrastructure has been seen to be up.
+// noteProvisioned records since when each Machine's infrastructure has been up.
 func (w *world) noteProvisioned(s State) {
 	var up []string
 	for _, machine := range w.visible() {
@@ -180,7 +180,7 @@ func (w *world) noteProvisioned(s State) {
 }
 
 func (w *world) machineState(machine *worldMachine, blind bool) Machine {
-	// Health is not cached. A Machine that is gone is not healthy.
+	// Health is not cached. A Machine that is gone is unhealthy.
 	live := w.find(machine.name)
 	if live == nil {
 		live = &worldMachine{failed: true}
@@ -234,7 +234,7 @@ func (w *world) removeMember(id uint64) {
 	w.members = slices.DeleteFunc(w.members, func(member *worldMember) bool { return member.id == id })
 }
 
-// visible are the Machines that the cache shows.
+// visible returns the Machines that the cache shows.
 func (w *world) visible() []*worldMachine {
 	if w.cached != nil {
 		return w.cached
@@ -252,8 +252,9 @@ func (w *world) evidence() Evidence {
 	return result
 }
 
-// pendingRemediation reads the annotation as the controller does: a Machine that was made for it shows that it is done, and
-// one that is not deleted that it was not carried out.
+// pendingRemediation reads the annotation as the controller does: a Machine that was made for the
+// remediation shows that it is complete, and a remediated Machine that is not being deleted shows
+// that it was never carried out.
 func (w *world) pendingRemediation() *Remediation {
 	for _, machine := range w.visible() {
 		made := machine.replacement != nil && w.remediation != nil && *machine.replacement == *w.remediation
@@ -264,7 +265,7 @@ func (w *world) pendingRemediation() *Remediation {
 	return w.remediation
 }
 
-// report does what a reconcile writes that outlives it.
+// report makes the writes of a reconcile that outlive it.
 func (w *world) report(s State) {
 	if !s.Initialized {
 		return
@@ -275,8 +276,8 @@ func (w *world) report(s State) {
 	}
 }
 
-// stale says whether the API server itself has other Machines than the cache, or sees the one that the decision is about
-// differently.
+// stale reports whether the API server has other Machines than the cache, or a different version of
+// the one that the decision is about.
 func (w *world) stale(next Decision) bool {
 	same := func(a, b *worldMachine) bool {
 		if next.Machine == a.name {
@@ -287,15 +288,16 @@ func (w *world) stale(next Decision) bool {
 	return !slices.EqualFunc(w.visible(), w.machines, same)
 }
 
-// object is what the API server has of a Machine. Whether it works is seen only in the workload cluster.
+// object returns what the API server stores of a Machine. Its health shows only in the workload
+// cluster.
 func (m *worldMachine) object() worldMachine {
 	object := *m
 	object.failed, object.crippled, object.unready, object.doomed, object.brokenFor = false, false, false, false, 0
 	return object
 }
 
-// carryOut does what the controller does, and stops after some of its effects if it crashes. It returns whether it came to
-// the end of it.
+// carryOut does what the controller does. If the controller crashes, it stops after that many
+// effects. It reports whether it finished.
 func (w *world) carryOut(next Decision, crash int) bool {
 	if w.stale(next) {
 		w.cached = nil
@@ -314,7 +316,7 @@ func (w *world) carryOut(next Decision, crash int) bool {
 	return true
 }
 
-// effects are what a decision consists of, each of which may be the last one.
+// effects splits a decision into its effects. The controller may crash after each of them.
 func (w *world) effects(next Decision) []func() {
 	remove := func() { w.removeMember(next.Etcd.Leaving.ID) }
 	switch next.Action {
@@ -344,7 +346,7 @@ func (w *world) create(next Decision) {
 	})
 }
 
-// fallBehind has the cache show the Machines as they are now until it catches up.
+// fallBehind makes the cache show the current Machines until it catches up.
 func (w *world) fallBehind() {
 	w.cached = nil
 	cached := make([]*worldMachine, 0, len(w.machines))
@@ -355,10 +357,11 @@ func (w *world) fallBehind() {
 	w.cached = cached
 }
 
-// restart has the manager forget what it remembers.
+// restart makes the manager forget what it remembers.
 func (w *world) restart() { w.seen, w.cached = newMemory(), nil }
 
-// loseStatus has everybody lose their status, as in a restore from a backup. What is on objects otherwise stays.
+// loseStatus clears the status of all objects, like a restore from a backup. Everything else on
+// them stays.
 func (w *world) loseStatus() {
 	w.statusKnows, w.clusterKnows, w.cached = false, false, nil
 	for _, machine := range w.machines {
@@ -366,7 +369,8 @@ func (w *world) loseStatus() {
 	}
 }
 
-// progress lets everybody else do their part: Machines join step by step, are drained and go, and the Cluster hears of it.
+// progress does everybody else's part: Machines join step by step, are drained and deleted, and the
+// Cluster learns that it is initialized.
 func (w *world) progress() {
 	w.now = w.now.Add(time.Minute)
 	w.endpoint = true
@@ -375,11 +379,13 @@ func (w *world) progress() {
 		if machine.broken() {
 			machine.brokenFor += time.Minute
 		}
-		// A Machine that is being deleted joins all the same, until its machine is gone, and its Node becomes known by its provider ID.
+		// Even a Machine that is being deleted joins until its machine is gone. The provider ID reveals
+		// its Node.
 		if !machine.failed && machine.hooked {
 			w.advance(machine)
 		}
-		// At worst its machine goes just after it has become a member, unless it has failed to for long.
+		// In the worst case, its machine is deleted just after it has become a member, unless it has
+		// failed to join for long.
 		if !machine.failed && !machine.hooked && machine.stage == booting && w.now.Sub(machine.upSince) < orphanGrace {
 			w.advance(machine)
 			w.advance(machine)
@@ -409,10 +415,10 @@ func (w *world) advance(machine *worldMachine) {
 			return
 		}
 		if !machine.joins {
-			// What was there before, if anything, is not joined.
+			// It does not join an etcd that existed before.
 			w.members = nil
 		}
-		// etcd takes no new member while it misses one.
+		// etcd accepts no new member while an existing one is down.
 		if slices.ContainsFunc(w.members, func(member *worldMember) bool { return !member.alive() }) {
 			return
 		}
@@ -435,7 +441,7 @@ func (w *world) advance(machine *worldMachine) {
 	}
 }
 
-// joinAlone has a Machine join that runs no etcd.
+// joinAlone lets a Machine without etcd join.
 func (w *world) joinAlone(machine *worldMachine) {
 	if !machine.joins || w.answers() {
 		w.initialized = true
@@ -443,7 +449,7 @@ func (w *world) joinAlone(machine *worldMachine) {
 	}
 }
 
-// vanish ends a Machine with its instance; a member that it has stays behind.
+// vanish removes a Machine with its instance. Its member, if any, stays behind.
 func (w *world) vanish(machine *worldMachine) {
 	if member := w.member(machine); member != nil {
 		member.machine = nil
@@ -459,25 +465,25 @@ func (w *world) heal() {
 			machine.brokenFor = 0
 		}
 	}
-	// The end of a failure is reported, and looked at.
+	// The controller observes the end of a failure.
 	w.state()
 }
 
-// checkHealth does what a MachineHealthCheck does.
+// checkHealth plays a MachineHealthCheck.
 func (w *world) checkHealth() {
 	for _, machine := range w.machines {
 		machine.flagged = machine.broken()
 	}
 }
 
-// settled says whether nothing is left to do.
+// settled reports whether nothing is left to do.
 func (w *world) settled(next Decision) bool {
 	upToDate := func(m Machine) bool { return len(m.Outdated) == 0 && m.Joined() }
 	return next.Action == ActionNone && len(w.machines) == w.desired && (w.external || len(w.members) == w.desired) &&
 		len(Filter(w.state().Machines, upToDate)) == w.desired
 }
 
-// newestVersion is the newest that a Machine of the control plane has.
+// newestVersion is the newest version among the control plane's Machines.
 func (w *world) newestVersion() string {
 	newest := w.version
 	for _, machine := range w.machines {
@@ -488,7 +494,7 @@ func (w *world) newestVersion() string {
 	return newest
 }
 
-// memory is what a manager remembers, and forgets when it is restarted.
+// memory is what a manager remembers until it restarts.
 type memory struct {
 	broken, provisioned map[string]time.Time
 	strays              map[uint64]time.Time
@@ -498,7 +504,8 @@ func newMemory() *memory {
 	return &memory{broken: map[string]time.Time{}, provisioned: map[string]time.Time{}, strays: map[uint64]time.Time{}}
 }
 
-// since notes what is so now, forgets what is not, and returns since when each has been so.
+// since drops keys that are no longer current, records new ones, and returns since when each has
+// been current.
 func since[K comparable](known map[K]time.Time, now time.Time, current []K) map[K]time.Time {
 	maps.DeleteFunc(known, func(key K, _ time.Time) bool { return !slices.Contains(current, key) })
 	for _, key := range current {
