@@ -63,7 +63,13 @@ node: node-prerequisites $(BIN)/systems/.current ## Build the parts of nodes wit
 ##@ Test
 
 .PHONY: test
-test: lint verify test-unit test-integration e2e ## Run everything: lint, verify, unit, integration and e2e tests
+test: LABELS = smoke
+test: lint verify test-unit test-integration e2e ## Run lint, the unit and integration tests, and the smoke stories on real machines
+
+.PHONY: test-all
+test-all: LABELS =
+test-all: E2E_TIMEOUT = 8h
+test-all: lint verify test-unit test-integration e2e ## Run all tests, the slow stories too
 
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
@@ -96,9 +102,14 @@ test-integration: programs images ## Run the tests against a real kube-apiserver
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
+E2E = cd test/e2e && $(BIN)/e2e.test -ginkgo.v -ginkgo.label-filter='$(LABELS)'
+
+# A dry run prints the labels of the selected stories, which name what they need besides the
+# programs.
 .PHONY: e2e
-e2e: all-versions programs $(BIN)/release/clusterctl.yaml $(TOOLS)/kubeadm-control-plane $(TOOLS)/in-memory-provider $(if $(findstring conformance,$(LABELS))$(filter slow,$(LABELS)),conformance-parts) ## Run the stories on real machines (LABELS='smoke' selects)
-	$(GO_TEST) -tags e2e -timeout $(E2E_TIMEOUT) ./test/e2e -v -ginkgo.v -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.label-filter='$(LABELS)'
+e2e: programs $(BIN)/e2e.test ## Run the stories on real machines and write their durations to bin/e2e.xml (LABELS='smoke' selects)
+	@$(MAKE) --no-print-directory prerequisites $$($(E2E) -ginkgo.dry-run -ginkgo.no-color | tr ' ,[]' '\n' | sed -n 's/^needs://p' | sort -u)
+	$(E2E) -ginkgo.timeout=$(E2E_TIMEOUT) -ginkgo.junit-report=$(BIN)/e2e.xml
 
 .PHONY: conformance
 conformance: programs conformance-parts ## Run the Kubernetes conformance tests that have not passed yet (FOCUS='sig-network' selects)
@@ -109,7 +120,7 @@ conformance-report: conformance-parts ## Write docs/conformance from the results
 	go run ./test/conformance report
 
 .PHONY: bench
-bench: all-versions programs $(TOOLS)/in-memory-provider $(TOOLS)/kubeadm-control-plane ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
+bench: all-versions programs in-memory-provider kubeadm-control-plane ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
 	go run ./test/bench $(ARGS)
 
 .PHONY: lint
@@ -227,10 +238,14 @@ capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manife
 $(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
+$(BIN)/e2e.test: FORCE
+	@$(GO_TEST) -tags e2e -c -o $@ ./test/e2e
+
 # The stories install, and upgrade to, the sources as the version after the last stored release.
 NEXT_RELEASE := v0.1.1
 
-$(BIN)/release/clusterctl.yaml: FORCE
+.PHONY: next-release
+next-release:
 	@rm -rf $(BIN)/release && mkdir -p $(BIN)/release
 	@cp -R test/e2e/testdata/releases/v*/{control-plane,infrastructure}-foo $(BIN)/release
 	@go run ./hack/release --version $(NEXT_RELEASE) --output $(BIN)/release
@@ -248,6 +263,9 @@ $(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.s
 
 $(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard hack/image/*.go)
 	@go run ./test/conformance images --system $(BIN)/conformance/system.tar --programs $(BIN)/conformance/programs --output $@
+
+.PHONY: kubeadm-control-plane in-memory-provider
+kubeadm-control-plane in-memory-provider: %: $(TOOLS)/%
 
 TOOL_BUILD = @cd hack/tools && echo 'building $(@F)' && $(GO_BUILD)
 

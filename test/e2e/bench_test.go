@@ -26,10 +26,10 @@ var _ = Describe("The benchmark", Label("bench"), func() {
 	}
 
 	DescribeTable("measures", measure,
-		Entry("clusters", NodeTimeout(3*clusterUp), "bare,foo,inmemory,many,memory",
+		Entry("clusters", Label(needsInMemoryProvider), NodeTimeout(3*clusterUp), "bare,foo,inmemory,many,memory",
 			"kubeadm init itself", "Foo, times a bare kubeadm init", "Foo, times the in-memory provider", "Memory of the cluster"),
 		Entry("pools", NodeTimeout(clusterUp), "machine-pools", "A pool from 0 machines"),
-		Entry("control planes", Label("slow"), NodeTimeout(3*clusterUp), "control-planes",
+		Entry("control planes", Label("slow", needsAllVersions, needsKubeadmControlPlane), NodeTimeout(3*clusterUp), "control-planes",
 			"FooControlPlane, times KubeadmControlPlane", "Cluster API drains a machine"),
 	)
 })

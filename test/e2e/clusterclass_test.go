@@ -42,7 +42,7 @@ const (
 
 // One cluster is used for all of these stories, so each starts with the result of the previous one:
 // one control plane Machine, a pool and a MachineDeployment, all settled.
-var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass"), func() {
+var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", needsAllVersions, needsNextRelease), func() {
 	const namespace = "class"
 	var c *cluster
 	// version is the current version of the cluster.

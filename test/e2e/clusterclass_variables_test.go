@@ -36,7 +36,7 @@ const classVariables = `[
 ]`
 
 // These stories create no machines, because the Secrets of the etcd do not exist.
-var _ = Describe("The variables of a ClusterClass", Label("clusterclass"), func() {
+var _ = Describe("The variables of a ClusterClass", Label("clusterclass", needsNextRelease), func() {
 	// withVariables changes the variables of the Cluster.
 	withVariables := func(objects []*unstructured.Unstructured, text string) []*unstructured.Unstructured {
 		GinkgoHelper()

@@ -28,7 +28,7 @@ var rightVariables = variables{"KUBERNETES_VERSION": currentVersion, "CONTROL_PL
 // that it accepts are rejected when the cluster is applied, before anything is created. Values that
 // only the cloud can check, its instance types and versions, are reported in conditions of the
 // machines.
-var _ = Describe("A template with wrong variables", Label("clusterctl", "bad-input"), func() {
+var _ = Describe("A template with wrong variables", Label("clusterctl", "bad-input", needsNextRelease), func() {
 	const namespace = "wrong-variables"
 
 	DescribeTable("is not generated", func(ctx SpecContext, flavor string, changes variables, says ...string) {

@@ -19,7 +19,7 @@ import (
 // A move does not preserve status, and creates all Machines within a second, so nothing shows which
 // one was the first. The target's managers must still find out that the control plane is
 // initialized, no matter which Machine is broken.
-var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("clusterctl", "slow"), func() {
+var _ = Describe("A control plane of 3 with a MachineHealthCheck", Label("clusterctl", "slow", needsNextRelease), func() {
 	It("is moved with a broken Machine, which is replaced at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		key := client.ObjectKey{Namespace: "fleet", Name: "limping"}
 		source, target := newSource(ctx), newTarget(ctx)

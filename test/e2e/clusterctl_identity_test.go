@@ -22,7 +22,7 @@ import (
 // A tenant's cluster moves as docs/multi-tenancy.md describes: the Secret of a shared identity is
 // where clusterctl looks for it, and the namespace at the target gets its labels only after the
 // move, which must not fail half-way without them.
-var _ = Describe("A cluster with an identity", Label("clusterctl"), func() {
+var _ = Describe("A cluster with an identity", Label("clusterctl", needsNextRelease), func() {
 	It("is moved to a target where its namespace is not allowed yet, and continues once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
 		key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
 		source, target := newSource(ctx), newTarget(ctx)

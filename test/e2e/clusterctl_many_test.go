@@ -28,7 +28,7 @@ const crowd = 100
 
 // Clusters without machines: Foo's controllers ignore them, and the test writes the status that a
 // move requires.
-var _ = Describe("A crowd of clusters", Label("clusterctl", "slow"), func() {
+var _ = Describe("A crowd of clusters", Label("clusterctl", "slow", needsNextRelease), func() {
 	It("is moved at once", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
 		const namespace = "crowd"
 		source, target := newSource(ctx), newTarget(ctx)

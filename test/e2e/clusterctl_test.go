@@ -158,7 +158,7 @@ func newMover(ctx context.Context, name, bridge, network string) *pods {
 // managers run with the flags, permissions and webhooks of the release's components. Only the
 // program is always built from the sources: whatever it could not do with the permissions of the
 // last release must work after the upgrade.
-var _ = Describe("A release of Foo", Ordered, Label("clusterctl"), func() {
+var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelease), func() {
 	const namespace = "fleet"
 	key := client.ObjectKey{Namespace: namespace, Name: "mover"}
 	var source, target *pods

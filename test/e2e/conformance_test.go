@@ -18,7 +18,7 @@ import (
 const conformanceRun = 45 * time.Minute
 
 // Kubernetes' own tests know nothing about Foo: they find in a cluster what its users find.
-var _ = Describe("A cluster", Label("conformance", "slow"), func() {
+var _ = Describe("A cluster", Label("conformance", "slow", needsConformanceParts), func() {
 	It("passes 60 of Kubernetes' conformance tests of nodes, networks, storage and apps", func(ctx SpecContext) {
 		for _, name := range []string{"e2e.test", "images.tar"} {
 			Expect(filepath.Join(bin, "conformance", name)).To(BeARegularFile(), "build it with `make conformance-parts`")

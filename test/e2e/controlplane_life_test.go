@@ -28,7 +28,7 @@ import (
 
 // One cluster is used for all of these stories, so each starts with the result of the previous one.
 // Everything that a client wrote during any of them must exist at the end of each.
-var _ = Describe("The life of a control plane", Ordered, Label("control-plane"), func() {
+var _ = Describe("The life of a control plane", Ordered, Label("control-plane", needsAllVersions), func() {
 	const namespace = "control-plane"
 	var c *cluster
 	var keys *ledger
@@ -188,7 +188,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane"),
 	}, NodeTimeout(rolledOut))
 })
 
-var _ = Describe("A control plane without room for an additional machine", Ordered, Label("control-plane", "slow"), func() {
+var _ = Describe("A control plane without room for an additional machine", Ordered, Label("control-plane", "slow", needsAllVersions), func() {
 	const namespace = "no-surge"
 	var c *cluster
 

@@ -30,7 +30,7 @@ var devCluster string
 // Everything in this infrastructure is fake and none of it is Foo's. This shows that a
 // FooControlPlane needs only what Cluster API's contracts promise, even with a kubeadm that has
 // little in common with the real one.
-var _ = Describe("A FooControlPlane on Cluster API's in-memory infrastructure", Ordered, Label("control-plane", "in-memory"), func() {
+var _ = Describe("A FooControlPlane on Cluster API's in-memory infrastructure", Ordered, Label("control-plane", "in-memory", needsInMemoryProvider), func() {
 	const namespace = "in-memory"
 	var c *cluster
 

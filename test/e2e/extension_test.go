@@ -41,7 +41,7 @@ data: {for: %q}
 
 // One cluster with all hooks enabled is used for all of these stories. Cluster API calls the hooks;
 // the test only watches, and fulfils what they wait for.
-var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension"), func() {
+var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension", needsAllVersions, needsNextRelease), func() {
 	const namespace = "hooks"
 	var c *cluster
 	var store string
@@ -139,7 +139,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 
 // What a cluster waits for in these stories never happens; only changing the registration unblocks
 // it.
-var _ = Describe("The registration of the runtime extension", Label("extension", "contract:runtime-extension.extensionconfig"), func() {
+var _ = Describe("The registration of the runtime extension", Label("extension", needsNextRelease, "contract:runtime-extension.extensionconfig"), func() {
 	It("can be limited to some namespaces, removed and restored while clusters wait", func(ctx SpecContext) {
 		const namespace = "registered"
 		m := sharedManagement(ctx)

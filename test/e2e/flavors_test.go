@@ -32,7 +32,7 @@ import (
 
 // Each flavor is used once like by a user: rendered by clusterctl from a release, applied, and
 // deleted with its Cluster. The topology has its own stories.
-var _ = Describe("A flavor", Label("flavors"), func() {
+var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 	// made creates a cluster, and waits until it is available with all Nodes.
 	made := func(ctx context.Context, want flavor) *cluster {
 		GinkgoHelper()
@@ -70,7 +70,7 @@ var _ = Describe("A flavor", Label("flavors"), func() {
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("kcp comes up and is deleted", Label("kubeadm-control-plane"), func(ctx SpecContext) {
+	It("kcp comes up and is deleted", Label("kubeadm-control-plane", needsKubeadmControlPlane), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "kcp", shape: small})
 		Expect(c.anyControlPlane(Default, ctx).GetKind()).To(Equal(kubeadmControlPlane))
 		c.deleted(ctx)

@@ -13,7 +13,7 @@ import (
 
 // Cluster API's own control plane with its own manager: FooMachines provide what its contract
 // promises.
-var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control-plane", "kubeadm-control-plane"), func() {
+var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control-plane", "kubeadm-control-plane", needsKubeadmControlPlane, needsAllVersions), func() {
 	const namespace = "kubeadm"
 	var c *cluster
 	var keys *ledger

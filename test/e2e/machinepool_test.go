@@ -39,7 +39,7 @@ const (
 	listLag = 30 * time.Second
 )
 
-var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow"), func() {
+var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow", needsAllVersions), func() {
 	const namespace = "pool"
 	var c *cluster
 	var w *watchers

@@ -93,7 +93,11 @@ func sharedManagement(ctx context.Context) *management {
 func startManagement(ctx context.Context) *management {
 	GinkgoHelper()
 	m := &management{state: filepath.Join(suiteDir, "state"), bridge: suiteBridge}
-	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, "--kubeadm-control-plane", "--extension", "--cloud-config="+writeCloudConfig(suiteQuota))
+	args := []string{"--extension", "--cloud-config=" + writeCloudConfig(suiteQuota)}
+	if selected.Has(needsKubeadmControlPlane) {
+		args = append(args, "--kubeadm-control-plane")
+	}
+	m.program = startQuickstart(ctx, m.state, m.bridge, suiteNetwork, args...)
 	DeferCleanup(func() { // a start that fails half-way
 		if shared == nil {
 			m.program.interrupt(ctx)

@@ -225,6 +225,16 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.deploymentReady(ctx, "hello", 10)
 	}, NodeTimeout(2*clusterUp))
 
+	It("replaces its control plane Machine on request", Label("contract:control-plane.rollout-after"), func(ctx SpecContext) {
+		before := uidsOf(c.controlPlaneMachines(Default, ctx))
+		c.rolloutNow(ctx)
+		c.replaced(ctx, before)
+		nodes := c.nodesReady(ctx, 1, 2)
+		c.controlPlaneReady(ctx, 1)
+		Expect(c.healthyMembers(ctx, nodes)).To(ConsistOf(namesOf(controlPlanesOf(nodes))))
+		c.deploymentReady(ctx, "hello", 10)
+	}, NodeTimeout(rolledOut))
+
 	It("grows its control plane to 3, with 3 healthy etcd members", Label("contract:control-plane.replicas", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
 		c.scaleControlPlane(ctx, 3)
 		nodes := c.nodesReady(ctx, 3, 2)

@@ -9,21 +9,32 @@
 // the programs in bin/.
 //
 // All stories share one management cluster. Each has its own namespace, and deletes its clusters at
-// the end. Stories with the label slow take minutes each and run only on request:
-// make e2e LABELS='control-plane' runs all stories about control planes, and an empty LABELS runs
-// all stories.
+// the end. Labels select stories:
+//
+//	make test                        smoke: each feature once, on one cluster
+//	make e2e                         all but those with the label slow, which take minutes each
+//	make e2e LABELS='control-plane'  all stories about control planes
+//	make test-all                    all stories
+//
+// A story that needs more than the programs says so in a label such as needs:all-versions, which
+// is a target of the Makefile; make e2e builds it for the selected stories only.
 //
 // Limits: it does not measure speed, which test/bench does, and runs one story at a time.
 package e2e
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
+	"github.com/onsi/ginkgo/v2/types"
 	. "github.com/onsi/gomega"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -58,10 +69,43 @@ const (
 	interval = 250 * time.Millisecond
 )
 
+// Labels of stories that need more than the programs.
+const (
+	// needsAllVersions is for stories with the previous Kubernetes version.
+	needsAllVersions = "needs:all-versions"
+	// needsNextRelease is for stories that install a release or use its templates.
+	needsNextRelease         = "needs:next-release"
+	needsKubeadmControlPlane = "needs:kubeadm-control-plane"
+	needsInMemoryProvider    = "needs:in-memory-provider"
+	needsConformanceParts    = "needs:conformance-parts"
+)
+
+const suiteName = "Foo on real machines"
+
 func TestE2E(t *testing.T) {
 	RegisterFailHandler(Fail)
-	RunSpecs(t, "Foo on real machines")
+	for _, story := range stories(PreviewSpecs(suiteName)) {
+		selected.Insert(story.Labels()...)
+	}
+	RunSpecs(t, suiteName)
 }
+
+// stories returns those of a report that ran.
+func stories(report Report) []SpecReport {
+	return slices.DeleteFunc(slices.Clone(report.SpecReports), func(one SpecReport) bool {
+		return one.LeafNodeType != types.NodeTypeIt || one.State.Is(types.SpecStateSkipped|types.SpecStatePending)
+	})
+}
+
+// The JUnit report has the durations too, in the order of the stories.
+var _ = ReportAfterSuite("durations", func(report Report) {
+	ran := stories(report)
+	slices.SortStableFunc(ran, func(a, b SpecReport) int { return cmp.Compare(b.RunTime, a.RunTime) })
+	fmt.Println("\nStories, slowest first:")
+	for _, story := range ran {
+		fmt.Printf("%8s  %-7s  %s\n", story.RunTime.Round(time.Second), story.State, story.FullText())
+	}
+})
 
 var (
 	// bin is the folder of the built programs.
@@ -71,6 +115,8 @@ var (
 	suiteDir string
 	// shared is the management cluster of all stories; nil until the first story needs it.
 	shared *management
+	// selected are the labels of the stories that run.
+	selected = sets.New[string]()
 )
 
 var _ = BeforeSuite(func() {

@@ -17,7 +17,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-var _ = Describe("A cluster of the previous minor version", Label("version"), func() {
+var _ = Describe("A cluster of the previous minor version", Label("version", needsAllVersions), func() {
 	It("comes up", Label("contract:control-plane.version", "contract:infra-machinepool.initialization-completed"), func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, "version")
