@@ -31,21 +31,6 @@ import (
 // the other.
 const rolledOut = 20 * time.Minute
 
-// kubeadmControlPlane is the kind of Cluster API's own control plane.
-const kubeadmControlPlane = "KubeadmControlPlane"
-
-// withKubeadmControlPlane changes the kind of the control plane and keeps its spec, as a user of
-// the other kind would.
-func withKubeadmControlPlane(object *unstructured.Unstructured) {
-	GinkgoHelper()
-	switch object.GetKind() {
-	case "FooControlPlane":
-		object.SetKind(kubeadmControlPlane)
-	case "Cluster":
-		Expect(unstructured.SetNestedField(object.Object, kubeadmControlPlane, "spec", "controlPlaneRef", "kind")).To(Succeed())
-	}
-}
-
 // withMaxSurge sets how many additional Machines there may be during a rollout.
 func withMaxSurge(surge int64) func(*unstructured.Unstructured) {
 	return func(object *unstructured.Unstructured) {

@@ -30,17 +30,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Each flavor is used once like by a user: rendered by clusterctl from a release, applied, and
-// deleted with its Cluster. The topology has its own stories.
+// Flavors are used once like by a user: rendered by clusterctl from a release, applied, and deleted
+// with their Cluster. All are made of the same base as the default flavor. The flavors fast, kcp and
+// topology have their own stories.
 var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 	// made creates a cluster, and waits until it is available with all Nodes.
 	made := func(ctx context.Context, want flavor) *cluster {
 		GinkgoHelper()
 		m := sharedManagement(ctx)
 		namespace := "flavor-" + want.name
-		if want.name == "" {
-			namespace += "default"
-		}
 		m.namespace(ctx, namespace)
 		if want.name == "external-etcd" {
 			want.variables = append(want.variables, "FOO_ETCD_ENDPOINTS=["+m.externalEtcd(ctx, client.ObjectKey{Namespace: namespace, Name: "one"})+"]")
@@ -52,27 +50,17 @@ var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 	}
 	small := shape{controlPlanes: 1, workers: 1, version: currentVersion}
 
-	It("default comes up and is deleted", func(ctx SpecContext) {
-		made(ctx, flavor{shape: small}).deleted(ctx)
-	}, NodeTimeout(3*clusterUp))
-
-	It("fast comes up and is deleted", func(ctx SpecContext) {
-		c := made(ctx, flavor{name: "fast", shape: small})
-		Expect(c.controlPlane(Default, ctx).Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases).To(Equal([]string{"preflight"}))
-		c.deleted(ctx)
-	}, NodeTimeout(3*clusterUp))
-
-	It("machine-deployment comes up and is deleted", func(ctx SpecContext) {
-		c := made(ctx, flavor{name: "machine-deployment", shape: small})
+	It("machine-deployment comes up with the previous minor version, and is deleted", Label("version", needsAllVersions,
+		"contract:control-plane.version"), func(ctx SpecContext) {
+		c := made(ctx, flavor{name: "machine-deployment", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion}})
 		deployments := &clusterv1.MachineDeploymentList{}
 		Expect(c.List(ctx, deployments, client.InNamespace(c.key.Namespace))).To(Succeed())
 		Expect(deployments.Items).To(HaveLen(1))
-		c.deleted(ctx)
-	}, NodeTimeout(3*clusterUp))
-
-	It("kcp comes up and is deleted", Label("kubeadm-control-plane", needsKubeadmControlPlane), func(ctx SpecContext) {
-		c := made(ctx, flavor{name: "kcp", shape: small})
-		Expect(c.anyControlPlane(Default, ctx).GetKind()).To(Equal(kubeadmControlPlane))
+		for _, node := range c.nodesReady(ctx, 1, 1) {
+			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(previousVersion))
+		}
+		Expect(c.on(ctx, "version")).To(ContainSubstring("Server Version: " + previousVersion))
+		c.controlPlaneReady(ctx, 1)
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 

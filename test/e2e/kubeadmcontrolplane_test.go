@@ -12,8 +12,9 @@ import (
 )
 
 // Cluster API's own control plane with its own manager: FooMachines provide what its contract
-// promises.
-var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control-plane", "kubeadm-control-plane", needsKubeadmControlPlane, needsAllVersions), func() {
+// promises. The flavor kcp has the spec of a FooControlPlane and only another kind.
+var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control-plane", "flavors", "kubeadm-control-plane",
+	needsAllVersions, needsKubeadmControlPlane, needsNextRelease), func() {
 	const namespace = "kubeadm"
 	var c *cluster
 	var keys *ledger
@@ -21,12 +22,16 @@ var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control
 	BeforeAll(func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
-		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "classic"},
-			shape{controlPlanes: 1, version: previousVersion}, withKubeadmControlPlane)
+		c = m.newFlavor(ctx, client.ObjectKey{Namespace: namespace, Name: "classic"},
+			flavor{name: "kcp", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion}})
 	}, NodeTimeout(clusterUp))
 
 	It("comes up", Label("contract:infra-cluster.control-plane-endpoint", "contract:infra-machine.initialization-completed"), func(ctx SpecContext) {
 		c.available(ctx)
+		Expect(c.anyControlPlane(Default, ctx).GetKind()).To(Equal("KubeadmControlPlane"))
+		c.nodesReady(ctx, 1, 1)
+		c.withoutDNSPods(ctx)
+		c.scaleWorkers(ctx, 0)
 		c.settled(ctx, 1, previousVersion)
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
@@ -53,4 +58,6 @@ var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control
 			c.settled(ctx, 3, currentVersion)
 		})
 	}, NodeTimeout(2*rolledOut))
+
+	It("is deleted", func(ctx SpecContext) { c.deleted(ctx) }, NodeTimeout(clusterGone+soon))
 })

@@ -17,20 +17,6 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-var _ = Describe("A cluster of the previous minor version", Label("version", needsAllVersions), func() {
-	It("comes up", Label("contract:control-plane.version", "contract:infra-machinepool.initialization-completed"), func(ctx SpecContext) {
-		m := sharedManagement(ctx)
-		m.namespace(ctx, "version")
-		c := m.newCluster(ctx, client.ObjectKey{Namespace: "version", Name: "old"}, shape{controlPlanes: 1, workers: 1, version: previousVersion})
-		c.available(ctx)
-		for _, node := range c.nodesReady(ctx, 1, 1) {
-			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(previousVersion))
-		}
-		Expect(c.on(ctx, "version")).To(ContainSubstring("Server Version: " + previousVersion))
-		c.controlPlaneReady(ctx, 1)
-	}, NodeTimeout(2*clusterUp))
-})
-
 var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFailure, Label("version", "bad-input"), func() {
 	const namespace = "version-taken-back"
 	const missing = currentVersion + "0"
