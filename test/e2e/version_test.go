@@ -17,18 +17,19 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFailure, Label("version", "bad-input"), func() {
+// The second story starts with the cluster of the first.
+var _ = Describe("A version that the cloud does not have", Ordered, Label("version", "bad-input"), func() {
 	const namespace = "version-taken-back"
 	const missing = currentVersion + "0"
-	var m *management
+	var c *cluster
 
 	BeforeAll(func(ctx SpecContext) {
-		m = sharedManagement(ctx)
+		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, shape{controlPlanes: 1, version: missing})
 	}, NodeTimeout(clusterUp))
 
 	It("can be reverted before the control plane is initialized", func(ctx SpecContext) {
-		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "first"}, shape{controlPlanes: 1, version: missing})
 		failed := c.neverComesUp(ctx, missing)
 		c.upgradeControlPlane(ctx, currentVersion)
 		c.available(ctx)
@@ -37,16 +38,13 @@ var _ = Describe("A version that the cloud does not have", Ordered, ContinueOnFa
 	}, NodeTimeout(3*clusterUp))
 
 	It("can be reverted before a Machine has it, and no Machine is replaced", func(ctx SpecContext) {
-		c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rollout"}, shape{controlPlanes: 1, version: currentVersion})
-		c.available(ctx)
-		c.settled(ctx, 1, currentVersion)
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		c.upgradeControlPlane(ctx, missing)
 		c.neverComesUp(ctx, missing)
 		c.upgradeControlPlane(ctx, currentVersion)
 		c.settled(ctx, 1, currentVersion)
 		Expect(uidsOf(c.controlPlaneMachines(Default, ctx))).To(Equal(before))
-	}, NodeTimeout(3*clusterUp))
+	}, NodeTimeout(2*clusterUp))
 })
 
 // neverComesUp waits until the control plane has a Machine of the version and the cloud has
