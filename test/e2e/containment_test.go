@@ -37,7 +37,7 @@ var needUserNamespace = []string{
 	"pstore", "efivarfs", "binary-formats", "bpf", "kernel-log",
 }
 
-var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
+var _ = Describe("A node", Ordered, Label("containment", "host-safety"), func() {
 	const namespace = "containment"
 	var (
 		c                *cluster
@@ -45,14 +45,20 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		neighbour, apart *corev1.Pod
 		// id is that of the instance of the node.
 		id string
+		// hostFiles are the files of the host before there is an instance.
+		hostFiles map[string]string
 	)
 
 	BeforeAll(func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
-		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rude"}, shape{controlPlanes: 1, workers: 2, version: currentVersion, workerType: narrowType})
+		putBait()
+		hostFiles = fingerprints()
+		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "rude"},
+			shape{controlPlanes: 1, workers: 2, version: currentVersion, workerType: narrowType}, commandsBeforeKubeadm(m.rudeToFiles()...))
 		DeferCleanup(func(ctx SpecContext) {
 			m.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", "rude")
+			Expect(fingerprints()).To(Equal(hostFiles), "files of the host have changed")
 		}, NodeTimeout(clusterGone))
 		c.available(ctx)
 		workers := workersOf(c.nodesReady(ctx, 1, 2))
@@ -81,7 +87,14 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		}
 	}
 
-	It("are not disturbed by one that makes more and more processes", func(ctx SpecContext) {
+	It("changes no file of the host, whatever a bootstrap command does", func(ctx SpecContext) {
+		Expect(fingerprints()).To(Equal(hostFiles))
+		inside := filepath.Join("/proc", fmt.Sprint(instanceInit(c.controlPlaneFooMachines(Default, ctx)[0].Status.InstanceID)), "root")
+		Expect(filepath.Join(inside, intruder)).To(BeAnExistingFile())
+		Expect(filepath.Join(inside, bait)).NotTo(BeAnExistingFile())
+	}, NodeTimeout(soon))
+
+	It("is not disturbed by a Pod that makes more and more processes", func(ctx SpecContext) {
 		bomb := c.runPod(ctx, "bomb", node.Name, corev1.Container{
 			Image: shellImage, Command: []string{"sh", "-c", "bomb() { bomb | bomb & }; bomb; sleep 1000"},
 			Resources: corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("128Mi")}},
@@ -97,7 +110,7 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		undisturbed(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("are not disturbed by one that takes all memory of its node", func(ctx SpecContext) {
+	It("is not disturbed by a Pod that takes all its memory", func(ctx SpecContext) {
 		greedy := c.runPod(ctx, "greedy", node.Name, corev1.Container{
 			// It wants to have a whole line in memory, the line never ends, and it has no limit of its own.
 			Image: shellImage, Command: []string{"tail", "/dev/zero"},
@@ -112,7 +125,7 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		c.on(ctx, "delete", "pod", greedy.Name)
 	}, NodeTimeout(clusterUp))
 
-	It("are not disturbed by one that floods the console of its node, of which the host keeps little", func(ctx SpecContext) {
+	It("is not disturbed by a Pod that floods its console, of which the host keeps little", func(ctx SpecContext) {
 		loud := c.runPod(ctx, "loud", node.Name, corev1.Container{
 			Image: shellImage, Command: []string{"sh", "-c", "for i in 1 2 3 4; do yes 'a line that says nothing' > /proc/1/fd/1 & done; wait"},
 		}, privileged)
@@ -140,7 +153,7 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		undisturbed(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("are not disturbed by one that fills the disk of its node, which has room again once it is gone", func(ctx SpecContext) {
+	It("is not disturbed by a Pod that fills its disk, and has room again once the Pod is gone", func(ctx SpecContext) {
 		disk, image := c.diskOf(id), filepath.Join(c.folderOf(id), "disk.img")
 		Expect(image).To(BeARegularFile(), "the disk of the instance is not limited, and filling it would fill the host's")
 		full := c.runPod(ctx, "full", node.Name, corev1.Container{
@@ -165,7 +178,7 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 		undisturbed(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("neither reach nor hear the instances of another tenant, though privileged", func(ctx SpecContext) {
+	It("neither reaches nor hears the instances of another tenant, even from a privileged Pod", func(ctx SpecContext) {
 		theirs := c.bootStranger(ctx)
 		nosy := c.podReady(ctx, c.runPod(ctx, "nosy", node.Name, corev1.Container{Image: shellImage, Command: hello}, privileged))
 		run := func(script string) outcome {
@@ -195,14 +208,14 @@ var _ = Describe("Pods of a node", Ordered, Label("containment"), func() {
 	}, NodeTimeout(2*clusterUp))
 
 	for _, from := range []struct {
-		place string
+		who   string
 		start []string
 	}{
-		{"though privileged", []string{"/node" + nodeFolder + "/try"}},
+		{"a privileged Pod", []string{"/node" + nodeFolder + "/try"}},
 		// A program that is started like this has the namespaces of the instance's first process.
-		{"nor from outside of their containers", []string{"chroot", "/node", "nsenter", "--target=1", "--all", nodeFolder + "/try"}},
+		{"a process outside of its containers", []string{"chroot", "/node", "nsenter", "--target=1", "--all", nodeFolder + "/try"}},
 	} {
-		It("do not get out of their node's instance, "+from.place+", and change nothing of the host", func(ctx SpecContext) {
+		It("is not left by "+from.who+", which changes nothing of the host", func(ctx SpecContext) {
 			By("laying out on the host what they look for")
 			precious := filepath.Join(suiteDir, "precious")
 			Expect(os.WriteFile(precious, []byte("the host's\n"), 0o644)).To(Succeed())

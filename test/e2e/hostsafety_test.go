@@ -11,11 +11,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // The files that the story puts on the host as bait for the instance, and other files that it must
@@ -29,48 +27,34 @@ const (
 // watched are the folders of the host that are compared before and after.
 var watched = []string{"/etc", "/usr/local/share", "/usr/share/doc", "/usr/sbin"}
 
-var _ = Describe("The host", Label("host-safety"), func() {
-	It("stays as it is, whatever a bootstrap command does to the files of its instance", func(ctx SpecContext) {
-		m := sharedManagement(ctx)
-		m.namespace(ctx, "host-safety")
-		DeferCleanup(os.RemoveAll, bait)
-		DeferCleanup(os.RemoveAll, baitInEtc)
-		Expect(os.MkdirAll(bait, 0o755)).To(Succeed())
-		Expect(os.WriteFile(filepath.Join(bait, "precious"), []byte("the host's\n"), 0o644)).To(Succeed())
-		Expect(os.WriteFile(baitInEtc, []byte("the host's\n"), 0o644)).To(Succeed())
-		before := fingerprints()
+// rudeToFiles are commands that run before kubeadm. Kubeadm does not run, and the cluster never comes
+// up, unless all of them succeed.
+func (m *management) rudeToFiles() []string {
+	return []string{
+		// Nothing of the host is visible, neither its files nor the cloud's data about other
+		// instances.
+		"test ! -e " + bait + " -a ! -e " + baitInEtc + " -a ! -e " + m.state,
+		"echo intruder > " + intruder,
+		"echo changed >> " + baitInEtc,
+		"chmod 0777 " + baitInEtc,
+		"rm -rf " + bait,
+		"mv /usr/share/doc /usr/share/spoilt",
+		"ln -sfn " + intruder + " /usr/local/share/foo-e2e-link",
+		"grep -q intruder " + intruder,
+		"grep -q changed " + baitInEtc,
+		"test ! -e " + bait + " -a ! -e /usr/share/doc",
+	}
+}
 
-		c := m.newCluster(ctx, client.ObjectKey{Namespace: "host-safety", Name: "rude"}, shape{controlPlanes: 1, version: currentVersion},
-			commandsBeforeKubeadm(
-				// Nothing of the host is visible, neither its files nor the cloud's data about
-				// other instances.
-				"test ! -e "+bait+" -a ! -e "+baitInEtc+" -a ! -e "+m.state,
-				"echo intruder > "+intruder,
-				"echo changed >> "+baitInEtc,
-				"chmod 0777 "+baitInEtc,
-				"rm -rf "+bait,
-				"mv /usr/share/doc /usr/share/spoilt",
-				"ln -sfn "+intruder+" /usr/local/share/foo-e2e-link",
-				// All of that must be true in the instance, or kubeadm does not run and the cluster
-				// never comes up.
-				"grep -q intruder "+intruder,
-				"grep -q changed "+baitInEtc,
-				"test ! -e "+bait+" -a ! -e /usr/share/doc",
-			))
-		c.available(ctx)
-
-		By("checking the host's files")
-		Expect(fingerprints()).To(Equal(before))
-		By("checking the instance's files")
-		inside := filepath.Join("/proc", strconv.Itoa(instanceInit(c.fooMachines(Default, ctx)[0].Status.InstanceID)), "root")
-		Expect(filepath.Join(inside, intruder)).To(BeAnExistingFile())
-		Expect(filepath.Join(inside, bait)).NotTo(BeAnExistingFile())
-
-		By("deleting the cluster")
-		m.kubectl(ctx, "--namespace=host-safety", "delete", "cluster", "rude")
-		Expect(fingerprints()).To(Equal(before))
-	}, NodeTimeout(2*clusterUp))
-})
+// putBait puts files on the host until the end of the story.
+func putBait() {
+	GinkgoHelper()
+	DeferCleanup(os.RemoveAll, bait)
+	DeferCleanup(os.RemoveAll, baitInEtc)
+	Expect(os.MkdirAll(bait, 0o755)).To(Succeed())
+	Expect(os.WriteFile(filepath.Join(bait, "precious"), []byte("the host's\n"), 0o644)).To(Succeed())
+	Expect(os.WriteFile(baitInEtc, []byte("the host's\n"), 0o644)).To(Succeed())
+}
 
 // fingerprints returns a fingerprint of every file in the watched folders: its mode, and its
 // content or link target.
