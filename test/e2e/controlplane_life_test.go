@@ -20,6 +20,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,15 +46,18 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("waits calmly while an admission policy rejects its Machines, and then grows to 3 without a gap in service", Label("slow",
+	It("grows to 3 without a gap in service even if the manager and foocloud are killed", Label("resilience",
 		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
 	), func(ctx SpecContext) {
-		allow := c.rejectMachines(ctx)
-		c.scaleControlPlane(ctx, 3)
-		c.rejected(ctx)
-		c.calm(ctx, 1)
 		expectNoGap(keys.during(ctx, func() {
-			allow()
+			c.scaleControlPlane(ctx, 3)
+			By("killing the manager once it has created the second Machine")
+			c.waitForMachines(ctx, 2)
+			c.expectRestart(ctx, "manager", c.kill("manager"))
+			By("killing foocloud once the third Machine is requested")
+			c.waitForMachines(ctx, 3)
+			c.expectRestart(ctx, "foocloud", c.kill("foocloud"))
+			By("waiting for the control plane")
 			c.settled(ctx, 3, version)
 		}))
 	}, NodeTimeout(2*rolledOut))
@@ -209,6 +213,14 @@ var _ = Describe("A control plane without room for an additional machine", Order
 		Expect(watched()).To(BeNumerically("<=", 3), "there were more Machines than desired")
 	}, NodeTimeout(2*rolledOut))
 })
+
+// waitForMachines waits until the control plane has requested that many Machines.
+func (c *cluster) waitForMachines(ctx context.Context, count int32) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		g.Expect(ptr.Deref(c.controlPlane(g, ctx).Status.Replicas, 0)).To(BeNumerically(">=", count))
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the control plane does not grow to %d Machines", count)
+}
 
 // killProgram kills a program in a control plane's instance with SIGKILL, and waits until it is
 // running again.

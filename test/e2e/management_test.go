@@ -332,6 +332,17 @@ func (m *management) kill(program string) int {
 	return pid
 }
 
+// expectRestart waits until a killed program is running again. A program that keeps dying is
+// restarted after growing delays.
+func (m *management) expectRestart(ctx context.Context, program string, killed int) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		pid := m.pid(g, program)
+		g.Expect(pid).NotTo(Equal(killed))
+		g.Expect(syscall.Kill(pid, 0)).To(Succeed())
+	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "%s is not restarted", program)
+}
+
 // pid returns the process ID of one of quickstart's programs.
 func (m *management) pid(g Gomega, program string) int {
 	content, err := os.ReadFile(filepath.Join(m.env["FOO_PID_DIR"], program+".pid"))

@@ -86,6 +86,13 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			fooMachine := c.oneFooMachine(ctx, deployed)
 			Expect(syscall.Kill(instanceInit(fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceStoppedReason)
+			provisioned := expectCondition(Default, fooMachine.Status.Conditions, infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse)
+			Expect(provisioned.Reason).To(Equal(infrav1.FooMachineInstanceStoppedReason))
+			Expect(provisioned.Message).To(ContainSubstring("first process"))
+			Expect(fooMachine.Status.Initialization.Provisioned).To(HaveValue(BeTrue()), "it must never go back to false")
+			Eventually(c.warnings(fooMachine)).WithContext(ctx).Should(ContainElement(ContainSubstring(infrav1.FooMachineInstanceStoppedReason)))
+			Expect(foocloud[[]instance](ctx, c.management, "instances")).To(ContainElement(
+				And(HaveField("ID", fooMachine.Status.InstanceID), HaveField("State", "Stopped"))))
 			c.deleteInstance(ctx, fooMachine.Status.InstanceID)
 			c.machineFails(ctx, fooMachine, infrav1.FooMachineInstanceNotFoundReason)
 			c.kubectl(ctx, "--namespace="+namespace, "delete", "machine", fooMachine.Name) // waits until it and its Node are gone
