@@ -79,8 +79,14 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
-	It("drains an instance that the cloud reclaims from a pool that is sized elsewhere while its rollout is paused", Label("slow"), func(ctx SpecContext) {
+	It("drains an instance before the cloud reclaims it, also from a pool that is sized elsewhere while its rollout is paused", Label("slow"), func(ctx SpecContext) {
 		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
+		c.rolledOut(ctx, workers)
+		for _, node := range workersOf(c.nodesReady(ctx, 1, workers)) {
+			Expect(node.Labels).To(HaveKey(clusterv1.InterruptibleLabel))
+		}
+		c.reclaim(ctx)
+		c.heal(ctx, "spot")
 		c.rolledOut(ctx, workers)
 		c.sizedElsewhere(ctx)
 		kept, reclaimed := c.rolloutPaused(ctx, workers)
@@ -91,7 +97,7 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.rolloutResumed(ctx)
 		c.patchPoolTemplate(ctx, `{"interruptible":false}`)
 		c.rolledOut(ctx, workers)
-	}, NodeTimeout(4*clusterUp))
+	}, NodeTimeout(5*clusterUp))
 
 	It("stalls and reports it when nothing boots, and then continues", Label("slow"), func(ctx SpecContext) {
 		c.fault(ctx, "broken", "--kind=BootFailure", "--pool="+c.poolName())
@@ -154,16 +160,6 @@ var _ = Describe("A rollout of a pool, with faults of the cloud", Ordered, Label
 		c.heal(ctx, "flaky")
 		c.rolledOut(ctx, workers)
 		Expect(c.strikes(ctx, "slow")).To(BeNumerically(">", 0))
-	}, NodeTimeout(2*clusterUp))
-
-	It("drains an instance before the cloud reclaims it", Label("slow"), func(ctx SpecContext) {
-		c.patchPoolTemplate(ctx, `{"interruptible":true}`)
-		c.rolledOut(ctx, workers)
-		for _, node := range workersOf(c.nodesReady(ctx, 1, workers)) {
-			Expect(node.Labels).To(HaveKey(clusterv1.InterruptibleLabel))
-		}
-		c.reclaim(ctx)
-		c.rolledOut(ctx, workers)
 	}, NodeTimeout(2*clusterUp))
 
 	It("comes back with all its data after an outage of the control plane's zone", Label("slow"), func(ctx SpecContext) {
