@@ -19,34 +19,28 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
-// A tenant's cluster moves as docs/multi-tenancy.md describes: the Secret of a shared identity is
-// where clusterctl looks for it, and the namespace at the target gets its labels only after the
-// move, which must not fail half-way without them.
-var _ = Describe("A cluster with an identity", Label("clusterctl", needsNextRelease), func() {
-	It("is moved to a target where its namespace is not allowed yet, and continues once it is", Label("contract:clusterctl.move"), func(ctx SpecContext) {
-		key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
-		source, target := newSource(ctx), newTarget(ctx)
-		ctl := newClusterctl(source.management)
-		ctl.init(ctx, source, nextRelease)
-		ctl.init(ctx, target, nextRelease)
+// moveTenant moves a tenant's cluster as docs/multi-tenancy.md describes: the Secret of a shared
+// identity is where clusterctl looks for it, and the namespace at the target gets its labels only
+// after the move, which must not fail half-way without them.
+func (c *clusterctl) moveTenant(ctx context.Context, source, target *pods) {
+	GinkgoHelper()
+	key := client.ObjectKey{Namespace: "tenants", Name: "tenant"}
+	labels := map[string]string{"tenant": "red"}
+	source.shareIdentity(ctx, labels)
+	Expect(source.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace, Labels: labels}})).To(Succeed())
+	fooCluster := &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
+	fooCluster.Spec.IdentityRef.Name = sharedIdentity
+	source.withoutMachines(ctx, fooCluster)
+	source.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
+	source.expectInitialized(ctx, key)
 
-		labels := map[string]string{"tenant": "red"}
-		source.shareIdentity(ctx, labels)
-		Expect(source.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: key.Namespace, Labels: labels}})).To(Succeed())
-		fooCluster := &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name}}
-		fooCluster.Spec.IdentityRef.Name = sharedIdentity
-		source.withoutMachines(ctx, fooCluster)
-		source.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
-		source.expectInitialized(ctx, key)
+	c.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
+	Expect(source.clusters(key.Namespace)(Default, ctx)).To(BeEmpty())
+	target.expectFooCluster(ctx, key, metav1.ConditionFalse, "does not allow namespace "+key.Namespace)
 
-		ctl.run(ctx, source.management, "move", "--namespace="+key.Namespace, "--to-kubeconfig="+target.kubeconfig)
-		Expect(source.clusters(key.Namespace)(Default, ctx)).To(BeEmpty())
-		target.expectFooCluster(ctx, key, metav1.ConditionFalse, "does not allow namespace "+key.Namespace)
-
-		target.kubectl(ctx, "label", "namespace", key.Namespace, "tenant=red")
-		target.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
-	}, NodeTimeout(5*clusterUp))
-})
+	target.kubectl(ctx, "label", "namespace", key.Namespace, "tenant=red")
+	target.expectFooCluster(ctx, key, metav1.ConditionTrue, "")
+}
 
 // sharedIdentity is an identity that namespaces with a certain label may use.
 const sharedIdentity = "shared"

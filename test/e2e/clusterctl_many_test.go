@@ -26,32 +26,26 @@ import (
 // crowd is how many clusters are moved at once.
 const crowd = 100
 
-// Clusters without machines: Foo's controllers ignore them, and the test writes the status that a
-// move requires.
-var _ = Describe("A crowd of clusters", Label("clusterctl", "slow", needsNextRelease), func() {
-	It("is moved at once", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
-		const namespace = "crowd"
-		source, target := newSource(ctx), newTarget(ctx)
-		ctl := newClusterctl(source.management)
-		ctl.init(ctx, source, nextRelease)
-		ctl.init(ctx, target, nextRelease)
-
-		source.kubectl(ctx, "create", "namespace", namespace)
-		began := time.Now()
-		for number := range crowd {
-			source.inert(ctx, client.ObjectKey{Namespace: namespace, Name: fmt.Sprintf("inert-%d", number)})
-		}
-		source.expectCrowd(ctx, namespace)
-		made := time.Since(began)
-		began = time.Now()
-		ctl.run(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
-		moved := time.Since(began)
-		Expect(source.clusters(namespace)(Default, ctx)).To(BeEmpty())
-		target.expectCrowd(ctx, namespace)
-		AddReportEntry("clusters moved", ReportEntryVisibilityAlways,
-			fmt.Sprintf("| clusters | objects | created in | moved in |\n|---|---|---|---|\n| %d | %d | %s | %s |", crowd, 5*crowd, made.Round(time.Second), moved.Round(time.Second)))
-	}, NodeTimeout(5*clusterUp))
-})
+// moveCrowd moves clusters without machines: Foo's controllers ignore them, and the test writes the
+// status that a move requires.
+func (c *clusterctl) moveCrowd(ctx context.Context, source, target *pods) {
+	GinkgoHelper()
+	const namespace = "crowd"
+	source.kubectl(ctx, "create", "namespace", namespace)
+	began := time.Now()
+	for number := range crowd {
+		source.inert(ctx, client.ObjectKey{Namespace: namespace, Name: fmt.Sprintf("inert-%d", number)})
+	}
+	source.expectCrowd(ctx, namespace)
+	made := time.Since(began)
+	began = time.Now()
+	c.run(ctx, source.management, "move", "--namespace="+namespace, "--to-kubeconfig="+target.kubeconfig)
+	moved := time.Since(began)
+	Expect(source.clusters(namespace)(Default, ctx)).To(BeEmpty())
+	target.expectCrowd(ctx, namespace)
+	AddReportEntry("clusters moved", ReportEntryVisibilityAlways,
+		fmt.Sprintf("| clusters | objects | created in | moved in |\n|---|---|---|---|\n| %d | %d | %s | %s |", crowd, 5*crowd, made.Round(time.Second), moved.Round(time.Second)))
+}
 
 // inert creates a cluster whose infrastructure and control plane are paused and report that they
 // are ready.

@@ -124,32 +124,16 @@ func (m *management) prepare(ctx context.Context) {
 	m.kubectl(ctx, "apply", "--server-side", "--filename="+filepath.Join(bin, "manifests/cert-manager/cert-manager.crds.yaml"))
 }
 
-// bareManagement starts a management cluster without providers, which ends with the story.
-func bareManagement(ctx context.Context, name, bridge, network string) *management {
+// newMover starts a management cluster without providers, which clusters are moved from or to. It
+// ends with the story.
+func newMover(ctx context.Context, name, bridge, network string) *pods {
 	GinkgoHelper()
 	m := &management{state: filepath.Join(suiteDir, name), bridge: bridge}
 	m.program = startQuickstart(ctx, m.state, bridge, network, "--without-providers",
 		fmt.Sprintf("--cloud-listen=https://127.0.0.1:%d", freePort(ctx)))
 	DeferCleanup(m.stop, NodeTimeout(clusterGone))
 	m.connect(ctx)
-	return m
-}
-
-// newSource starts the management cluster that clusters are moved from, and newTarget the one that
-// they are moved to. Both end with the story.
-func newSource(ctx context.Context) *pods {
-	GinkgoHelper()
-	return newMover(ctx, "source", quickstartBridge, quickstartNetwork)
-}
-
-func newTarget(ctx context.Context) *pods {
-	GinkgoHelper()
-	return newMover(ctx, "target", targetBridge, targetNetwork)
-}
-
-func newMover(ctx context.Context, name, bridge, network string) *pods {
-	GinkgoHelper()
-	p := bareManagement(ctx, name, bridge, network).newPods()
+	p := m.newPods()
 	DeferCleanup(func(ctx SpecContext) { p.stop(ctx, "") }, NodeTimeout(clusterGone))
 	return p
 }
@@ -165,8 +149,8 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 	var ctl *clusterctl
 	var c *cluster
 	BeforeAll(func(ctx SpecContext) {
-		source = newSource(ctx)
-		target = newTarget(ctx)
+		source = newMover(ctx, "source", quickstartBridge, quickstartNetwork)
+		target = newMover(ctx, "target", targetBridge, targetNetwork)
 		ctl = newClusterctl(source.management)
 	}, NodeTimeout(2*clusterUp))
 	AfterEach(func() {
@@ -374,6 +358,18 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		c.replaced(ctx, before)
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
+
+	It("moves a cluster with an identity to a target that does not allow its namespace yet", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+		ctl.moveTenant(ctx, source, target)
+	}, NodeTimeout(2*clusterUp))
+
+	It("moves a control plane of 3 with a broken Machine, which is replaced at the target", Label("slow", "contract:clusterctl.move"), func(ctx SpecContext) {
+		ctl.moveBroken(ctx, source, target)
+	}, NodeTimeout(2*rolledOut+2*clusterUp))
+
+	It("moves a crowd of clusters at once", Label("slow", "contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+		ctl.moveCrowd(ctx, source, target)
+	}, NodeTimeout(3*clusterUp))
 
 	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name)
