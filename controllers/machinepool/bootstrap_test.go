@@ -14,7 +14,8 @@ import (
 	kubeadmtypes "sigs.k8s.io/cluster-api/bootstrap/kubeadm/pkg/types"
 )
 
-// rendered returns what the kubeadm bootstrap provider's own code writes into the Secret of a pool.
+// rendered returns the content of a pool's Secret as the kubeadm bootstrap provider's code writes
+// it.
 func rendered(t *testing.T, token string, change func(join *bootstrapv1.JoinConfiguration)) []byte {
 	t.Helper()
 	g := NewWithT(t)

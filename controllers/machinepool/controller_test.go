@@ -102,7 +102,7 @@ var _ = Describe("FooMachinePool", func() {
 			current := get(g)
 			g.Expect(current.Spec.ProviderIDList).To(HaveLen(count))
 			g.Expect(current.Status.Replicas).To(HaveValue(Equal(int32(count))))
-		}).Should(Succeed(), "one FooMachine stands for each instance")
+		}).Should(Succeed(), "there is one FooMachine per instance")
 	}
 	bootAll := func() {
 		GinkgoHelper()
@@ -128,14 +128,14 @@ var _ = Describe("FooMachinePool", func() {
 		g.Expect(suite.Client.List(ctx, list, client.InNamespace(namespace))).To(Succeed())
 		return slices.DeleteFunc(list.Items, func(m clusterv1.Machine) bool { return m.DeletionTimestamp.IsZero() })
 	}
-	// release does what an object's controller does once nothing holds the object any more.
+	// release plays an object's controller, which removes its finalizer in the end.
 	release := func(object client.Object, finalizer string) {
 		GinkgoHelper()
 		Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(object), object)).To(Succeed())
 		controllerutil.RemoveFinalizer(object, finalizer)
 		Expect(suite.Client.Update(ctx, object)).To(Succeed())
 	}
-	// finishMachine does what the controllers of Machine and FooMachine do once the Node is drained.
+	// finishMachine plays the controllers of Machine and FooMachine after the Node is drained.
 	finishMachine := func(machine *clusterv1.Machine) {
 		GinkgoHelper()
 		fooMachine := &infrav1.FooMachine{}
@@ -148,7 +148,7 @@ var _ = Describe("FooMachinePool", func() {
 		release(machine, clusterv1.MachineFinalizer)
 	}
 
-	It("waits for what it needs, one after the other, and says so", func() {
+	It("reports in turn each thing that it waits for", func() {
 		create()
 		haveCondition(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachinePoolWaitingForClusterInfrastructureReason)
 		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
@@ -166,7 +166,7 @@ var _ = Describe("FooMachinePool", func() {
 			current := get(g)
 			g.Expect(current.Status.Initialization.Provisioned).To(HaveValue(BeTrue()))
 			g.Expect(current.Status.Ready).To(HaveValue(BeTrue()))
-		}).Should(Succeed(), "both ways to say so are kept together")
+		}).Should(Succeed(), "both versions of the field agree")
 		current := get(Default)
 		Expect(current.Spec.ProviderID).To(Equal("foo:///" + name()))
 		var ids []string
@@ -203,7 +203,7 @@ var _ = Describe("FooMachinePool", func() {
 			}
 		})
 
-	It("grows", func() {
+	It("scales up", func() {
 		createAll()
 		haveMachines(3)
 		scale(5)
@@ -217,12 +217,12 @@ var _ = Describe("FooMachinePool", func() {
 			bootAll()
 			makeMachines()
 			scale(1)
-			Eventually(deletingMachines).Should(HaveLen(2), "victims are chosen at once")
+			Eventually(deletingMachines).Should(HaveLen(2), "victims are chosen immediately")
 			Consistently(func(g Gomega) {
 				g.Expect(deletingMachines(g)).To(HaveLen(2))
 				g.Expect(get(g).Spec.ProviderIDList).To(HaveLen(3))
 				g.Expect(instances()).To(HaveLen(3))
-			}, "1s").Should(Succeed(), "nothing goes before Cluster API has drained the Nodes")
+			}, "1s").Should(Succeed(), "nothing is deleted before Cluster API has drained the Nodes")
 			haveCondition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason)
 			for _, machine := range deletingMachines(Default) {
 				finishMachine(&machine)
@@ -233,7 +233,7 @@ var _ = Describe("FooMachinePool", func() {
 			Consistently(instances, "1s").Should(HaveLen(1), "the pool does not grow again")
 		})
 
-	It("takes the Machine first that is marked for deletion", func() {
+	It("deletes the Machine with the delete annotation first", func() {
 		createAll()
 		haveMachines(3)
 		bootAll()
@@ -263,7 +263,7 @@ var _ = Describe("FooMachinePool", func() {
 		}
 		lost := instances()[0]
 		Expect(suite.Cloud.LoseInstance(lost.Name)).To(BeTrue())
-		Eventually(deletingMachines).Should(HaveLen(1), "the Machine of the lost instance has to go")
+		Eventually(deletingMachines).Should(HaveLen(1), "the Machine of the lost instance is deleted")
 		machine := deletingMachines(Default)[0]
 		Expect(machine.Name).To(Equal(lost.Hostname))
 		finishMachine(&machine)
@@ -271,7 +271,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveMachines(3)
 	})
 
-	It("takes renewed bootstrap data into the template without a new revision", func() {
+	It("updates the template with renewed bootstrap data without a new revision", func() {
 		Expect(suite.SetInfrastructureProvisioned(ctx, cluster)).To(Succeed())
 		userData := "#cloud-config\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: "
 		Expect(suite.Client.Create(ctx, infratest.NewSecret(namespace, "workers", userData+"abcdef.0123456789abcdef\n"))).To(Succeed())
@@ -291,7 +291,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveMachines(3)
 	})
 
-	It("adopts the size where somebody else manages the replicas", func() {
+	It("adopts the size if somebody else manages the replicas", func() {
 		machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "autoscaler"}
 		createAll()
 		haveMachines(3)
@@ -303,7 +303,7 @@ var _ = Describe("FooMachinePool", func() {
 		Eventually(func(g Gomega) *int32 {
 			g.Expect(suite.Client.Get(ctx, client.ObjectKeyFromObject(machinePool), machinePool)).To(Succeed())
 			return machinePool.Spec.Replicas
-		}).Should(HaveValue(Equal(int32(4))), "the MachinePool follows its pool")
+		}).Should(HaveValue(Equal(int32(4))), "the MachinePool adopts the pool's size")
 	})
 
 	It("says why the pool could not grow", Label("contract:infra-machinepool.terminal-failures"), func() {
@@ -320,7 +320,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveCondition(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionTrue, infrav1.FooMachinePoolPoolProvisionedReason)
 	})
 
-	DescribeTable("reports an error of the cloud, deletes nothing, and recovers",
+	DescribeTable("reports a cloud error, deletes nothing, and recovers",
 		func(call fake.Call, err error, reason string) {
 			createAll()
 			haveMachines(3)
@@ -331,11 +331,11 @@ var _ = Describe("FooMachinePool", func() {
 			Expect(get(Default).Spec.ProviderIDList).To(HaveLen(3))
 			Expect(fooMachines(Default)).To(HaveLen(3))
 			suite.Cloud.Heal(call)
-			suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
+			suite.Cloud.DropWatches() // triggers a reconcile now instead of at the next retry
 			haveMachines(4)
 		},
 		Entry("unavailable", fake.CallGetPool, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
-		Entry("half an answer", fake.CallListInstances, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
+		Entry("instances unavailable", fake.CallListInstances, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 		Entry("quota", fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 3, Used: 3, Requested: 1}, infrav1.CloudQuotaExceededReason),
 		Entry("throttled", fake.CallScalePool, &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
 	)
@@ -355,7 +355,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveMachines(3)
 	})
 
-	It("deletes Machines, FooMachines without one, and at last the pool", func() {
+	It("deletes Machines, FooMachines without a Machine, and the pool last", func() {
 		createAll()
 		haveMachines(3)
 		all := fooMachines(Default)
@@ -364,16 +364,16 @@ var _ = Describe("FooMachinePool", func() {
 		suite.Cloud.SetMode(fake.Manual)
 		Expect(suite.Client.Delete(ctx, pool)).To(Succeed())
 
-		By("deleting the Machine and not its FooMachine, and the others themselves")
+		By("deleting the Machine but not its FooMachine, and the other FooMachines")
 		Eventually(deletingMachines).Should(HaveLen(1), "the Machine drains its Node")
 		Eventually(func(g Gomega) {
 			for _, fooMachine := range fooMachines(g) {
 				g.Expect(fooMachine.DeletionTimestamp.IsZero()).To(Equal(fooMachine.Name == all[0].Name))
 			}
-		}).Should(Succeed(), "a FooMachine with a Machine is left to the Machine")
+		}).Should(Succeed(), "the Machine deletes its own FooMachine")
 		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, infrav1.FooMachinePoolDeletingReason)
 
-		By("giving the Machine another timeout that its MachinePool has got")
+		By("passing a new timeout from the MachinePool to the Machine")
 		before := machinePool.DeepCopy()
 		machinePool.Spec.Template.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](30)
 		Expect(suite.Client.Patch(ctx, machinePool, client.MergeFrom(before))).To(Succeed())
@@ -381,9 +381,9 @@ var _ = Describe("FooMachinePool", func() {
 			machines := deletingMachines(g)
 			g.Expect(machines).To(HaveLen(1))
 			return machines[0].Spec.Deletion.NodeDrainTimeoutSeconds
-		}).Should(HaveValue(BeEquivalentTo(30)), "what is being drained ends in that time")
+		}).Should(HaveValue(BeEquivalentTo(30)), "the new timeout applies to the drain in progress")
 
-		By("finishing what the other controllers do")
+		By("playing the other controllers")
 		machine := deletingMachines(Default)[0]
 		finishMachine(&machine)
 		for _, fooMachine := range fooMachines(Default) {
@@ -393,13 +393,13 @@ var _ = Describe("FooMachinePool", func() {
 			current, err := suite.Cloud.GetPool(ctx, name())
 			g.Expect(err).NotTo(HaveOccurred())
 			return current.Deleting
-		}).Should(BeTrue(), "the pool goes last")
+		}).Should(BeTrue(), "the pool is deleted last")
 		Expect(get(Default).Finalizers).To(ContainElement(infrav1.FooMachinePoolFinalizer))
 
 		suite.Cloud.FinishDeletions()
 		Eventually(func() bool {
 			return apierrors.IsNotFound(suite.Client.Get(ctx, client.ObjectKeyFromObject(pool), &infrav1.FooMachinePool{}))
-		}).Should(BeTrue(), "the event of the pool's end releases the FooMachinePool")
+		}).Should(BeTrue(), "the cloud's event about the pool triggers the release of the FooMachinePool")
 		Expect(instances()).To(BeEmpty())
 	})
 })

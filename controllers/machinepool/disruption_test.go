@@ -35,37 +35,37 @@ func TestRollout(t *testing.T) {
 		want               map[string]cause
 		size               int
 	}{
-		"1/0 makes one more first":      {members: []member{old("a"), old("b"), old("c")}, surge: 1, size: 4},
-		"1/0 waits for it":              {members: []member{old("a"), old("b"), old("c"), starting("d")}, surge: 1, size: 4},
-		"1/0 then takes one away":       {members: []member{old("a"), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"a": causeRollout}, size: 4},
-		"1/0 waits until that is gone":  {members: []member{with(old("a"), deleted), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
-		"1/0 and goes on":               {members: []member{old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
-		"0/1 takes one away first":      {members: []member{old("a"), old("b"), old("c")}, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 3},
-		"0/1 waits until that is gone":  {members: []member{with(old("a"), deleted), old("b"), old("c")}, unavailable: 1, size: 3},
-		"0/1 makes another":             {members: []member{old("b"), old("c")}, unavailable: 1, size: 3},
-		"0/1 waits for it":              {members: []member{old("b"), old("c"), starting("d")}, unavailable: 1, size: 3},
-		"2/1 does both at once":         {members: []member{old("a"), old("b"), old("c")}, surge: 2, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 5},
-		"takes away what does not work": {members: []member{old("a"), with(old("b"), notAvailable), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
-		"keeps what works for that":     {members: []member{old("a"), with(old("b"), notAvailable), old("c")}, surge: 1, size: 4},
-		"the marked first":              {members: []member{old("a"), with(old("b"), marked), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
-		"shrinks by the marked one that it made itself": {
+		"1/0 surges first":                             {members: []member{old("a"), old("b"), old("c")}, surge: 1, size: 4},
+		"1/0 waits for the new one":                    {members: []member{old("a"), old("b"), old("c"), starting("d")}, surge: 1, size: 4},
+		"1/0 then deletes an old one":                  {members: []member{old("a"), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"a": causeRollout}, size: 4},
+		"1/0 waits for the deletion":                   {members: []member{with(old("a"), deleted), old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
+		"1/0 surges again":                             {members: []member{old("b"), old("c"), working("d", "z1", 9)}, surge: 1, size: 4},
+		"0/1 deletes an old one first":                 {members: []member{old("a"), old("b"), old("c")}, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 3},
+		"0/1 waits for the deletion":                   {members: []member{with(old("a"), deleted), old("b"), old("c")}, unavailable: 1, size: 3},
+		"0/1 creates a replacement":                    {members: []member{old("b"), old("c")}, unavailable: 1, size: 3},
+		"0/1 waits for the replacement":                {members: []member{old("b"), old("c"), starting("d")}, unavailable: 1, size: 3},
+		"2/1 surges and deletes at once":               {members: []member{old("a"), old("b"), old("c")}, surge: 2, unavailable: 1, want: map[string]cause{"a": causeRollout}, size: 5},
+		"deletes the unavailable one":                  {members: []member{old("a"), with(old("b"), notAvailable), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
+		"surges before it deletes the unavailable one": {members: []member{old("a"), with(old("b"), notAvailable), old("c")}, surge: 1, size: 4},
+		"deletes the marked one first":                 {members: []member{old("a"), with(old("b"), marked), old("c"), working("d", "z1", 9)}, surge: 1, want: map[string]cause{"b": causeRollout}, size: 4},
+		"scales down a marked new one": {
 			members: []member{old("a"), old("b"), with(working("c", "z1", 9), marked)}, surge: 1,
 			change: func(p *policy) { p.replicas = 2 }, want: map[string]cause{"c": causeScaleDown}, size: 3,
 		},
-		"shrinks by a marked one that it replaces anyway": {
+		"scales down a marked old one": {
 			members: []member{old("a"), with(old("b"), marked), working("c", "z1", 9)}, surge: 1,
 			change: func(p *policy) { p.replicas = 2 }, want: map[string]cause{"b": causeRollout}, size: 3,
 		},
-		"keeps the marked one that nothing is too many for": {
+		"keeps a marked one while none is surplus": {
 			members: []member{old("a"), old("b"), with(working("c", "z1", 9), marked)}, surge: 1, size: 4,
 		},
 		"keeps a marked one that is needed": {
 			members: []member{old("a"), with(old("b"), notAvailable), with(working("c", "z1", 9), marked)}, surge: 1,
 			change: func(p *policy) { p.replicas = 2 }, want: map[string]cause{"b": causeRollout}, size: 3,
 		},
-		"nothing while paused":            {members: []member{old("a"), old("b"), old("c")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
-		"grows while paused":              {members: []member{old("a"), old("b")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
-		"nothing that nobody can replace": {members: []member{old("a"), with(old("b"), func(m *member) { m.machine = nil })}, unavailable: 3, want: map[string]cause{"a": causeRollout}, size: 4 - 1},
+		"deletes none while paused":   {members: []member{old("a"), old("b"), old("c")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
+		"scales up while paused":      {members: []member{old("a"), old("b")}, surge: 1, change: func(p *policy) { p.rollout = rolloutPaused }, size: 3},
+		"keeps one without a Machine": {members: []member{old("a"), with(old("b"), func(m *member) { m.machine = nil })}, unavailable: 3, want: map[string]cause{"a": causeRollout}, size: 4 - 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -99,14 +99,14 @@ func TestRepair(t *testing.T) {
 		"remediation":                {members: []member{with(working("a", "z1", 0), unhealthy)}, want: map[string]cause{"a": causeRemediation}},
 		"boot failed":                {members: []member{with(working("a", "z1", 59), bootstrapFailed)}, want: map[string]cause{"a": causeRepair}, failed: 1},
 		"reclaim":                    {members: []member{with(working("a", "z1", 0), noticed)}, want: map[string]cause{"a": causeReclaim}},
-		"reclaim of what is to be replaced anyway": {
+		"reclaim of an unhealthy one": {
 			members: []member{with(with(working("a", "z1", 0), unhealthy), noticed), with(working("b", "z1", 0), deleted)},
 			want:    map[string]cause{"a": causeReclaim},
 		},
-		"a reclaim is no failure to join": {
+		"a reclaim does not count as a failure": {
 			members: []member{with(with(working("a", "z1", 55), booting), noticed)}, want: map[string]cause{"a": causeReclaim},
 		},
-		"all that are taken back, but no more": {
+		"all reclaimed ones, but no others": {
 			members: []member{with(working("a", "z1", 0), noticed), with(working("b", "z1", 0), noticed), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeReclaim, "b": causeReclaim},
 		},
@@ -115,38 +115,38 @@ func TestRepair(t *testing.T) {
 		"moved to another management cluster": {members: []member{
 			with(working("a", "z1", 0), moved), with(with(working("b", "z1", 0), bootstrapFailed), moved), with(working("c", "z1", 0), moved),
 		}},
-		"moved, and not seen in time": {
+		"moved, but did not join in time": {
 			members: []member{with(with(working("a", "z1", 0), moved), func(m *member) { m.machine.CreationTimestamp = metav1.NewTime(now.Add(-11 * time.Minute)) })},
 			want:    map[string]cause{"a": causeRepair}, failed: 1,
 		},
-		"boot failed, and its Machine came late": {
+		"boot failed, its Machine was created late": {
 			members: []member{with(with(working("a", "z1", 55), bootstrapFailed), moved)}, want: map[string]cause{"a": causeRepair}, failed: 1,
 		},
 		"not available": {members: []member{with(working("a", "z1", 0), notAvailable)}},
-		"all that are lost": {
+		"all lost": {
 			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), with(working("c", "z1", 0), gone)},
 			want:    map[string]cause{"a": causeRepair, "b": causeRepair, "c": causeRepair},
 		},
-		"not too many at once, though all have stopped": {
+		"all stopped, one at a time": {
 			members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), stopped), with(working("c", "z1", 0), stopped)},
 			want:    map[string]cause{"a": causeRepair},
 		},
-		"more where more may be unavailable": {
+		"two at a time if two may be unavailable": {
 			members:     []member{with(working("a", "z1", 0), bootstrapFailed), with(working("b", "z1", 0), unhealthy), with(working("c", "z1", 0), stopped)},
 			unavailable: 2, want: map[string]cause{"a": causeRepair, "b": causeRemediation}, failed: 1,
 		},
-		"not while another is on its way out": {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), deleted)}},
-		"not while another is on its way in":  {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 55), booting)}},
-		"not again and again": {
+		"not while another is leaving": {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 0), deleted)}},
+		"not while another is booting": {members: []member{with(working("a", "z1", 0), stopped), with(working("b", "z1", 55), booting)}},
+		"not after too many failures": {
 			members:  []member{with(working("a", "z1", 55), bootstrapFailed)},
 			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now.Add(-time.Minute))}, failed: 3,
 		},
-		"again after a while": {
+		"again after a pause": {
 			members:  []member{with(working("a", "z1", 55), bootstrapFailed)},
 			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now.Add(-11 * time.Minute))},
 			want:     map[string]cause{"a": causeRepair}, failed: 4,
 		},
-		"what joined once is repaired without limit": {
+		"members that had joined, without limit": {
 			members:  []member{with(working("a", "z1", 0), stopped)},
 			failures: infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(now)},
 			want:     map[string]cause{"a": causeRepair}, failed: 3,
@@ -166,7 +166,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// Whatever the members and the strategy are, one decision keeps the budget.
+// One decision keeps the budget, whatever the members and the strategy are.
 func TestDisruptionKeepsTheBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
@@ -178,7 +178,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 		p.scaling = rapid.SampledFrom([]scaling{scalingHere, scalingElsewhere, scalingWaits}).Draw(t, "scaling")
 		d := disrupt(p.assess(members), p)
 		chosen := whys(d.victims)
-		g.Expect(d.victims).To(HaveLen(len(chosen)), "each goes once")
+		g.Expect(d.victims).To(HaveLen(len(chosen)), "no member is chosen twice")
 
 		before, after, counted, onTheWay, repaired := 0, 0, 0, 0, 0
 		brokenStays, workingIsTooMany := false, false
@@ -202,7 +202,7 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 				continue
 			}
 			g.Expect(m.leaving()).To(BeFalse())
-			g.Expect(m.machine).NotTo(BeNil(), "a Machine is drained, an instance is not")
+			g.Expect(m.machine).NotTo(BeNil(), "an instance without a Machine cannot be drained")
 			switch why {
 			case causeRepair, causeRemediation:
 				if m.state != stateLost {
@@ -218,10 +218,10 @@ func TestDisruptionKeepsTheBudget(t *testing.T) {
 				g.Expect(p.scaling).To(Equal(scalingHere))
 			}
 		}
-		g.Expect(brokenStays && workingIsTooMany).To(BeFalse(), "what works, and is not marked, is never too many while what is broken stays")
+		g.Expect(brokenStays && workingIsTooMany).To(BeFalse(), "scale down removes no working, unmarked member while a broken one stays")
 		g.Expect(after).To(BeNumerically(">=", min(before, p.minAvailable())), "available members")
 		g.Expect(d.size).To(BeNumerically("<=", max(counted, p.replicas+p.maxSurge)), "instances")
-		g.Expect(d.size).To(BeNumerically(">=", counted), "the order never takes instances away")
+		g.Expect(d.size).To(BeNumerically(">=", counted), "the order never removes instances")
 		if repaired > 0 {
 			g.Expect(onTheWay+repaired).To(BeNumerically("<=", p.repairLimit()), "repaired at once")
 		}
@@ -240,9 +240,9 @@ func TestPortion(t *testing.T) {
 		"a number":           {ptr.To(intstr.FromInt32(3)), up, 3},
 		"a percentage, up":   {ptr.To(intstr.FromString("25%")), up, 3},
 		"a percentage, down": {ptr.To(intstr.FromString("25%")), down, 2},
-		"all":                {ptr.To(intstr.FromString("100%")), up, 10},
-		"none":               {ptr.To(intstr.FromString("0%")), up, 0},
-		"not one":            {ptr.To(intstr.FromString("many")), up, 1},
+		"everything":         {ptr.To(intstr.FromString("100%")), up, 10},
+		"zero":               {ptr.To(intstr.FromString("0%")), up, 0},
+		"not a percentage":   {ptr.To(intstr.FromString("many")), up, 1},
 		"out of range":       {ptr.To(intstr.FromString("900%")), up, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -269,5 +269,5 @@ func TestFailuresEndWithOneThatJoins(t *testing.T) {
 	g.Expect(currentFailures(s)).To(BeZero())
 
 	s.members, s.revision = nil, "next"
-	g.Expect(currentFailures(s)).To(BeZero(), "another revision begins anew")
+	g.Expect(currentFailures(s)).To(BeZero(), "another revision starts from zero")
 }

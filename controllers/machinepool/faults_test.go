@@ -27,7 +27,7 @@ var _ = Describe("Faults of the cloud", func() {
 		}
 	})
 
-	It("drains what the cloud takes back, before it does", func() {
+	It("drains reclaimed instances before the cloud takes them back", func() {
 		s := newStory(3, strategy(1, 0))
 		s.settles(3)
 		for _, i := range s.instances(Default) {
@@ -52,13 +52,13 @@ var _ = Describe("Faults of the cloud", func() {
 				}
 			}
 			g.Expect(deleted).To(Equal(2))
-		}).Should(Succeed(), "the notice is an event, and time is short for all that have one")
+		}).Should(Succeed(), "the notice is an event, and all reclaimed instances are drained at once")
 		s.settles(3)
 		Expect(s.drained).To(ConsistOf(before[0].Hostname, before[1].Hostname))
 		Expect(s.most).To(BeNumerically("<=", 4))
 	})
 
-	It("stalls a rollout while the cloud has no capacity, says so, and goes on", func() {
+	It("stalls a rollout while the cloud has no capacity, reports it, and then continues", func() {
 		s := newStory(2, strategy(1, 0))
 		s.settles(2)
 		s.watch()
@@ -73,11 +73,11 @@ var _ = Describe("Faults of the cloud", func() {
 		suite.Cloud.GrowPools()
 		s.settles(2)
 		s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason)
-		Expect(s.fewest).To(Equal(2), "what works stays until there is something in its place")
+		Expect(s.fewest).To(Equal(2), "working instances stay until they are replaced")
 		Expect(s.drained).To(HaveLen(2))
 	})
 
-	DescribeTable("goes on with a rollout once the cloud answers again",
+	DescribeTable("continues a rollout once the cloud answers again",
 		func(fault error, reason string) {
 			s := newStory(2, strategy(1, 0))
 			s.settles(2)
@@ -94,7 +94,7 @@ var _ = Describe("Faults of the cloud", func() {
 		Entry("unavailable", &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 	)
 
-	It("replaces what does not work though the cloud has no room for one more", func() {
+	It("replaces a broken instance although the quota allows no surge", func() {
 		s := newStory(2, strategy(1, 0))
 		s.settles(2)
 		s.watch()
@@ -105,22 +105,22 @@ var _ = Describe("Faults of the cloud", func() {
 		Eventually(func(g Gomega) {
 			s.step(g)
 			g.Expect(s.drained).To(Equal([]string{stopped.Hostname}))
-		}).Should(Succeed(), "it makes room for the one that replaces it")
+		}).Should(Succeed(), "its deletion makes room for its replacement")
 		suite.Cloud.Heal(fake.CallScalePool)
-		suite.Cloud.DropWatches() // makes the controller reconcile now instead of at its next retry
+		suite.Cloud.DropWatches() // triggers a reconcile now instead of at the next retry
 		s.settles(2)
 		Expect(s.drained).To(HaveLen(1))
 		Expect(s.most).To(Equal(2))
 	})
 
-	It("replaces what is lost during a rollout", func() {
+	It("replaces an instance that is lost during a rollout", func() {
 		s := newStory(3, strategy(1, 0))
 		s.settles(3)
 		s.watch()
 		s.change(version("v1.35.4"))
 		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
 		Expect(suite.Cloud.LoseInstance(s.instances(Default)[0].Name)).To(BeTrue())
-		suite.Cloud.GrowPools() // a loss leaves the size as it is, so the cloud creates another instance
+		suite.Cloud.GrowPools() // a lost instance does not change the size, so the cloud creates another one
 		s.settles(3)
 		Expect(s.most).To(BeNumerically("<=", 4))
 	})

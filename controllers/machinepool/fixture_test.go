@@ -26,7 +26,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
-// userData returns bootstrap data with a token, which may be renewed, and the command that it runs.
+// userData returns bootstrap data with a token, which may be renewed, and a command to run.
 func userData(token, command string) string {
 	return "#cloud-config\nruncmd: [" + command + "]\nwrite_files:\n- content: |\n    discovery:\n      bootstrapToken:\n        token: " + token + "\n"
 }
@@ -34,7 +34,7 @@ func userData(token, command string) string {
 // stepTime is how long a story waits between two steps.
 const stepTime = 20 * time.Millisecond
 
-// story is one pool, and what the controllers of Cluster API and of FooMachines do for it.
+// story is one pool. It plays the controllers of Cluster API and of FooMachines.
 type story struct {
 	ctx         context.Context
 	namespace   string
@@ -46,7 +46,7 @@ type story struct {
 	fails func(i cloud.Instance) bool
 	// failure is the bootstrap result of instances that fail.
 	failure cloud.Bootstrap
-	// drained names the Machines that ended, in order.
+	// drained names the deleted Machines, in order.
 	drained []string
 	// fewest is the lowest number of available Machines, and most the highest number of instances,
 	// since the last watch.
@@ -116,8 +116,8 @@ func (s *story) changePool(how func(p *infrav1.FooMachinePool)) {
 	Expect(suite.Client.Patch(s.ctx, current, client.MergeFrom(before))).To(Succeed())
 }
 
-// step does what others do next for every Machine: it boots instances, creates Machines, lets Nodes
-// join, and ends one Machine that is being deleted.
+// step plays everybody else's next step for every Machine: it boots instances, creates Machines,
+// lets Nodes join, and finishes the deletion of one Machine.
 func (s *story) step(g Gomega) {
 	instances := map[string]cloud.Instance{}
 	for _, i := range s.instances(g) {
@@ -177,7 +177,7 @@ func (s *story) missFooMachine(g Gomega, machine *clusterv1.Machine, fooMachines
 	g.Expect(suite.Client.Status().Patch(s.ctx, machine, client.MergeFrom(before))).To(Succeed())
 }
 
-// end drains a Machine, and does what the controllers of Machine and FooMachine then do.
+// end drains a Machine, and then plays the controllers of Machine and FooMachine.
 func (s *story) end(g Gomega, machine *clusterv1.Machine, fooMachine *infrav1.FooMachine) {
 	id, err := cloud.InstanceID(fooMachine.Spec.ProviderID)
 	g.Expect(err).NotTo(HaveOccurred())
@@ -205,7 +205,7 @@ func (s *story) settles(replicas int) {
 		g.Expect(pool.Status.ObservedGeneration).To(Equal(pool.Generation))
 		instances := s.instances(g)
 		g.Expect(instances).To(HaveLen(replicas))
-		for _, i := range instances { // no generation shows that a change of the MachinePool was seen
+		for _, i := range instances { // the status does not tell whether a change of the MachinePool was seen
 			g.Expect(i.KubernetesVersion).To(Equal(s.machinePool.Spec.Template.Spec.Version))
 		}
 		g.Expect(pool.Spec.ProviderIDList).To(HaveLen(replicas))
@@ -214,7 +214,7 @@ func (s *story) settles(replicas int) {
 		g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(replicas)))
 		g.Expect(s.machines(g)).To(HaveLen(replicas))
 		g.Expect(conditions.IsFalse(pool, infrav1.FooMachinePoolRollingOutCondition)).To(BeTrue())
-	}).WithPolling(stepTime).Should(Succeed(), "the pool comes to rest")
+	}).WithPolling(stepTime).Should(Succeed(), "the pool settles")
 }
 
 // has steps until the pool has a condition, and returns its message. The condition must be one that
@@ -254,7 +254,7 @@ func (s *story) stays() {
 		for _, machine := range s.machines(g) {
 			g.Expect(machine.DeletionTimestamp.IsZero()).To(BeTrue())
 		}
-	}, "1s", "50ms").Should(Succeed(), "nothing goes")
+	}, "1s", "50ms").Should(Succeed(), "nothing is deleted")
 }
 
 func namesOfInstances(instances []cloud.Instance) []string {

@@ -48,7 +48,7 @@ func histories(t *testing.T) int {
 	return count
 }
 
-// apiServer fakes what the controller uses of an API server, and serves as its cache too.
+// apiServer fakes the parts of an API server that the controller uses. It also serves as a cache.
 type apiServer struct {
 	client.Client
 
@@ -60,7 +60,7 @@ type apiServer struct {
 	// writes counts the controller's writes in this reconcile, and deleted names what it deleted.
 	writes  int
 	deleted []string
-	// dies is after how many more writes the process dies; negative for never.
+	// dies is the number of writes until the process dies; negative means never.
 	dies int
 }
 
@@ -71,7 +71,8 @@ func (a *apiServer) next() string {
 	return strconv.Itoa(a.version)
 }
 
-// write counts a write. A process may die before it or right after it, when nobody sees the answer.
+// write counts a write. The process may die before it, or right after it without seeing the
+// response.
 func (a *apiServer) write(do func() error) error {
 	if a.dies == 0 {
 		return errDied
@@ -151,7 +152,7 @@ func (a *apiServer) Patch(_ context.Context, object client.Object, _ client.Patc
 	}
 	return a.write(func() error {
 		if pool.ResourceVersion != a.pool.ResourceVersion {
-			return apierrors.NewConflict(schema.GroupResource{}, pool.Name, errors.New("it was changed"))
+			return apierrors.NewConflict(schema.GroupResource{}, pool.Name, errors.New("the object was changed"))
 		}
 		pool.ResourceVersion = a.next()
 		a.pool = pool.DeepCopy()
@@ -233,8 +234,8 @@ func (h *history) fail(format string, arguments ...any) {
 	h.t.Fatalf("seed %d: %s\n%q", h.seed, fmt.Sprintf(format, arguments...), h.log)
 }
 
-// truth returns what a controller would see with an up-to-date cache. The one that is tested does
-// not learn it.
+// truth returns what a controller with an up-to-date cache would observe. The controller under test
+// does not see it.
 func (h *history) truth() *scope {
 	r := h.newReconciler()
 	s := h.scope(h.api, r.memories)
@@ -308,7 +309,7 @@ func (h *history) checkDeletions(before *scope) {
 		h.fail("%d broken members were repaired at once", repaired)
 	}
 	if left < min(available, before.rules.minAvailable()) {
-		h.fail("%d available Machines are left of %d, at least %d must stay", left, available, before.rules.minAvailable())
+		h.fail("%d of %d available Machines are left, but at least %d must stay", left, available, before.rules.minAvailable())
 	}
 }
 
@@ -324,13 +325,13 @@ func (h *history) checkFailures(before *scope, err error) {
 			h.fail("%s is %s and counts as failed", name, before.assessed[i].state)
 		}
 		if !slices.Contains(h.api.deleted, name) && !errors.Is(err, errDied) {
-			h.fail("%s counts as failed, and was not deleted", name)
+			h.fail("%s counts as failed but was not deleted", name)
 		}
 		h.counted[name] = true
 		h.count++
 	}
 	if after.Failures.Count > h.count {
-		h.fail("%d failures count, %d members failed", after.Failures.Count, h.count)
+		h.fail("%d failures were counted, but %d members failed", after.Failures.Count, h.count)
 	}
 }
 
@@ -397,8 +398,8 @@ func (h *history) change() {
 
 func (h *history) pass(duration time.Duration) { h.api.now = h.api.now.Add(duration) }
 
-// heal makes progress with an instance: it boots it, creates its Machine, lets its Node join, or
-// ends its deletion.
+// heal makes progress with an instance: it boots the instance, creates its Machine, lets its Node
+// join, or finishes its deletion.
 func (h *history) heal(name string) {
 	host := name[len("ns."):]
 	machine, fooMachine := h.api.machines[host], h.api.fooMachines[host]
@@ -424,7 +425,7 @@ func (h *history) heal(name string) {
 	}
 }
 
-// end does what the controllers of Machine and FooMachine do once a Node is drained.
+// end plays the controllers of Machine and FooMachine after the Node is drained.
 func (h *history) end(host string) {
 	instances, err := h.cloud.ListInstances(context.Background(), cloud.InstanceFilter{Name: "ns." + host})
 	if err != nil {
@@ -494,12 +495,12 @@ func (h *history) recovers() {
 		}
 	}
 	s := h.truth()
-	h.fail("the pool does not come to rest: wants %d, has %v, writes %d", s.rules.replicas, describe(s.assessed, func(c candidate) string { return " is " + string(c.state) }), h.api.writes)
+	h.fail("the pool does not settle: wants %d, has %v, writes %d", s.rules.replicas, describe(s.assessed, func(c candidate) string { return " is " + string(c.state) }), h.api.writes)
 }
 
-// Whatever happens to a pool, its budget holds, each failure counts once, and the pool recovers
-// once everything else has. The cache may show the state before the last reconcile, calls fail, and
-// the process dies between any two writes.
+// Whatever happens to a pool, it keeps its budget, counts each failure once, and recovers once
+// everything else has. The cache may show the state before the last reconcile, calls fail, and the
+// process dies between any two writes.
 func TestHistories(t *testing.T) {
 	count := uint64(histories(t))
 	const workers = 4

@@ -149,8 +149,8 @@ func (m *memories) recall(pool *infrav1.FooMachinePool) memory {
 	return memoryIn(pool)
 }
 
-// known reports whether this process has written or deleted anything for the pool, or seen in a live
-// read what another one deleted. Until then, its cache may be older than that.
+// known reports whether this process has written or deleted anything for the pool, or seen in a
+// live read what another one deleted. Until then, its cache may be older than that.
 func (m *memories) known(pool *infrav1.FooMachinePool) bool {
 	m.lock.Lock()
 	defer m.lock.Unlock()

@@ -46,14 +46,14 @@ func TestDeletionsAreExpectedUntilTheCacheShowsThem(t *testing.T) {
 
 	memories.mark(s.pool, s.members)
 	g.Expect(s.members[0].leaving()).To(BeTrue())
-	g.Expect(disrupt(policyOf(s).assess(s.members), policyOf(s)).victims).To(BeEmpty(), "one has gone already")
+	g.Expect(disrupt(policyOf(s).assess(s.members), policyOf(s)).victims).To(BeEmpty(), "one is being deleted already")
 
 	memories.mark(s.pool, []member{with(a, deleted), b})
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
 
-// A Machine that vanished immediately and was created again for the same FooMachine is no longer on
-// its way out.
+// A Machine that vanished immediately and was created again for the same FooMachine is no longer
+// leaving.
 func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -66,8 +66,8 @@ func TestADeletionIsExpectedOfOneMachineOnly(t *testing.T) {
 	g.Expect(memories.of(s.pool).deleted).To(BeEmpty())
 }
 
-// A member that a live read showed on its way out counts as leaving although the cache does not
-// show it yet, whoever requested its deletion.
+// A member that a live read showed as leaving counts as leaving even if the cache does not show it
+// yet, whoever requested its deletion.
 func TestALiveReadIsNotForgotten(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -79,8 +79,7 @@ func TestALiveReadIsNotForgotten(t *testing.T) {
 	g.Expect(s.members[1].leaving()).To(BeTrue())
 }
 
-// A process that has written no memory yet goes by the annotation, which its cache may not show from
-// the start.
+// A process that has not written the memory yet uses the annotation, which its cache may show late.
 func TestAMemoryIsKnownOnceItIsWritten(t *testing.T) {
 	g := NewWithT(t)
 	memories := newMemories()
@@ -89,11 +88,11 @@ func TestAMemoryIsKnownOnceItIsWritten(t *testing.T) {
 	setMemory(s.pool, `{"replicas":3}`)
 	g.Expect(memories.recall(s.pool).Replicas).To(HaveValue(BeEquivalentTo(3)))
 	memories.store(s.pool, memory{})
-	g.Expect(memories.recall(s.pool).Replicas).To(BeNil(), "the cache does not show yet what was written")
+	g.Expect(memories.recall(s.pool).Replicas).To(BeNil(), "the cache does not show the write yet")
 }
 
-// A Machine that Cluster API has just created vanishes when it is deleted, and its Node is not
-// drained.
+// A Machine without its finalizer vanishes as soon as it is deleted, without a drain of its Node.
+// Cluster API adds the finalizer shortly after it creates the Machine.
 func TestAMachineWithoutItsFinalizerIsNotThereYet(t *testing.T) {
 	g := NewWithT(t)
 	a := working("a", "z1", 0)
@@ -129,5 +128,5 @@ func TestReplacementRemembersTheSize(t *testing.T) {
 	g.Expect(p.ensure.Size).To(BeEquivalentTo(3))
 
 	s.memory, s.cloudPool.Size = p.memory, 3
-	g.Expect(decided(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge is not what the autoscaler asked for")
+	g.Expect(decided(s).desired).To(HaveValue(BeEquivalentTo(2)), "the surge does not count as the autoscaler's size")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 )
 
-// A rest after a failure would reset the backoff of the queue, which would then never grow.
+// A rest after a failure would reset the queue's backoff, which would then never grow.
 func TestAPoolRestsAfterALookAndNotAfterAFailure(t *testing.T) {
 	w := newWorld(t, 3, infrav1.FooMachinePoolStrategy{})
 	for range 6 {

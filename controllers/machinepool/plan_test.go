@@ -22,7 +22,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
 )
 
-// newScope returns a scope in which the pool is as it should be, with these members.
+// newScope returns a scope with these members in which the cloud's pool needs no order.
 func newScope(replicas int32, members ...member) *scope {
 	s := &scope{
 		pool:    &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "workers"}},
@@ -65,7 +65,7 @@ func deletePool(s *scope) *scope {
 	return s
 }
 
-// mayMissOne allows one member to be unavailable.
+// mayMissOne allows one unavailable member.
 func mayMissOne(s *scope) *scope {
 	s.pool.Spec.Strategy.MaxUnavailable = ptr.To(intstr.FromInt32(1))
 	return s
@@ -78,20 +78,20 @@ func TestPoolOrder(t *testing.T) {
 		change   func(s *scope)
 		wantSize *int32
 	}{
-		"none while the pool is as it should be": {newScope(2, two...), func(*scope) {}, nil},
-		"the first":                              {newScope(2), func(s *scope) { s.cloudPool = nil }, ptr.To[int32](2)},
-		"to grow":                                {newScope(3, two...), func(*scope) {}, ptr.To[int32](3)},
-		"none to shrink, deletions do that":      {newScope(1, two...), func(*scope) {}, nil},
-		"down to what is there, before growth that is not wanted any more": {
+		"none for a settled pool":               {newScope(2, two...), func(*scope) {}, nil},
+		"to create the pool":                    {newScope(2), func(s *scope) { s.cloudPool = nil }, ptr.To[int32](2)},
+		"to scale up":                           {newScope(3, two...), func(*scope) {}, ptr.To[int32](3)},
+		"none to scale down, deletions do that": {newScope(1, two...), func(*scope) {}, nil},
+		"down to the current size, to cancel a scale up": {
 			newScope(1, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](2),
 		},
-		"down to what is wanted": {newScope(4, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](4)},
-		"for a renewed token":    {newScope(2, two...), func(s *scope) { s.bootstrap.version = "8" }, ptr.To[int32](2)},
+		"down to the desired size": {newScope(4, two...), func(s *scope) { s.cloudPool.Size = 9 }, ptr.To[int32](4)},
+		"for a renewed token":      {newScope(2, two...), func(s *scope) { s.bootstrap.version = "8" }, ptr.To[int32](2)},
 		"for another version": {newScope(2, two...), func(s *scope) {
 			s.machinePool.Spec.Template.Spec.Version = "v1.37.0"
 		}, ptr.To[int32](2)},
 		"for another revision": {newScope(2, two...), func(s *scope) { s.revision = "next" }, ptr.To[int32](2)},
-		"for the zones of the cluster": {newScope(2, two...), func(s *scope) {
+		"for the cluster's failure domains": {newScope(2, two...), func(s *scope) {
 			s.cluster.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "z2"}, {Name: "z1"}}
 		}, ptr.To[int32](2)},
 		"for another type": {newScope(2, two...), func(s *scope) {
@@ -102,7 +102,7 @@ func TestPoolOrder(t *testing.T) {
 		}, ptr.To[int32](2)},
 		"for other zones":          {newScope(2, two...), func(s *scope) { s.machinePool.Spec.FailureDomains = []string{"z3"} }, ptr.To[int32](2)},
 		"none while it is deleted": {newScope(3, two...), func(s *scope) { s.cloudPool.Deleting = true }, nil},
-		"none of what others scale": {newScope(9, two...), func(s *scope) {
+		"none while others scale": {newScope(9, two...), func(s *scope) {
 			s.machinePool.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "x"}
 		}, nil},
 	} {
@@ -126,7 +126,7 @@ func TestRevision(t *testing.T) {
 		same   bool
 	}{
 		"a renewed token":      {func(s *scope) { s.bootstrap.version = "8" }, true},
-		"the default by name":  {func(s *scope) { s.pool.Spec.Template.InstanceType = infrav1.DefaultInstanceType }, true},
+		"the default, named":   {func(s *scope) { s.pool.Spec.Template.InstanceType = infrav1.DefaultInstanceType }, true},
 		"another size":         {func(s *scope) { s.machinePool.Spec.Replicas = ptr.To[int32](9) }, true},
 		"another strategy":     {func(s *scope) { s.pool.Spec.Strategy.DeletePolicy = infrav1.NewestDeletePolicy }, true},
 		"another label":        {func(s *scope) { s.machinePool.Spec.Template.Labels = map[string]string{"a": "b"} }, true},
@@ -160,15 +160,15 @@ func TestDecide(t *testing.T) {
 		delete     []string
 		deletePool bool
 	}{
-		"nothing":                   {scope: newScope(1, working("a", "z1", 0))},
-		"a FooMachine":              {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
-		"FooMachines before a cull": {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
-		"Machines before a cull":    {scope: mayMissOne(newScope(1, working("a", "z1", 0), noMachine))},
-		"a cull":                    {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
-		"a cull that goes on":       {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
-		"what is lost":              {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
-		"a deletion":                {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
-		"a deletion of the rest":    {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
+		"nothing":                          {scope: newScope(1, working("a", "z1", 0))},
+		"a FooMachine":                     {scope: newScope(2, working("a", "z1", 0), noFooMachine), create: 1},
+		"a FooMachine before a scale down": {scope: newScope(1, working("a", "z1", 0), noFooMachine), create: 1},
+		"a Machine before a scale down":    {scope: mayMissOne(newScope(1, working("a", "z1", 0), noMachine))},
+		"a scale down":                     {scope: newScope(1, working("a", "z1", 0), working("b", "z1", 1)), delete: []string{"a"}},
+		"a scale down in progress":         {scope: newScope(1, with(working("a", "z1", 0), deleted), working("b", "z1", 1))},
+		"a lost instance":                  {scope: newScope(1, with(working("a", "z1", 0), gone), working("b", "z1", 1)), delete: []string{"a"}},
+		"a deletion":                       {scope: deletePool(newScope(2, working("a", "z1", 0), with(working("b", "z1", 0), deleted))), delete: []string{"a"}},
+		"the end of a deletion":            {scope: deletePool(newScope(2, noFooMachine)), deletePool: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -181,7 +181,7 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// There is no room for more than the largest pool, so its members are replaced in place.
+// The largest pool has no room for a surge, so its members are deleted before they are replaced.
 func TestTheLargestPoolIsRepairedAndRolledOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(m *member)
@@ -199,7 +199,7 @@ func TestTheLargestPoolIsRepairedAndRolledOut(t *testing.T) {
 			test.change(&members[7])
 			p := decided(newScope(infrav1.MaxPoolReplicas, members...))
 			g.Expect(whys(p.victims)).To(Equal(map[string]cause{"m00007": test.want}))
-			g.Expect(p.ensure).To(BeNil(), "nothing more is ordered than there may be")
+			g.Expect(p.ensure).To(BeNil(), "no order exceeds the maximum size")
 		})
 	}
 }
@@ -217,9 +217,9 @@ func TestWhoGoesThoughAnOrderIsRefused(t *testing.T) {
 		want  []string
 	}{
 		"accepted":                  {nil, other, []string{"repair", "remediation", "reclaim", "shrink", "rollout"}},
-		"more than the cloud has":   {&cloud.QuotaExceededError{Resource: "instances"}, growth, []string{"repair", "remediation", "reclaim"}},
-		"more than a pool can be":   {&cloud.InvalidError{Field: "size", Value: "9"}, growth, []string{"repair", "remediation", "reclaim"}},
-		"what the cloud has not":    {&cloud.InvalidError{Field: "template.type", Value: "huge"}, other, nil},
+		"quota exceeded":            {&cloud.QuotaExceededError{Resource: "instances"}, growth, []string{"repair", "remediation", "reclaim"}},
+		"maximum size exceeded":     {&cloud.InvalidError{Field: "size", Value: "9"}, growth, []string{"repair", "remediation", "reclaim"}},
+		"unknown instance type":     {&cloud.InvalidError{Field: "template.type", Value: "huge"}, other, nil},
 		"the cloud does not answer": {&cloud.UnavailableError{Message: "maintenance"}, growth, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,8 +268,8 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// A pool that follows its plans, with a cloud that does as told, ends with as many instances as
-// wanted and then stays as it is.
+// A pool that follows its plans, in a cloud that obeys, reaches the desired number of instances and
+// then stays as it is.
 func TestPlansConverge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
@@ -288,12 +288,12 @@ func TestPlansConverge(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("the pool does not come to rest")
+		t.Fatal("the pool does not settle")
 	})
 }
 
-// carryOut carries out a plan and finishes one deletion. It reports whether there was one, or
-// whether anything else changed by itself.
+// carryOut carries out a plan and finishes one deletion. It reports whether there was a deletion,
+// or any other change.
 func carryOut(s *scope, p plan) (changed bool) {
 	if p.ensure != nil {
 		s.cloudPool.PoolSpec = *p.ensure
@@ -313,7 +313,7 @@ func carryOut(s *scope, p plan) (changed bool) {
 		s.members = append(s.members[:i:i], s.members[i+1:]...)
 		return true
 	}
-	for i := range s.members { // Nodes that had joined recover in time
+	for i := range s.members { // Nodes that joined become available in time
 		if m := s.members[i]; m.instance != nil && !m.leaving() && m.joined() && !m.unhealthy() && !m.available() && m.instance.State == cloud.InstanceRunning {
 			changed = true
 			m.machine.Status.Conditions = []metav1.Condition{{Type: clusterv1.MachineAvailableCondition, Status: metav1.ConditionTrue}}
@@ -335,7 +335,8 @@ func TestProviderIDsStayUntilTheInstanceIsGone(t *testing.T) {
 	members := []member{
 		working("c", "z1", 0),
 		with(working("b", "z1", 0), deleted),
-		with(with(working("a", "z1", 0), deleted), gone), // its instance has left the pool, but its FooMachine is still being deleted
+		// Its instance has left the pool, but its FooMachine is still being deleted.
+		with(with(working("a", "z1", 0), deleted), gone),
 		lost, // its Machine and its Node are removed within the budget
 	}
 	g.Expect(providerIDs(members)).To(Equal([]string{"foo:///z1/a", "foo:///z1/b", "foo:///z1/c", "foo:///z1/d"}))
@@ -348,9 +349,9 @@ func TestMachinesWithoutFooMachine(t *testing.T) {
 		change func(m *clusterv1.Machine)
 		want   []string
 	}{
-		"one that had one":     {reason: clusterv1.MachineInfrastructureDeletedReason, want: []string{"a"}},
-		"one that had none":    {reason: clusterv1.MachineInfrastructureDoesNotExistReason, want: []string{"a"}},
-		"one that goes anyway": {reason: clusterv1.MachineInfrastructureDeletedReason, change: func(m *clusterv1.Machine) { m.DeletionTimestamp = ptr.To(metav1.Now()) }},
+		"deleted":               {reason: clusterv1.MachineInfrastructureDeletedReason, want: []string{"a"}},
+		"never seen":            {reason: clusterv1.MachineInfrastructureDoesNotExistReason, want: []string{"a"}},
+		"already being deleted": {reason: clusterv1.MachineInfrastructureDeletedReason, change: func(m *clusterv1.Machine) { m.DeletionTimestamp = ptr.To(metav1.Now()) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
@@ -402,7 +403,8 @@ func TestProvisionedIsNeverTakenBack(t *testing.T) {
 	g.Expect(conditions.IsTrue(s.pool, infrav1.FooMachinePoolReadyCondition)).To(BeFalse())
 }
 
-// All conditions are set whatever happens: a reader must be able to tell old from unknown.
+// All conditions are set, whatever happens: a reader must be able to tell an old condition from an
+// unknown one.
 func TestAllConditionsAreAlwaysSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := NewWithT(t)
@@ -437,16 +439,16 @@ func TestStalledWhileNodesDoNotJoin(t *testing.T) {
 		failures infrav1.FailedReplacements
 		want     string
 	}{
-		"one failed":                   {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: failures, want: "a has bootstrap state Failed"},
-		"too few failed":               {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: infrav1.FailedReplacements{Revision: current, Count: 2}},
-		"one more is tried":            {members: []member{with(working("a", "z1", 59), booting)}, failures: failures, want: "x has not joined"},
-		"one more is to be made":       {failures: failures, want: "x has not joined"},
-		"old ones are to be replaced":  {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, want: "x has not joined"},
-		"old ones are kept on purpose": {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, change: func(s *scope) { s.pool.Spec.Strategy.RolloutPaused = ptr.To(true) }},
-		"all work by now":              {members: []member{working("a", "z1", 0)}, failures: failures},
+		"one failed":               {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: failures, want: "a has bootstrap state Failed"},
+		"too few failed":           {members: []member{with(working("a", "z1", 55), bootstrapFailed)}, failures: infrav1.FailedReplacements{Revision: current, Count: 2}},
+		"a replacement is booting": {members: []member{with(working("a", "z1", 59), booting)}, failures: failures, want: "x has not joined"},
+		"a replacement is missing": {failures: failures, want: "x has not joined"},
+		"a rollout is in progress": {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, want: "x has not joined"},
+		"the rollout is paused":    {members: []member{with(working("a", "z1", 0), outdated)}, failures: failures, change: func(s *scope) { s.pool.Spec.Strategy.RolloutPaused = ptr.To(true) }},
+		"all have recovered":       {members: []member{working("a", "z1", 0)}, failures: failures},
 		"the order is refused": {members: []member{working("a", "z1", 0)}, want: "instance type",
 			change: func(s *scope) { s.fault = cloudfault.Of(&cloud.InvalidError{Field: "instance type", Value: "huge"}) }},
-		"the cloud is asked again soon": {members: []member{working("a", "z1", 0)},
+		"the cloud is unavailable for now": {members: []member{working("a", "z1", 0)},
 			change: func(s *scope) { s.fault = cloudfault.Of(&cloud.UnavailableError{Message: "down"}) }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -39,7 +39,7 @@ func TestRepairWhileTheRolloutIsPausedAndSomebodyElseScales(t *testing.T) {
 	w.Expect(w.cloud.StopInstance(stopped.Name, "out of memory")).To(BeTrue())
 	w.reconciles()
 	w.Expect(w.deleting()).To(ConsistOf(stopped.Hostname))
-	w.Expect(w.result.RequeueAfter).To(Or(BeZero(), BeNumerically(">=", time.Second)), "nothing is polled")
+	w.Expect(w.result.RequeueAfter).To(Or(BeZero(), BeNumerically(">=", time.Second)), "there is no polling")
 	w.Expect(w.get().Status.DesiredReplicas).To(HaveValue(BeEquivalentTo(3)))
 }
 
@@ -111,7 +111,7 @@ func TestAStuckDrainDoesNotStopRepair(t *testing.T) {
 	w.settles()
 	all := w.instances()
 	w.Expect(w.kube.Delete(w.ctx, w.machine(all[0].Hostname))).To(Succeed())
-	w.settles() // its replacement is there
+	w.settles() // its replacement is available
 	w.Expect(w.cloud.StopInstance(all[1].Name, "out of memory")).To(BeTrue())
 	w.reconciles()
 	w.Expect(w.deleting()).To(ConsistOf(all[0].Hostname), "one at a time, while the drain may still end")
@@ -228,7 +228,7 @@ func TestAPoolWithoutItsMachinePool(t *testing.T) {
 	pause(true)
 	w.Expect(w.kube.Delete(w.ctx, w.get())).To(Succeed())
 	w.reconciles()
-	w.Expect(w.deleting()).To(BeEmpty(), "it is paused")
+	w.Expect(w.deleting()).To(BeEmpty(), "the Cluster is paused")
 	pause(false)
 	w.reconciles()
 	w.Expect(w.deleting()).To(HaveLen(2))
@@ -300,8 +300,8 @@ func TestALastingRefusalIsWrittenOnce(t *testing.T) {
 		w.Expect(w.reconcileOnce()).To(Succeed())
 	}
 	w.Expect(w.condition(infrav1.FooMachinePoolPoolProvisionedCondition).Reason).To(Equal(infrav1.CloudQuotaExceededReason))
-	w.Expect(writes).To(BeNumerically("<=", 2), "a condition and the rest of the status")
-	w.Expect(recorder.Events).To(HaveLen(2), "one says that it scales up, one that it is refused")
+	w.Expect(writes).To(BeNumerically("<=", 2), "one for a condition and one for the rest of the status")
+	w.Expect(recorder.Events).To(HaveLen(2), "one for the scale up and one for the refusal")
 }
 
 // A pool of a cluster whose identity is misspelt has nothing in the cloud, so nothing keeps it from
@@ -358,7 +358,8 @@ func TestASettledPoolReadsNoSecret(t *testing.T) {
 	w.Expect(reads).To(BeZero())
 }
 
-// A size that was changed since it was read must not be overwritten: instances would appear that nobody asked for.
+// A size that has changed since it was read must not be overwritten: the cloud would create
+// instances that nobody asked for.
 func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()
@@ -366,7 +367,7 @@ func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
 	w.change(func(m *clusterv1.MachinePool) { m.Spec.Replicas = ptr.To[int32](3) })
 	deleted := false
 	w.calls.Get = func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-		// After the pool was read and before it is scaled.
+		// This is after the pool was read and before it is scaled.
 		if _, metadata := object.(*metav1.PartialObjectMetadata); metadata && !deleted {
 			deleted = true
 			w.Expect(w.cloud.DeleteInstance(ctx, first.ID)).To(Succeed())
@@ -381,7 +382,7 @@ func TestASizeThatChangedIsNotOverwritten(t *testing.T) {
 	w.Expect(w.instances()).To(HaveLen(3))
 }
 
-// An order that is refused for lack of room must not stop the repair, which makes room.
+// An order that is refused for lack of quota must not stop the repair, which makes room.
 func TestRepairWithoutRoomForOneMore(t *testing.T) {
 	w := newWorld(t, 2, infrav1.FooMachinePoolStrategy{})
 	w.settles()

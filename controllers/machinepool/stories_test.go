@@ -51,7 +51,7 @@ var _ = Describe("The life of a pool", func() {
 			s.settles(3)
 			Expect(s.fewest).To(BeNumerically(">=", 3-int(unavailable)), "available Machines")
 			Expect(s.most).To(BeNumerically("<=", 3+int(surge)), "instances")
-			Expect(s.drained).To(HaveLen(3), "all Machines went, none twice")
+			Expect(s.drained).To(HaveLen(3), "each Machine was replaced once")
 			pool := s.get(Default)
 			Expect(pool.Status.Revision).NotTo(Equal(before))
 			for _, i := range pool.Status.Instances {
@@ -62,7 +62,7 @@ var _ = Describe("The life of a pool", func() {
 		Entry("1/0", int32(1), int32(0)), Entry("0/1", int32(0), int32(1)), Entry("2/1", int32(2), int32(1)),
 	)
 
-	It("keeps what is there when the cloud does not have the version", func() {
+	It("keeps its instances if the cloud does not have the version", func() {
 		s := newStory(2, strategy(0, 1))
 		s.settles(2)
 		s.change(version("v9.9.9"))
@@ -72,7 +72,7 @@ var _ = Describe("The life of a pool", func() {
 		s.settles(2)
 	})
 
-	It("keeps what is there when the cloud does not have the instance type, and tells no capacity of it", func() {
+	It("keeps its instances if the cloud does not have the instance type, and reports no capacity", func() {
 		s := newStory(2, strategy(0, 1))
 		s.settles(2)
 		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Template.InstanceType = "huge" })
@@ -85,7 +85,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.get(Default).Status.Capacity.Cpu().Value()).To(BeEquivalentTo(8))
 	})
 
-	DescribeTable("keeps what is there when more is asked for than there can be",
+	DescribeTable("keeps its instances if the desired size exceeds a limit",
 		func(replicas int32, reason, says string) {
 			DeferCleanup(suite.Cloud.SetLimits, cloud.Resources{})
 			s := newStory(2, strategy(0, 1))
@@ -104,10 +104,10 @@ var _ = Describe("The life of a pool", func() {
 			Expect(namesOfInstances(s.instances(Default))).To(Equal(before))
 		},
 		Entry("the quota", int32(3), infrav1.CloudQuotaExceededReason, "instances"),
-		Entry("a pool", int32(10001), infrav1.CloudInvalidReason, "at most 10000"),
+		Entry("the maximum size", int32(10001), infrav1.CloudInvalidReason, "at most 10000"),
 	)
 
-	It("rolls out other bootstrap data, and not another token", func() {
+	It("rolls out new bootstrap data, but not for a new token", func() {
 		s := newStory(2, infrav1.FooMachinePoolStrategy{})
 		s.settles(2)
 		before := s.get(Default).Status.Revision
@@ -127,7 +127,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(HaveLen(2))
 	})
 
-	It("pauses a rollout, and scales meanwhile", func() {
+	It("scales while a rollout is paused", func() {
 		paused := strategy(1, 0)
 		paused.RolloutPaused = ptr.To(true)
 		s := newStory(2, paused)
@@ -140,15 +140,16 @@ var _ = Describe("The life of a pool", func() {
 			s.step(g)
 			g.Expect(s.get(g).Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(3)))
 			g.Expect(s.get(g).Status.UpdatedReplicas).To(HaveValue(BeEquivalentTo(1)))
-		}).Should(Succeed(), "the new one has the new revision")
+		}).Should(Succeed(), "the new instance has the new revision")
 		s.changePool(func(p *infrav1.FooMachinePool) { p.Spec.Strategy.RolloutPaused = nil })
 		s.settles(3)
 		Expect(s.drained).To(HaveLen(2))
 	})
 
-	DescribeTable("stalls when Nodes do not join, says why, and recovers", func(failure cloud.Bootstrap, says string) {
+	DescribeTable("stalls if Nodes do not join, says why, and recovers", func(failure cloud.Bootstrap, says string) {
 		hasty := strategy(1, 0)
-		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 10, 2 // on a busy machine, instances that work need seconds to join
+		// Longer than working instances need to join on a busy machine.
+		hasty.NodeJoinTimeoutSeconds, hasty.MaxFailedReplacements = 10, 2
 		s := newStory(2, hasty)
 		s.settles(2)
 		s.watch()
@@ -162,21 +163,21 @@ var _ = Describe("The life of a pool", func() {
 		tried := len(s.drained)
 		Eventually(func(g Gomega) {
 			s.step(g)
-			Expect(conditions.IsTrue(s.get(Default), infrav1.FooMachinePoolStalledCondition)).To(BeTrue(), "also while one more is tried")
+			Expect(conditions.IsTrue(s.get(Default), infrav1.FooMachinePoolStalledCondition)).To(BeTrue(), "it stays stalled during another attempt")
 			g.Expect(len(s.drained)).To(BeNumerically(">", tried))
-		}).WithPolling(stepTime).Should(Succeed(), "one more is tried")
-		Expect(s.fewest).To(Equal(2), "what works stays")
+		}).WithPolling(stepTime).Should(Succeed(), "there is another attempt")
+		Expect(s.fewest).To(Equal(2), "working instances stay")
 		s.fails = nil
 		s.settles(2)
 		s.has(infrav1.FooMachinePoolStalledCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotStalledReason)
 		Expect(s.get(Default).Status.FailedReplacements).To(BeZero())
 		Expect(s.fewest).To(Equal(2))
 	},
-		Entry("since their bootstrap fails", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}, "kubeadm join: exit code 1"),
-		Entry("in time", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 10s: it has bootstrap state Running"),
+		Entry("bootstrap failed", cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}, "kubeadm join: exit code 1"),
+		Entry("timeout", cloud.Bootstrap{State: cloud.BootstrapRunning}, "has not joined within 10s: it has bootstrap state Running"),
 	)
 
-	It("takes away nothing when another tenant's cloud answers", func() {
+	It("deletes nothing if another tenant's cloud answers", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
 		suite.Cloud.Fail(fake.CallGetPool, &cloud.NotFoundError{Kind: "pool", Name: s.cloudName()})
@@ -190,7 +191,7 @@ var _ = Describe("The life of a pool", func() {
 		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
 	})
 
-	It("takes away nothing that has just come from another management cluster", func() {
+	It("deletes nothing after a move from another management cluster", func() {
 		s := newStory(3, strategy(1, 0))
 		s.settles(3)
 		s.changePool(func(p *infrav1.FooMachinePool) { p.Annotations = map[string]string{clusterv1.PausedAnnotation: ""} })
@@ -204,7 +205,7 @@ var _ = Describe("The life of a pool", func() {
 			Expect(suite.Cloud.ChangeInstance(i.Name, func(i *cloud.Instance) { i.CreatedAt = i.CreatedAt.Add(-time.Hour) })).To(BeTrue())
 		}
 		for _, fooMachine := range s.fooMachines(Default) {
-			fooMachine.OwnerReferences = fooMachine.OwnerReferences[:1] // without the one to the Machine
+			fooMachine.OwnerReferences = fooMachine.OwnerReferences[:1] // drop the reference to the Machine
 			Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
 			_, err := suite.CreateMachineFor(s.ctx, s.cluster, &fooMachine)
 			Expect(err).NotTo(HaveOccurred())
@@ -215,12 +216,12 @@ var _ = Describe("The life of a pool", func() {
 			for _, machine := range s.machines(g) {
 				g.Expect(machine.DeletionTimestamp.IsZero()).To(BeTrue())
 			}
-		}, "1s", "50ms").Should(Succeed(), "Cluster API has not looked at the workload cluster yet")
+		}, "1s", "50ms").Should(Succeed(), "Cluster API has not set the Nodes yet")
 		s.settles(3)
 		Expect(s.drained).To(BeEmpty())
 	})
 
-	It("takes away nothing of another pool of the same MachinePool", func() {
+	It("deletes nothing of another FooMachinePool of the same MachinePool", func() {
 		s := newStory(2, infrav1.FooMachinePoolStrategy{})
 		s.settles(2)
 		other := infratest.NewFooMachinePool(s.machinePool)
@@ -240,14 +241,14 @@ var _ = Describe("The life of a pool", func() {
 			s.step(g)
 			g.Expect(s.drained).To(HaveLen(2))
 			g.Expect(s.fooMachines(g)).To(HaveLen(2))
-		}).WithPolling(stepTime).Should(Succeed(), "what is of no use is drained on demand")
+		}).WithPolling(stepTime).Should(Succeed(), "the unused pool is drained when it is deleted")
 		for _, fooMachine := range s.fooMachines(Default) {
 			Expect(fooMachine.OwnerReferences[0].Name).To(Equal("other"))
 			Expect(fooMachine.DeletionTimestamp.IsZero()).To(BeTrue())
 		}
 	})
 
-	It("deletes the Machines of all instances that are lost, since nothing is left to drain", func() {
+	It("deletes the Machines of all lost instances at once, since nothing is left to drain", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
 		for _, i := range s.instances(Default) {
@@ -267,7 +268,7 @@ var _ = Describe("The life of a pool", func() {
 		s.settles(3)
 	})
 
-	It("takes away the Machine of a FooMachine that is deleted by hand", func() {
+	It("deletes the Machine of a FooMachine that was deleted by hand", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
 		before := s.fooMachines(Default)
@@ -282,7 +283,7 @@ var _ = Describe("The life of a pool", func() {
 		fooMachine.Finalizers = nil
 		Expect(suite.Client.Update(s.ctx, &fooMachine)).To(Succeed())
 
-		By("waiting, while Cluster API keeps the Machine and misses its FooMachine")
+		By("waiting while Cluster API keeps the Machine without its FooMachine")
 		Eventually(func(g Gomega) {
 			s.step(g)
 			g.Expect(suite.Client.Get(s.ctx, client.ObjectKeyFromObject(machine), machine)).To(Succeed())
@@ -304,7 +305,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(Equal([]string{stopped.Hostname}))
 	})
 
-	It("replaces what a MachineHealthCheck wants to be replaced", func() {
+	It("replaces a Machine that a MachineHealthCheck marks for remediation", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
 		machine := s.machines(Default)[0]
@@ -321,7 +322,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.drained).To(HaveLen(1))
 	})
 
-	It("gives Machines and FooMachines what the MachinePool's template has, and takes it back", func() {
+	It("propagates the MachinePool's template to Machines and FooMachines, and removes what it drops", func() {
 		s := newStory(2, infrav1.FooMachinePoolStrategy{})
 		s.settles(2)
 		s.change(func(m *clusterv1.MachinePool) {
@@ -342,7 +343,7 @@ var _ = Describe("The life of a pool", func() {
 				g.Expect(fooMachine.Labels).To(HaveKey(clusterv1.MachinePoolNameLabel))
 				g.Expect(fooMachine.Annotations).To(HaveKeyWithValue("note", "one"))
 			}
-		}).Should(Succeed(), "in place")
+		}).Should(Succeed(), "changes apply in place")
 		s.change(func(m *clusterv1.MachinePool) {
 			m.Spec.Template.Labels, m.Spec.Template.Annotations = nil, nil
 			m.Spec.Template.Spec.MinReadySeconds = nil
@@ -360,7 +361,7 @@ var _ = Describe("The life of a pool", func() {
 				g.Expect(fooMachine.Labels).To(HaveKey(clusterv1.MachinePoolNameLabel))
 				g.Expect(fooMachine.Annotations).NotTo(HaveKey("note"))
 			}
-		}).Should(Succeed(), "what is not wanted any more goes")
+		}).Should(Succeed(), "dropped fields are removed")
 		Expect(s.drained).To(BeEmpty())
 	})
 
@@ -383,7 +384,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(zones()).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1}))
 	})
 
-	It("keeps the size that an external autoscaler gave the pool, also while it rolls out", func() {
+	It("keeps the size set by an external autoscaler, even during a rollout", func() {
 		s := newStory(2, strategy(0, 1))
 		s.change(func(m *clusterv1.MachinePool) {
 			m.Annotations = map[string]string{clusterv1.ReplicasManagedByAnnotation: "autoscaler"}
@@ -412,7 +413,7 @@ var _ = Describe("The life of a pool", func() {
 		Expect(replicas()).To(HaveValue(BeEquivalentTo(4)))
 	})
 
-	It("writes nothing while all is well", func() {
+	It("writes nothing while nothing changes", func() {
 		s := newStory(3, infrav1.FooMachinePoolStrategy{})
 		s.settles(3)
 		s.has(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
@@ -429,7 +430,7 @@ var _ = Describe("The life of a pool", func() {
 		ordered := func() int { return suite.Cloud.Calls(fake.CallEnsurePool) + suite.Cloud.Calls(fake.CallScalePool) }
 		before, orders := versions(Default), ordered()
 		for range 5 {
-			suite.Cloud.GrowPools() // an event after which the controller reconciles all pools
+			suite.Cloud.GrowPools() // an event that makes the controller reconcile all pools
 		}
 		Consistently(versions, "1s").Should(Equal(before))
 		Expect(ordered()).To(Equal(orders))

@@ -24,7 +24,7 @@ const current, earlier = "current", "earlier"
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// working returns a member that works, created this many minutes after epoch.
+// working returns a working member, created this many minutes after epoch.
 func working(name, zone string, minutes int) member {
 	return member{
 		name: name,
@@ -67,7 +67,7 @@ func notAvailable(m *member) { m.machine.Status.Conditions = nil }
 
 func stopped(m *member) { m.instance.State = cloud.InstanceStopped }
 
-// booting turns a member into one that has not joined; whether it still may depends on the time.
+// booting makes a member one that has not joined; whether it still may depends on the time.
 func booting(m *member) {
 	m.instance.Bootstrap.State = cloud.BootstrapRunning
 	m.machine.Status = clusterv1.MachineStatus{}
@@ -78,7 +78,7 @@ func bootstrapFailed(m *member) {
 	m.instance.Bootstrap = cloud.Bootstrap{State: cloud.BootstrapFailed, Message: "kubeadm join: exit code 1"}
 }
 
-// moved turns a member into one of a pool that has just come from another management cluster: its
+// moved makes a member one of a pool that was just moved from another management cluster: its
 // Machine was created again and has no status.
 func moved(m *member) {
 	m.machine.CreationTimestamp = metav1.NewTime(epoch.Add(time.Hour))
@@ -101,7 +101,7 @@ func noticed(m *member) { at := epoch.Add(61 * time.Minute); m.instance.ReclaimA
 
 func gone(m *member) { m.instance = nil }
 
-// orphaned turns a member into one whose FooMachine was deleted by hand, which also deleted the
+// orphaned makes a member one whose FooMachine was deleted by hand, which also deleted the
 // instance.
 func orphaned(m *member) { m.instance, m.fooMachine = nil, nil }
 
@@ -129,18 +129,18 @@ func TestScaleDown(t *testing.T) {
 		change  func(p *policy)
 		want    []string
 	}{
-		"none too many":       {members: []member{working("a", "z1", 0)}, left: 1, want: []string{}},
-		"fewer than wanted":   {members: []member{working("a", "z1", 0)}, left: 3, want: []string{}},
-		"the oldest":          {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, left: 1, want: []string{"b"}},
-		"the newest":          {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, policy: infrav1.NewestDeletePolicy, left: 1, want: []string{"a"}},
-		"by name when equal":  {members: []member{working("b", "z1", 1), working("a", "z1", 1)}, left: 1, want: []string{"a"}},
-		"the fullest zone":    {members: []member{working("a", "z1", 0), working("b", "z2", 1), working("c", "z2", 2)}, left: 2, want: []string{"b"}},
-		"zones stay even":     {members: []member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z2", 2), working("d", "z2", 3)}, left: 2, want: []string{"a", "c"}},
-		"the marked first":    {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), marked)}, left: 1, want: []string{"b"}},
-		"not working first":   {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), notAvailable)}, left: 1, want: []string{"b"}},
-		"outdated first":      {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), outdated), with(working("c", "z1", 9), outdated)}, left: 1, want: []string{"b", "c"}},
-		"not one that leaves": {members: []member{with(working("a", "z1", 0), deleted), working("b", "z1", 9), working("c", "z1", 9)}, left: 1, want: []string{"b"}},
-		"what failed to join and is not tried again yet": {
+		"no surplus":              {members: []member{working("a", "z1", 0)}, left: 1, want: []string{}},
+		"fewer than wanted":       {members: []member{working("a", "z1", 0)}, left: 3, want: []string{}},
+		"the oldest":              {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, left: 1, want: []string{"b"}},
+		"the newest":              {members: []member{working("a", "z1", 2), working("b", "z1", 1)}, policy: infrav1.NewestDeletePolicy, left: 1, want: []string{"a"}},
+		"by name when equal":      {members: []member{working("b", "z1", 1), working("a", "z1", 1)}, left: 1, want: []string{"a"}},
+		"the fullest zone":        {members: []member{working("a", "z1", 0), working("b", "z2", 1), working("c", "z2", 2)}, left: 2, want: []string{"b"}},
+		"zones stay even":         {members: []member{working("a", "z1", 0), working("b", "z1", 1), working("c", "z2", 2), working("d", "z2", 3)}, left: 2, want: []string{"a", "c"}},
+		"the marked one first":    {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), marked)}, left: 1, want: []string{"b"}},
+		"unavailable first":       {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), notAvailable)}, left: 1, want: []string{"b"}},
+		"outdated first":          {members: []member{working("a", "z1", 0), with(working("b", "z1", 9), outdated), with(working("c", "z1", 9), outdated)}, left: 1, want: []string{"b", "c"}},
+		"not one that is leaving": {members: []member{with(working("a", "z1", 0), deleted), working("b", "z1", 9), working("c", "z1", 9)}, left: 1, want: []string{"b"}},
+		"one that failed to join and is not replaced yet": {
 			members: []member{working("a", "z1", 0), working("b", "z1", 0), working("c", "z1", 0), with(with(working("d", "z1", 55), bootstrapFailed), marked)},
 			left:    3, want: []string{"d"},
 			change: func(p *policy) {
@@ -148,14 +148,14 @@ func TestScaleDown(t *testing.T) {
 				p.failures = infrav1.FailedReplacements{Revision: current, Count: 3, LastTime: metav1.NewTime(p.now)}
 			},
 		},
-		"all that failed, not only as many as are repaired at once": {
+		"all that failed, whatever the repair limit": {
 			members: []member{
 				working("a", "z1", 0), working("b", "z1", 0), working("c", "z1", 0),
 				with(working("d", "z1", 55), bootstrapFailed), with(working("e", "z1", 55), bootstrapFailed), with(working("f", "z1", 55), bootstrapFailed),
 			},
 			left: 3, want: []string{"d", "e", "f"},
 		},
-		"what is lost is not too many": {
+		"lost ones do not count as surplus": {
 			members: []member{with(working("a", "z1", 0), gone), with(working("b", "z1", 0), gone), working("c", "z1", 0), working("d", "z1", 1)},
 			left:    1, want: []string{"a", "b", "c"},
 		},
@@ -186,7 +186,7 @@ func TestRandomIsTheSameAtEveryLook(t *testing.T) {
 	})
 }
 
-// anyMembers draws pools of all kinds of members.
+// anyMembers draws a random pool with all kinds of members.
 func anyMembers(t *rapid.T) []member {
 	count := rapid.IntRange(0, 12).Draw(t, "count")
 	members := make([]member, 0, count)

@@ -33,7 +33,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
 )
 
-// world is one pool with its reconciler, a fake API server, a fake cloud and a clock of its own.
+// world is one pool with its reconciler, a fake API server, a fake cloud and its own clock.
 type world struct {
 	*WithT
 
@@ -132,7 +132,7 @@ func (w *world) settles() {
 	w.reconciles()
 }
 
-// addMachines does what Cluster API does for FooMachines without a Machine.
+// addMachines creates the Machines of FooMachines without one, as Cluster API does.
 func (w *world) addMachines() {
 	list := &infrav1.FooMachineList{}
 	w.Expect(w.kube.List(w.ctx, list)).To(Succeed())
@@ -176,7 +176,7 @@ func (w *world) deleting() []string {
 	return names
 }
 
-// end does what the controllers of Machine and FooMachine do once a Node is drained.
+// end plays the controllers of Machine and FooMachine after the Node is drained.
 func (w *world) end(name string) {
 	fooMachine := &infrav1.FooMachine{}
 	w.Expect(w.kube.Get(w.ctx, client.ObjectKey{Namespace: "ns", Name: name}, fooMachine)).To(Succeed())
