@@ -21,7 +21,7 @@
 // drained, and only if the rest keeps quorum. What cannot be observed counts as unhealthy. A
 // remediated Machine may be replaced while others are broken if etcd survives the failure of the
 // new one. If no step is safe, the conditions and status.plan say why. An empty status proves
-// nothing: initialization.go lists what proves that a control plane has been initialized.
+// nothing: plan.Evidence lists what proves that a control plane has been initialized.
 //
 // Failures: each effect that fails has its own backoff (backoff.go). The reported error stays the
 // same for as long as the cause does.

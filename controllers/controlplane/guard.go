@@ -148,9 +148,9 @@ func (r *Reconciler) keepRecord(ctx context.Context, s *scope, machine *clusterv
 	return nil
 }
 
-// asked marks each difference of a Machine that the user asked for, that is, if the user's inputs
-// differ from those it was made from. Without a record, a different version or template counts as
-// asked for, since only the user changes these.
+// asked marks the differences of a Machine as asked for by the user if the user's inputs differ
+// from those it was made from. Without a record, a different version or template counts as asked
+// for, since only the user changes these.
 func (s *scope) asked(machine *clusterv1.Machine, found []plan.Difference) []plan.Difference {
 	before, known := recorded(machine)
 	for i := range found {

@@ -39,8 +39,8 @@ type memory struct {
 	// lastSeen is when the workload cluster was last observed, or else first tried; zero if it never
 	// was.
 	lastSeen time.Time
-	// strays is since when etcd members have belonged to no Machine. broken and provisioned are since
-	// when Machines have been broken, and since when their infrastructure has been up.
+	// strays holds since when etcd members have belonged to no Machine; broken, since when Machines
+	// have been broken; provisioned, since when their infrastructure has been up.
 	strays              map[uint64]time.Time
 	broken, provisioned map[string]time.Time
 	// brokenSeen is when broken was last updated.

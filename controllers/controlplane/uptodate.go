@@ -128,8 +128,8 @@ func (s *scope) infraDifference(machine *clusterv1.Machine) []plan.Difference {
 }
 
 // configDifference compares the KubeadmConfig with a new one, with Cluster API's own rules for what
-// does not matter. The first Machine's config may also match that of a joining one, since it could
-// now be either.
+// does not matter. The first Machine's config may also match that of a joining one, since it is an
+// ordinary member of the control plane by now.
 func (s *scope) configDifference(machine *clusterv1.Machine) ([]plan.Difference, error) {
 	current, ok := s.configs[machine.Name]
 	if !ok || s.madeFrom.Outcome == "" {

@@ -123,7 +123,7 @@ func TestEtcdStateOfAMemberThatHasNotStarted(t *testing.T) {
 	g.Expect(state.Members).To(Equal([]Member{{ID: 2, Learner: true}, {ID: 1, Name: "a", DatabaseSize: 100}}))
 }
 
-// A node is not waited for only if its answer cannot change what is known of etcd.
+// observe stops waiting for a node only if its answer cannot change what is known of etcd.
 func TestStrangers(t *testing.T) {
 	three := threeAnswers()
 	own := answer{node: "x", clusterID: 8, memberID: 7, leader: 7, members: etcdMembers("x")}

@@ -211,7 +211,7 @@ func (s State) mayBeJoining(machine Machine) bool {
 	return withIt.Healthy < withIt.Quorum()
 }
 
-// keptToServe says why the control plane might not survive without a Machine; empty if it does.
+// keptToServe says why the control plane might not survive without a Machine; empty if it would.
 func (s State) keptToServe(machine Machine) Problem {
 	others := func(m Machine) bool { return m.Name != machine.Name && m.works() }
 	switch {
@@ -226,8 +226,8 @@ func (s State) keptToServe(machine Machine) Problem {
 }
 
 // departure returns the etcd change that must precede a Machine's release, or why the Machine must
-// stay. A stray member counts as that of a Machine whose Node is unknown: otherwise the Machine
-// might take a vote with it.
+// stay. A stray member counts as the member of a Machine whose Node is unknown: otherwise the
+// Machine might take a vote with it.
 func (s State) departure(machine Machine) (EtcdChange, string) {
 	if members := s.membersOf(machine); s.EtcdManaged && len(members) > 0 {
 		return s.withdrawal(members[0])

@@ -12,7 +12,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 )
 
-// Action is what is done next.
+// Action is what to do next.
 type Action string
 
 const (

@@ -59,7 +59,7 @@ type State struct {
 	// Machines of the FooControlPlane, oldest first.
 	Machines []Machine
 	Etcd     Etcd
-	// StraySince is since when etcd members have been seen without a Machine, by ID.
+	// StraySince holds since when etcd members have been seen without a Machine, by ID.
 	StraySince map[uint64]time.Time
 	// WorkloadProblem says why the workload cluster could not be observed; empty if it was.
 	WorkloadProblem string
@@ -135,8 +135,8 @@ type Machine struct {
 	AtHook bool
 	// Unhealthy says what is wrong with its components; empty if nothing is.
 	Unhealthy []string
-	// BrokenSince is since when every observation has found its components broken; zero if they are
-	// not.
+	// BrokenSince is when its components were found broken, as in every observation since; zero if
+	// they are not broken.
 	BrokenSince time.Time
 	// NodeNotReady says that its Node is not ready. This blocks nothing; such Machines are only
 	// deleted before others.
