@@ -75,7 +75,7 @@ func (r *Reconciler) updateAddons(ctx context.Context, s *scope) error {
 func (s *scope) showAddons(ctx context.Context, failure error) error {
 	s.setAddonsCondition(failure)
 	if err := s.report.Write(ctx); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("showing the state of the add-ons: %w", err)
+		return fmt.Errorf("writing the condition of the add-ons: %w", err)
 	}
 	return nil
 }

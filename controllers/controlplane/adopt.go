@@ -68,11 +68,11 @@ func (s *scope) adoptionObstacle(machine *clusterv1.Machine) string {
 	}
 	wanted, err := semver.ParseTolerant(s.controlPlane.Spec.Version)
 	if err != nil {
-		return "spec.version of the FooControlPlane is no version"
+		return "spec.version of the FooControlPlane is not a version"
 	}
 	has, err := semver.ParseTolerant(machine.Spec.Version)
 	if err != nil {
-		return fmt.Sprintf("spec.version %q is no version", machine.Spec.Version)
+		return fmt.Sprintf("spec.version %q is not a version", machine.Spec.Version)
 	}
 	if !util.IsSupportedVersionSkew(wanted, has) {
 		return fmt.Sprintf("version %s is more than one minor version away from %s", machine.Spec.Version, s.controlPlane.Spec.Version)

@@ -280,7 +280,7 @@ func (r *Reconciler) moveLeader(ctx context.Context, s *scope, next plan.Decisio
 	err := r.workload.MoveEtcdLeader(ctx, s.key(), workload.Member(change.Leaving), workload.Member(change.Via))
 	machine, ok := s.machineCollection()[next.Machine]
 	if err != nil && (!ok || len(s.unhealthy(machine)) > 0) {
-		ctrl.LoggerFrom(ctx).Error(err, "The leader of etcd goes without handing over", "member", change.Leaving.Name)
+		ctrl.LoggerFrom(ctx).Error(err, "The etcd leader leaves without handing over leadership", "member", change.Leaving.Name)
 		return nil
 	}
 	return err
@@ -351,7 +351,7 @@ func (r *Reconciler) hook(ctx context.Context, machine *clusterv1.Machine) error
 	// With the lock, this fails on a Machine that is deleted, and perhaps released, in the meantime.
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	if err := r.client.Patch(ctx, machine, patch, client.FieldOwner(creatorManager)); err != nil {
-		return fmt.Errorf("putting the pre-terminate hook back on Machine %s: %w", machine.Name, err)
+		return fmt.Errorf("restoring the pre-terminate hook of Machine %s: %w", machine.Name, err)
 	}
 	return nil
 }
@@ -363,7 +363,7 @@ func (r *Reconciler) unhook(ctx context.Context, machine *clusterv1.Machine) err
 	released := machine.DeepCopy()
 	delete(released.Annotations, controlplanev1.PreTerminateHookCleanupAnnotation)
 	if err := r.client.Patch(ctx, released, client.MergeFrom(machine)); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("taking the pre-terminate hook off Machine %s: %w", machine.Name, err)
+		return fmt.Errorf("removing the pre-terminate hook of Machine %s: %w", machine.Name, err)
 	}
 	return nil
 }

@@ -289,7 +289,7 @@ func (s *scope) remediatingCondition(result outcome) metav1.Condition {
 		}
 	}
 	if record := result.state.Remediation; record != nil && len(result.state.Machines) < result.state.Target() {
-		messages = append(messages, fmt.Sprintf("* Machine %s is gone and is to be replaced%s", record.Machine, obstacle(result.next, result.failure)))
+		messages = append(messages, fmt.Sprintf("* Replacement of Machine %s%s", record.Machine, obstacle(result.next, result.failure)))
 	}
 	if len(messages) == 0 {
 		return is(controlplanev1.RemediatingCondition, metav1.ConditionFalse, controlplanev1.NotRemediatingReason)

@@ -33,12 +33,12 @@ func (r *Reconciler) showExpiries(ctx context.Context, s *scope) error {
 			Cluster: s.key(), Node: machine.Status.NodeRef.Name, Port: apiServerPort(config.Spec),
 		})
 		if err != nil {
-			return fmt.Errorf("finding out when the certificates of Machine %s expire: %w", machine.Name, err)
+			return fmt.Errorf("reading the expiry of the certificates of Machine %s: %w", machine.Name, err)
 		}
 		if err := r.showExpiry(ctx, config, expiry); err != nil {
 			return err
 		}
-		ctrl.LoggerFrom(ctx).V(2).Info("Noted when certificates expire", "Machine", klog.KObj(machine), "expiry", expiry)
+		ctrl.LoggerFrom(ctx).V(2).Info("Recorded the expiry of certificates", "Machine", klog.KObj(machine), "expiry", expiry)
 	}
 	return nil
 }

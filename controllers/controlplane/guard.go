@@ -93,7 +93,7 @@ func hash(values ...any) (string, error) {
 		encoded, err = json.Marshal(sorted)
 	}
 	if err != nil {
-		return "", fmt.Errorf("encoding what is hashed: %w", err)
+		return "", fmt.Errorf("encoding the values to hash: %w", err)
 	}
 	sum := sha256.Sum256(encoded)
 	return hex.EncodeToString(sum[:10]), nil

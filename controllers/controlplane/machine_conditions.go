@@ -207,7 +207,7 @@ func (s *scope) memberCondition(machine *clusterv1.Machine) metav1.Condition {
 	member, ok := s.observation.Etcd.Member(s.nodeName(machine))
 	problem := plan.Member(member).Trouble()
 	if !ok {
-		problem = "etcd has no member of the name of Node " + s.nodeName(machine)
+		problem = "etcd has no member for Node " + s.nodeName(machine)
 	}
 	if problem != "" {
 		return says(is(condition.Type, metav1.ConditionFalse, controlplanev1.MachineEtcdMemberNotHealthyReason), "%s", steady(problem))

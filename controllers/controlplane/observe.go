@@ -142,8 +142,8 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		controlPlane: controlPlane,
 		cluster:      cluster,
 		foundation: foundation{
-			certificates: &plan.Problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not looked at yet"},
-			kubeconfig:   &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "not looked at yet"},
+			certificates: &plan.Problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not checked yet"},
+			kubeconfig:   &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "not checked yet"},
 		},
 	}
 	for _, read := range []func(context.Context, *scope) error{

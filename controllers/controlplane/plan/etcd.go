@@ -178,7 +178,7 @@ func planRelease(s State, machine Machine) Decision {
 	}
 	if s.mayBeJoining(machine) {
 		return wait(ReasonQuorumAtRisk, "Machine %s is kept until it has joined, or until %s have passed since its infrastructure came up: "+
-			"etcd would lose its quorum if the machine went just as it joins", machine.Name, orphanGrace)
+			"etcd would lose its quorum if the machine were deleted just as it joins", machine.Name, orphanGrace)
 	}
 	change, problem := s.departure(machine)
 	if problem != "" {
@@ -188,7 +188,7 @@ func planRelease(s State, machine Machine) Decision {
 		// It is unknown which one is the Machine's, so all of them leave before it is released.
 		return Decision{
 			Action: ActionRemoveMember, Reason: ReasonRemovingOrphan, Machine: machine.Name, Etcd: change,
-			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s that goes", change.Leaving, machine.Name),
+			Message: fmt.Sprintf("removing %s, which belongs to no Machine, or to Machine %s, which is being deleted", change.Leaving, machine.Name),
 		}
 	}
 	if change.Leaving.ID != 0 {

@@ -185,7 +185,7 @@ func planDeletion(s State) Decision {
 func adopt(s State) (Decision, bool) {
 	switch {
 	case len(s.Foreign) > 0:
-		return wait(ReasonForeignMachines, "control plane Machines that belong to another owner are in the cluster: %s; nothing is done until they are gone",
+		return wait(ReasonForeignMachines, "the cluster has control plane Machines of another owner: %s; nothing happens until they are gone",
 			strings.Join(s.Foreign, ", ")), true
 	case len(s.Adoptable) > 0:
 		return Decision{Action: ActionAdopt, Reason: ReasonAdopting, Message: "adopting Machines " + strings.Join(s.Adoptable, ", ")}, true

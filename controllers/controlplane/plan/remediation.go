@@ -110,7 +110,7 @@ func deferred(machine Machine, format string, arguments ...any) Decision {
 // remediation plans the remediation of one Machine, or says why it must not happen.
 func (s State) remediation(machine Machine) Decision {
 	if problem := s.creationProblem(); problem.Exists() {
-		return deferred(machine, "Machine %s is kept, since its replacement could not be made: %s", machine.Name, problem.Message)
+		return deferred(machine, "Machine %s is kept, since its replacement could not be created: %s", machine.Name, problem.Message)
 	}
 	record, blocked := s.retry(machine)
 	if blocked.Action != "" {
@@ -155,7 +155,7 @@ func unlinked(machine Machine) Decision {
 // that cannot join, both because of etcd's quorum.
 func (s State) othersMoving(machine Machine) Decision {
 	if s.replaceableNow() {
-		return deferred(machine, "Machine %s waits until the replacement of Machine %s is there", machine.Name, s.Remediation.Machine)
+		return deferred(machine, "Machine %s waits until Machine %s has been replaced", machine.Name, s.Remediation.Machine)
 	}
 	for _, other := range s.Machines {
 		switch {

@@ -73,8 +73,8 @@ func rollOut(s State) (Decision, bool) {
 	}
 	if s.MaxSurge == 0 && s.Desired < minReplicasWithoutSurge {
 		return wait(ReasonSurgeRefused,
-			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine would go before its replacement is there, "+
-				"for which at least %d are needed; use maxSurge 1", s.Desired, minReplicasWithoutSurge), false
+			"spec.rollout.strategy.rollingUpdate.maxSurge 0 is refused with spec.replicas %d: a Machine may be deleted before its replacement exists "+
+				"only with at least %d replicas; use maxSurge 1", s.Desired, minReplicasWithoutSurge), false
 	}
 	if broken := Filter(due, s.goesBroken); len(broken) > 0 && len(s.Machines) > 1 {
 		if next := s.remove(s.mostCrowded(broken), ReasonRollingOut); next.Acts() {
