@@ -105,12 +105,21 @@ func (m *management) refuse(ctx context.Context, operation admissionregistration
 	Expect(m.Create(ctx, binding)).To(Succeed())
 	answer := func() string { return fmt.Sprint(try()) }
 	Eventually(answer).WithContext(ctx).Should(ContainSubstring(refusal), "the API server does not reject it")
-	return func() {
+	refusing := true
+	allow := func(ctx context.Context) {
 		GinkgoHelper()
+		refusing = false
 		Expect(m.Delete(ctx, binding)).To(Succeed())
 		Expect(m.Delete(ctx, policy)).To(Succeed())
 		Eventually(answer).WithContext(ctx).ShouldNot(ContainSubstring(refusal), "the API server keeps rejecting it")
 	}
+	// A story that fails must not make later ones fail.
+	DeferCleanup(func(ctx SpecContext) {
+		if refusing {
+			allow(ctx)
+		}
+	}, NodeTimeout(soon))
+	return func() { allow(ctx) }
 }
 
 // pausedIn reports whether a management cluster has the cluster paused.
