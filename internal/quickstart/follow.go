@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/cluster-api/util/kubeconfig"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/quickstart/progress"
 )
 
@@ -45,8 +46,8 @@ type follower struct {
 	config     Config
 	say        *narrator
 	live       client.Client
-	management *observer
-	workload   *observer
+	management *observer.Observer
+	workload   *observer.Observer
 	began      time.Time
 	tracker    progress.Tracker
 }
@@ -69,7 +70,7 @@ func (f *follower) follow(ctx context.Context) error {
 		}
 		f.say.waitingFor(next.Waiting)
 		select {
-		case <-f.management.changed():
+		case <-f.management.Changes:
 		case <-f.workloadChanged():
 		case <-ctx.Done():
 			return f.ended(ctx, next)
@@ -100,7 +101,7 @@ func (f *follower) workloadChanged() <-chan struct{} {
 	if f.workload == nil {
 		return nil
 	}
-	return f.workload.changed()
+	return f.workload.Changes
 }
 
 // look reads everything, reports what is new, and starts to watch the workload cluster once it is

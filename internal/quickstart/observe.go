@@ -5,7 +5,6 @@ package quickstart
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,13 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 )
 
 // newScheme returns a scheme with all kinds that the quickstart reads.
@@ -35,64 +33,18 @@ func newScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// observer keeps a copy of objects up to date by watches, and signals when one has changed.
-type observer struct {
-	client.Reader
-	changes chan struct{}
-}
-
-// changed receives a value whenever something may have changed since the last read.
-func (o *observer) changed() <-chan struct{} { return o.changes }
-
 // observe starts to watch the kinds of the objects, in one namespace, or in all if it is empty. It
 // ends with ctx.
-func observe(ctx context.Context, config *rest.Config, namespace string, objects ...client.Object) (*observer, error) {
+func observe(ctx context.Context, config *rest.Config, namespace string, objects ...client.Object) (*observer.Observer, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}
-	options := cache.Options{Scheme: scheme, DefaultTransform: cache.TransformStripManagedFields()}
-	if namespace != "" {
-		options.DefaultNamespaces = map[string]cache.Config{namespace: {}}
-	}
-	informers, err := cache.New(config, options)
-	if err != nil {
-		return nil, fmt.Errorf("watch: %w", err)
-	}
-	o := &observer{Reader: informers, changes: make(chan struct{}, 1)}
-	go func() { _ = informers.Start(ctx) }() // its only error is the end of ctx
-	if !informers.WaitForCacheSync(ctx) {    // before it has started there is nothing to sync
-		return nil, context.Cause(ctx)
-	}
-	for _, object := range objects {
-		informer, err := informers.GetInformer(ctx, object)
-		if err != nil {
-			return nil, fmt.Errorf("watch %T: %w", object, err)
-		}
-		if _, err := informer.AddEventHandler(o.handler()); err != nil {
-			return nil, fmt.Errorf("watch %T: %w", object, err)
-		}
-	}
-	return o, nil
-}
-
-func (o *observer) handler() toolscache.ResourceEventHandler {
-	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { o.signal() },
-		UpdateFunc: func(any, any) { o.signal() },
-		DeleteFunc: func(any) { o.signal() },
-	}
-}
-
-func (o *observer) signal() {
-	select {
-	case o.changes <- struct{}{}:
-	default: // a signal is already pending
-	}
+	return observer.Start(ctx, config, observer.Options{Scheme: scheme, Namespace: namespace}, objects...)
 }
 
 // observeManagement watches the objects of a cluster in the management cluster.
-func observeManagement(ctx context.Context, config *rest.Config, namespace string) (*observer, error) {
+func observeManagement(ctx context.Context, config *rest.Config, namespace string) (*observer.Observer, error) {
 	return observe(ctx, config, namespace,
 		&clusterv1.Cluster{}, &clusterv1.Machine{}, &clusterv1.MachinePool{}, &controlplanev1.FooControlPlane{},
 		&infrav1.FooCluster{}, &infrav1.FooMachine{}, &infrav1.FooMachinePool{}, secretMetadata())
@@ -135,7 +87,7 @@ func readObjects(ctx context.Context, reader client.Reader, key client.ObjectKey
 }
 
 // workloadNodes reads the Nodes of the workload cluster; none while it is not watched yet.
-func workloadNodes(ctx context.Context, workload *observer) ([]corev1.Node, error) {
+func workloadNodes(ctx context.Context, workload *observer.Observer) ([]corev1.Node, error) {
 	if workload == nil {
 		return nil, nil
 	}
