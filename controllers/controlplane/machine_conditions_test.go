@@ -82,6 +82,18 @@ func TestWhatWasKnownIsShownForTheGrace(t *testing.T) {
 	g.Expect(s.stillShown()).To(BeTrue())
 }
 
+func TestUpToDate(t *testing.T) {
+	g := NewWithT(t)
+	s, machine := guarded(t)
+	machine.Spec.Version = "v1.35.4"
+	g.Expect(s.compare()).To(Succeed())
+	g.Expect(s.upToDateCondition(machine)).To(And(HaveField("Type", clusterv1.MachineUpToDateCondition), HaveField("Status", metav1.ConditionFalse),
+		HaveField("Reason", clusterv1.MachineNotUpToDateReason), HaveField("Message", "* Version v1.35.4, v1.36.3 required")))
+	machine.Spec.Version = "v1.36.3"
+	g.Expect(s.compare()).To(Succeed())
+	g.Expect(s.upToDateCondition(machine)).To(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", clusterv1.MachineUpToDateReason)))
+}
+
 // A Machine whose kubelet has another version is not up to date, but need not be replaced.
 func TestUpToDateWithTheKubelet(t *testing.T) {
 	g := NewWithT(t)

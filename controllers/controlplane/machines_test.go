@@ -15,6 +15,7 @@ import (
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
@@ -116,6 +117,10 @@ var _ = Describe("Machines", func() {
 				g.Expect(status.Version).To(Equal("v1.36.3"))
 				g.Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
 			}).Should(Succeed(), "the status is written after the conditions")
+			for _, machine := range f.expectMachines(ctx, 3) {
+				Expect(conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition)).To(BeTrue())
+				Expect(machine.Spec.MinReadySeconds).To(BeNil())
+			}
 		})
 
 	It("does not scale up while a component is not healthy", Label("contract:control-plane.conditions"), func(ctx SpecContext) {

@@ -1,111 +1,133 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Command contract writes docs/contract.md from docs/contract.yaml: each rule of Cluster API's
+// provider contracts, with the code that follows it and the tests that prove it. It fails if a file
+// or a name in the YAML file does not exist. Run it in the root folder.
+//
+// Limits: people decide what proves a rule, and write it into the YAML file.
 package main
 
 import (
-	"bytes"
-	"context"
+	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"text/template"
+
+	"sigs.k8s.io/yaml"
 )
 
 const (
-	fooModule        = "github.com/capfoo/cluster-api-provider-foo"
-	clusterAPIModule = "sigs.k8s.io/cluster-api"
-	documentFolder   = "docs/book/src"
-	outputPath       = "docs/contract.md"
+	rulesFile = "docs/contract.yaml"
+	pageFile  = "docs/contract.md"
 )
 
+// contract is one of Cluster API's contracts.
+type contract struct {
+	Name string `json:"name"`
+	// Page is the path in Cluster API's book.
+	Page  string `json:"page"`
+	Rules []rule `json:"rules"`
+}
+
+type rule struct {
+	Name      string `json:"name"`
+	Title     string `json:"title"`
+	Anchor    string `json:"anchor"`
+	Mandatory string `json:"mandatory"`
+	// NotNeeded says why Foo does not need to follow the rule.
+	NotNeeded string `json:"notNeeded,omitempty"`
+	// Unproven says what the tests do not show.
+	Unproven string `json:"unproven,omitempty"`
+	// Met says how Foo follows the rule, if that needs an explanation.
+	Met string `json:"met,omitempty"`
+	// Code and Tests are names by file.
+	Code  map[string][]string `json:"code,omitempty"`
+	Tests map[string][]string `json:"tests,omitempty"`
+}
+
+// Proven reports whether code follows the rule and tests prove it.
+func (r rule) Proven() bool {
+	return r.NotNeeded == "" && r.Unproven == "" && len(r.Code) > 0 && len(r.Tests) > 0
+}
+
+//go:embed page.md.tmpl
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	// A vertical bar would end the cell of a table.
+	"names": func(names []string) string { return strings.ReplaceAll(strings.Join(names, "; "), "|", `\|`) },
+	"proven": func(rules []rule, mandatory string) int {
+		count := 0
+		for _, r := range rules {
+			if r.Proven() && strings.HasPrefix(r.Mandatory, mandatory) {
+				count++
+			}
+		}
+		return count
+	},
+}).Parse(pageText))
+
 func main() {
-	verify := flag.Bool("verify", false, "write nothing, and fail if "+outputPath+" is stale")
-	flag.Parse()
-	act := write
-	if *verify {
-		act = compare
-	}
-	if err := run(context.Background(), act); err != nil {
+	if err := run("."); err != nil {
 		fmt.Fprintln(os.Stderr, "contract:", err)
 		os.Exit(1)
 	}
 }
 
-// run generates the document and passes it to act with its path.
-func run(ctx context.Context, act func(path string, content []byte) error) error {
-	modules, err := findModules(ctx)
+func run(root string) error {
+	contracts, err := read(root)
+	if err != nil {
+		return fmt.Errorf("%s: %w", rulesFile, err)
+	}
+	file, err := os.Create(filepath.Join(root, pageFile))
 	if err != nil {
 		return err
 	}
-	content, err := generate(modules)
-	if err != nil {
-		return err
-	}
-	return act(filepath.Join(modules.foo, outputPath), content)
+	return errors.Join(page.Execute(file, contracts), file.Close())
 }
 
-func generate(found modules) ([]byte, error) {
-	documents, err := readDocuments(filepath.Join(found.clusterAPI, filepath.FromSlash(documentFolder)))
+// read reads the rules and checks that everything they name exists.
+func read(root string) ([]contract, error) {
+	content, err := os.ReadFile(filepath.Join(root, rulesFile))
 	if err != nil {
 		return nil, err
 	}
-	if err := checkComplete(documents); err != nil {
+	var contracts []contract
+	if err := yaml.UnmarshalStrict(content, &contracts); err != nil {
 		return nil, err
 	}
-	evidence, err := scan(found.foo)
-	if err != nil {
-		return nil, err
-	}
-	return render(found.version, documents, evidence), nil
-}
-
-func write(path string, content []byte) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("writing the document: %w", err)
-	}
-	_, err = file.Write(content)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("writing the document: %w", err)
-	}
-	return nil
-}
-
-func compare(path string, content []byte) error {
-	current, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("reading the document: %w", err)
-	}
-	if !bytes.Equal(current, content) {
-		return fmt.Errorf("%s is stale: run `make generate`", outputPath)
-	}
-	return nil
-}
-
-// modules holds the roots of the two modules that the document is generated from, and the version
-// of Cluster API's module.
-type modules struct {
-	foo, clusterAPI, version string
-}
-
-func findModules(ctx context.Context) (modules, error) {
-	command := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}} {{.Version}}", fooModule, clusterAPIModule)
-	output, err := command.Output()
-	if err != nil {
-		var exit *exec.ExitError
-		if errors.As(err, &exit) {
-			return modules{}, fmt.Errorf("finding the modules: %w: %s", err, exit.Stderr)
+	var problems []error
+	for _, c := range contracts {
+		for _, r := range c.Rules {
+			for _, places := range []map[string][]string{r.Code, r.Tests} {
+				for file, names := range places {
+					problems = append(problems, check(root, c.Name+"/"+r.Name, file, names))
+				}
+			}
 		}
-		return modules{}, fmt.Errorf("finding the modules: %w", err)
 	}
-	// The main module has no version, so there are three words.
-	words := strings.Fields(string(output))
-	if len(words) != 3 {
-		return modules{}, fmt.Errorf("finding the modules: go list answered %q", output)
+	return contracts, errors.Join(problems...)
+}
+
+func check(root, rule, file string, names []string) error {
+	content, err := os.ReadFile(filepath.Join(root, file))
+	if err != nil {
+		return fmt.Errorf("%s: %w", rule, err)
 	}
-	return modules{foo: words[0], clusterAPI: words[1], version: words[2]}, nil
+	for _, name := range names {
+		// Methods and fields are named with their type, which may be declared in another file.
+		own := name
+		if strings.HasSuffix(file, ".go") && !strings.Contains(name, " ") {
+			own = name[strings.LastIndex(name, ".")+1:]
+		}
+		if !regexp.MustCompile(`(^|\W)` + regexp.QuoteMeta(own) + `(\W|$)`).Match(content) {
+			return fmt.Errorf("%s: %s does not have %q", rule, file, name)
+		}
+	}
+	return nil
 }
