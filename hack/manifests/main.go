@@ -1,24 +1,20 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command manifests writes the components that the quickstart installs. For each provider of
-// Cluster API, this is the YAML of its release, built by kustomize from the provider's module. So
-// it always has the version of the module that the programs are built from, and nothing is
-// downloaded. For Foo, it is the content of config/default.
-//
-// Files are named as in a clusterctl repository: <output>/cluster-api/core-components.yaml, with
-// Cluster API's own metadata next to them. The CRDs of cert-manager come from its module, because
-// clusterctl checks whether they are installed. Run it in the root folder.
+// Command manifests writes the components that the quickstart installs, named as in a clusterctl
+// repository. The components of Cluster API come from the module that the programs are built from, so
+// they have its version and nothing is downloaded. The CRDs of cert-manager come from its module,
+// because clusterctl checks whether they are installed. Run it in the root folder.
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 
@@ -26,33 +22,37 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-const module = "sigs.k8s.io/cluster-api"
+// source is a module. Its mod file in hack/tools requires it, or go.mod if there is none.
+type source struct{ module, modfile string }
 
-// fooComponents maps each file to write to the kustomization of this module that it is built from.
-var fooComponents = map[string]string{
-	// All of Foo, for one manager that runs both providers.
-	"foo/foo-components.yaml":                                 "config/default",
-	"control-plane-foo/control-plane-components.yaml":         "config/control-plane",
-	"infrastructure-foo/infrastructure-components.yaml":       "config/infrastructure",
-	"runtime-extension-foo/runtime-extension-components.yaml": "config/runtime-extension",
-}
-
-// components maps each file to write to the kustomization inside the module that it is built from.
-var components = map[string]string{
-	"cluster-api/core-components.yaml":                    "core/config/default",
-	"bootstrap-kubeadm/bootstrap-components.yaml":         "bootstrap/kubeadm/config/default",
-	"control-plane-kubeadm/control-plane-components.yaml": "controlplane/kubeadm/config/default",
-}
-
-// cert-manager's module, and the file in hack/tools that pins it.
-const (
-	certManagerModule = "github.com/cert-manager/cert-manager"
-	certManagerPin    = "cert-manager.mod"
-	certManagerFile   = "cert-manager/cert-manager.crds.yaml"
+var (
+	foo         = source{}
+	clusterAPI  = source{module: "sigs.k8s.io/cluster-api"}
+	certManager = source{module: "github.com/cert-manager/cert-manager", modfile: "hack/tools/cert-manager.mod"}
 )
 
-// certManagerCRDs lists the kinds that the components of providers use.
-var certManagerCRDs = []string{"cert-manager.io_certificates.yaml", "cert-manager.io_issuers.yaml"}
+// manifests maps each file to write to what it consists of: files, or kustomizations to build.
+var manifests = map[string]struct {
+	source source
+	paths  []string
+}{
+	// All of Foo, for one manager that runs both providers.
+	"foo/foo-components.yaml":                                 {foo, []string{"config/default"}},
+	"control-plane-foo/control-plane-components.yaml":         {foo, []string{"config/control-plane"}},
+	"infrastructure-foo/infrastructure-components.yaml":       {foo, []string{"config/infrastructure"}},
+	"runtime-extension-foo/runtime-extension-components.yaml": {foo, []string{"config/runtime-extension"}},
+	"runtime-extension-foo/extensionconfig.yaml":              {foo, []string{"config/extensionconfig/extensionconfig.yaml"}},
+	"cluster-api/core-components.yaml":                        {clusterAPI, []string{"core/config/default"}},
+	"cluster-api/metadata.yaml":                               {clusterAPI, []string{"metadata.yaml"}},
+	"bootstrap-kubeadm/bootstrap-components.yaml":             {clusterAPI, []string{"bootstrap/kubeadm/config/default"}},
+	"bootstrap-kubeadm/metadata.yaml":                         {clusterAPI, []string{"metadata.yaml"}},
+	"control-plane-kubeadm/control-plane-components.yaml":     {clusterAPI, []string{"controlplane/kubeadm/config/default"}},
+	"control-plane-kubeadm/metadata.yaml":                     {clusterAPI, []string{"metadata.yaml"}},
+	// The kinds that the components of providers use.
+	"cert-manager/cert-manager.crds.yaml": {certManager, []string{
+		"deploy/crds/cert-manager.io_certificates.yaml", "deploy/crds/cert-manager.io_issuers.yaml",
+	}},
+}
 
 func main() {
 	output := flag.String("output", "bin/manifests", "folder to write to")
@@ -64,87 +64,48 @@ func main() {
 }
 
 func run(output string) error {
-	source, err := moduleDir(module)
-	if err != nil {
-		return err
-	}
+	folders := map[source]string{foo: "."}
 	files := repository.Files{}
-	if err := build(files, source, components); err != nil {
-		return err
-	}
-	if err := build(files, ".", fooComponents); err != nil {
-		return err
-	}
-	extensionConfig, err := os.ReadFile("config/extensionconfig/extensionconfig.yaml")
-	if err != nil {
-		return fmt.Errorf("run it in the root folder: %w", err)
-	}
-	files["runtime-extension-foo/extensionconfig.yaml"] = extensionConfig
-	metadata, err := os.ReadFile(filepath.Join(source, repository.MetadataFile))
-	if err != nil {
-		return err
-	}
-	for file := range components {
-		files[path.Join(path.Dir(file), repository.MetadataFile)] = metadata
-	}
-	if files[certManagerFile], err = certManager(); err != nil {
-		return err
+	for file, manifest := range manifests {
+		if folders[manifest.source] == "" {
+			folder, err := manifest.source.folder()
+			if err != nil {
+				return err
+			}
+			folders[manifest.source] = folder
+		}
+		var parts [][]byte
+		for _, path := range manifest.paths {
+			read := kustomize.Build
+			if strings.HasSuffix(path, ".yaml") {
+				read = os.ReadFile
+			}
+			content, err := read(filepath.Join(folders[manifest.source], path))
+			if err != nil {
+				return err
+			}
+			parts = append(parts, content)
+		}
+		files[file] = bytes.Join(parts, []byte("---\n"))
 	}
 	return files.Write(output)
 }
 
-// build adds each file, built from its kustomization in the folder source.
-func build(files repository.Files, source string, from map[string]string) error {
-	for file, kustomization := range from {
-		content, err := kustomize.Build(filepath.Join(source, kustomization))
-		if err != nil {
-			return err
-		}
-		files[file] = content
+// folder returns the folder of the module, which Go downloads unless it is there.
+func (s source) folder() (string, error) {
+	modfile := s.modfile
+	if modfile == "" {
+		modfile = "go.mod"
 	}
-	return nil
-}
-
-// certManager returns the CRDs of cert-manager.
-func certManager() ([]byte, error) {
-	source, err := downloadModule(certManagerModule, certManagerPin)
-	if err != nil {
-		return nil, err
-	}
-	var all []byte
-	for _, name := range certManagerCRDs {
-		content, err := os.ReadFile(filepath.Join(source, "deploy/crds", name))
-		if err != nil {
-			return nil, err
-		}
-		all = append(append(all, "---\n"...), content...)
-	}
-	return all, nil
-}
-
-// moduleDir returns the source folder of a module that this one requires.
-func moduleDir(path string) (string, error) {
-	command := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", path)
-	command.Stderr = os.Stderr
-	dir, err := command.Output()
-	if err != nil {
-		return "", fmt.Errorf("find module %s: %w", path, err)
-	}
-	return strings.TrimSpace(string(dir)), nil
-}
-
-// downloadModule returns the source folder of a module that only a file in hack/tools requires.
-func downloadModule(path, pin string) (string, error) {
-	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-modfile="+pin, "-json", path)
-	command.Dir = "hack/tools"
-	command.Stderr = os.Stderr
+	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-json", "-modfile="+filepath.Base(modfile), s.module)
+	command.Dir, command.Stderr = filepath.Dir(modfile), os.Stderr
 	answer, err := command.Output()
 	if err != nil {
-		return "", fmt.Errorf("download module %s: %w", path, err)
+		return "", fmt.Errorf("download module %s: %w", s.module, err)
 	}
-	var module struct{ Dir string }
-	if err := json.Unmarshal(answer, &module); err != nil {
-		return "", fmt.Errorf("download module %s: %w", path, err)
+	var found struct{ Dir string }
+	if err := json.Unmarshal(answer, &found); err != nil {
+		return "", fmt.Errorf("download module %s: %w", s.module, err)
 	}
-	return module.Dir, nil
+	return found.Dir, nil
 }

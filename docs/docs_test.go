@@ -1,7 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package docs
+// Package docs_test checks the README and the pages of docs/ against the sources: links are not
+// broken, and the make targets and repository files that pages name exist.
+//
+// Limits: it does not check whether what a page says about them is true.
+package docs_test
 
 import (
 	"os"
@@ -14,7 +18,7 @@ import (
 )
 
 // sources is the root folder, as seen from here.
-const sources = "../.."
+const sources = ".."
 
 var (
 	// fenced is a block of code.
