@@ -208,7 +208,7 @@ $(BIN)/runtime/containerd: $(wildcard $(foreach folder,runtime coredns flannel,n
 BUILT_VERSIONS = $(sort $(KUBERNETES_VERSION) $(patsubst $(BIN)/kubernetes/%/kubernetes,%,$(wildcard $(BIN)/kubernetes/*/kubernetes)))
 
 $(BIN)/systems/.current: $(BIN)/systems/$(NATIVE).tar $(BIN)/runtime/containerd $(BIN)/kubernetes/$(KUBERNETES_VERSION)/kubernetes \
-		$(wildcard $(BIN)/kubernetes/*/kubernetes hack/components/*.go hack/image/*.go hack/store/*.go node/runtime/etc/containerd/*) hack/build-store.sh
+		$(wildcard $(BIN)/kubernetes/*/kubernetes internal/image/*.go node/store/*.go node/runtime/etc/containerd/*) hack/build-store.sh
 	@hack/build-store.sh $(NATIVE) $(BIN) $(BIN) $(BUILT_VERSIONS) && touch $@
 
 # All versions that an instance can run.
@@ -235,7 +235,7 @@ images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go hack/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
+$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 $(BIN)/e2e.test: FORCE
@@ -261,7 +261,7 @@ $(BIN)/conformance/e2e.test: $(wildcard test/conformance/suite/*) hack/build-con
 $(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.sh
 	@PACKAGES=$< hack/build-system.sh $(NATIVE) $@
 
-$(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard hack/image/*.go)
+$(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard internal/image/*.go)
 	@go run ./test/conformance images --system $(BIN)/conformance/system.tar --programs $(BIN)/conformance/programs --output $@
 
 .PHONY: kubeadm-control-plane in-memory-provider

@@ -39,12 +39,12 @@ system=$work/system
 store=$system/opt/foo/store
 mkdir -p "$system"
 tar -C "$system" --numeric-owner --exclude './dev/*' -xpf "$archive"
+go run ./node/store images --architecture "$architecture" --system "$system" --kubernetes "$kubernetes" --kubeadm "$native/kubernetes" \
+  --runtime "$runtime" --extra "$extra" --output "$work/images.tar" "$@"
+
 install -D -t "$system/opt/foo/runtime/bin" "$runtime"/{containerd,containerd-shim-runc-v2,ctr}
 mkdir -p "$system"/etc/containerd/{conf.d,certs.d} "$system"/etc/cni/net.d "$system"/opt/cni/bin "$system"/var/lib/containerd "$store"
 install -m 0644 -t "$system/etc/containerd" node/runtime/etc/containerd/*
-
-go run ./hack/components --architecture "$architecture" --system "$archive" --kubernetes "$kubernetes" --kubeadm "$native/kubernetes" \
-  --runtime "$runtime" --extra "$extra" --output "$work/images.tar" "$@"
 
 # containerd itself unpacks them, with the settings that it has on nodes but for what runs containers.
 sed -e "s#^root = .*#root = \"$work/root\"#; s#^state = .*#state = \"$work/state\"#; s#/run/containerd/#$work/#" \
@@ -67,7 +67,7 @@ pid=
 
 plugins=$work/root/io.containerd
 mkdir -p "$store/template/io.containerd.content.v1.content"
-go run ./hack/store --from "$work/root" --to "$store/template"
+go run ./node/store databases --from "$work/root" --to "$store/template"
 cp -R "$plugins.content.v1.content/blobs" "$store/template/io.containerd.content.v1.content/"
 mv "$plugins.snapshotter.v1.overlayfs/snapshots" "$store/snapshots"
 rm -rf "$store"/snapshots/*/work

@@ -1,15 +1,15 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package templates embeds the sources of cluster templates and the provider's ClusterClass for
-// programs and for the runtime extension. It does not interpret them.
+// Package templates embeds the sources of the cluster templates and of the ClusterClasses. Package
+// flavors builds them.
 package templates
 
 import "embed"
 
-// Sources are the kustomizations of the flavor fast. Package fast builds the flavor.
+// Sources are the kustomizations, and the meanings of the variables of flavors.
 //
-//go:embed base flavors/fast
+//go:embed addon base clusterclasses flavors variables.yaml
 var Sources embed.FS
 
 // ClusterClass is the ClusterClass foo, with the schemas of its variables and with its patches, as
@@ -17,8 +17,3 @@ var Sources embed.FS
 //
 //go:embed clusterclasses/foo/parts/clusterclass.yaml
 var ClusterClass []byte
-
-// Metadata tells clusterctl which contract each release series of the provider implements.
-//
-//go:embed metadata.yaml
-var Metadata []byte

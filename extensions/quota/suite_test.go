@@ -37,7 +37,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
@@ -130,7 +130,7 @@ func class(ctx context.Context, change func(object *unstructured.Unstructured)) 
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, "quota")
 	Expect(err).NotTo(HaveOccurred())
-	all, err := flavors.Build("../../templates")
+	all, err := flavors.Build()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(all.Classes).To(ContainElement(HaveField("Name", className)))
 	for _, template := range all.Classes {

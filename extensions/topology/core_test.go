@@ -30,7 +30,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 const (
@@ -56,7 +56,7 @@ type class struct {
 
 // loadClass builds a class from its kustomization, and discovers its variables as Cluster API does.
 func loadClass(ctx context.Context, name string, settings map[string]string) (*class, error) {
-	all, err := flavors.Build("../../templates")
+	all, err := flavors.Build()
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 

@@ -10,14 +10,16 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	"github.com/blang/semver/v4"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
-	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
-	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // Files at the root of the repository.
@@ -31,130 +33,98 @@ type provider struct {
 	kind clusterctlv1.ProviderType
 	// title names the provider in a sentence.
 	title string
-	// image is the image that its components run, and the variable that can name a mirror.
-	image imageOf
-	// kustomization is the source folder that its components are built from.
+	// kustomization is the source folder of its components.
 	kustomization string
-	// templates is true if it publishes the cluster templates and ClusterClasses.
-	templates bool
-	// extensionConfig is true if it publishes the ExtensionConfig. The components do not contain
-	// it, because clusterctl would leave it behind when it deletes them, and clusters could no
-	// longer be changed or deleted.
-	extensionConfig bool
-}
-
-const (
-	// extensionConfigSource is the path of the ExtensionConfig in the sources.
-	extensionConfigSource = "config/extensionconfig/extensionconfig.yaml"
-	// extensionConfigFile is its name in the repository.
-	extensionConfigFile = "extensionconfig.yaml"
-)
-
-// imageOf is an image of a release.
-type imageOf struct{ program, variable string }
-
-var (
-	managerImage   = imageOf{program: managerProgram, variable: "FOO_MANAGER_IMAGE"}
-	extensionImage = imageOf{program: extensionProgram, variable: "FOO_RUNTIME_EXTENSION_IMAGE"}
-)
-
-// unreleased is the image's name in config/.
-func (i imageOf) unreleased() string { return "foo-" + i.program + ":unreleased" }
-
-// released replaces it in a release: a variable that can name a mirror, with the published image as
-// default.
-func (i imageOf) released(version string) string {
-	return fmt.Sprintf("${%s:=%s%s:%s}", i.variable, imageRepository, i.program, version)
+	// program is what it runs, and variable can name a mirror of the program's image.
+	program, variable string
 }
 
 var providers = []provider{{
-	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", image: managerImage, kustomization: "config/control-plane",
+	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
+	program: managerProgram, variable: "FOO_MANAGER_IMAGE",
 }, {
-	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", image: managerImage, kustomization: "config/infrastructure",
-	// clusterctl looks for both in the repository of the infrastructure provider only.
-	templates: true,
+	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
+	program: managerProgram, variable: "FOO_MANAGER_IMAGE",
 }, {
-	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", image: extensionImage, kustomization: "config/runtime-extension",
-	extensionConfig: true,
+	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
+	program: extensionProgram, variable: "FOO_RUNTIME_EXTENSION_IMAGE",
 }}
 
 func (p provider) at(version string) repository.Provider {
 	return repository.Provider{Name: "foo", Type: p.kind, Version: version}
 }
 
-// header is the comment at the top of the components, for readers who are about to install them.
-const header = `# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.
-`
-
 // build returns the files of a release, built from the sources in a folder: the components,
 // metadata and templates of each provider.
-//
-//contract:clusterctl/repository
-//contract:clusterctl/metadata
-//contract:runtime-extension/extensionconfig
 func build(sources, version string) (repository.Files, error) {
+	metadata, err := os.ReadFile(filepath.Join(sources, repository.MetadataFile))
+	if err != nil {
+		return nil, fmt.Errorf("run it in the root folder of the sources: %w", err)
+	}
+	if err := checkVersion(version, metadata); err != nil {
+		return nil, err
+	}
 	files := repository.Files{}
 	for _, provider := range providers {
-		components, err := components(sources, provider, version)
-		if err != nil {
-			return nil, err
-		}
 		at := provider.at(version)
-		files[at.ComponentsFile()] = components
-		files[path.Join(at.Dir(), repository.MetadataFile)] = templates.Metadata
-		if err := addTemplates(files, sources, provider, at.Dir()); err != nil {
+		files[path.Join(at.Dir(), repository.MetadataFile)] = metadata
+		if files[at.ComponentsFile()], err = components(sources, provider, version); err != nil {
 			return nil, err
 		}
-		if !provider.extensionConfig {
-			continue
+		if provider.kind == clusterctlv1.RuntimeExtensionProviderType {
+			// clusterctl would leave it behind when it deletes the components, and clusters could no
+			// longer be changed or deleted.
+			const extensionConfig = "extensionconfig.yaml"
+			if files[path.Join(at.Dir(), extensionConfig)], err = os.ReadFile(filepath.Join(sources, "config/extensionconfig", extensionConfig)); err != nil {
+				return nil, err
+			}
 		}
-		config, err := os.ReadFile(filepath.Join(sources, filepath.FromSlash(extensionConfigSource)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", provider.title, err)
-		}
-		files[path.Join(at.Dir(), extensionConfigFile)] = config
+	}
+	// clusterctl looks for them in the repository of the infrastructure provider only.
+	all, err := flavors.Build()
+	if err != nil {
+		return nil, err
+	}
+	for _, template := range all.Files() {
+		files[path.Join(providers[1].at(version).Dir(), template.File)] = template.Content
 	}
 	return files, nil
 }
 
-// components returns everything that clusterctl installs for a provider.
-//
-//contract:clusterctl/components
-//contract:clusterctl/components-namespace
-//contract:clusterctl/components-controllers
-//contract:clusterctl/components-variables
-//contract:clusterctl/components-labels
-//contract:clusterctl/components-transformations
-//contract:clusterctl/external-objects
+// components returns everything that clusterctl installs for a provider. The image is a variable
+// that can name a mirror, with the published image as default.
 func components(sources string, provider provider, version string) ([]byte, error) {
-	objects, err := kustomize.Build(filepath.Join(sources, filepath.FromSlash(provider.kustomization)))
+	objects, err := kustomize.Build(filepath.Join(sources, provider.kustomization))
 	if err != nil {
-		return nil, fmt.Errorf("%s (run it in the root folder of the sources): %w", provider.title, err)
+		return nil, fmt.Errorf("%s: %w", provider.title, err)
 	}
-	image := []byte(provider.image.unreleased())
+	image := []byte("foo-" + provider.program + ":unreleased")
 	if found := bytes.Count(objects, image); found != 1 {
 		return nil, fmt.Errorf("%s: the image %s occurs %d times, want once", provider.title, image, found)
 	}
-	objects = bytes.ReplaceAll(objects, image, []byte(provider.image.released(version)))
-	return append(fmt.Appendf(nil, header, version, provider.title), objects...), nil
+	released := fmt.Appendf(nil, "${%s:=%s%s:%s}", provider.variable, imageRepository, provider.program, version)
+	header := fmt.Appendf(nil, "# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.\n",
+		version, provider.title)
+	return append(header, bytes.ReplaceAll(objects, image, released)...), nil
 }
 
-// addTemplates adds the cluster templates and ClusterClasses if the provider publishes them.
-//
-//contract:clusterctl/templates-names
-func addTemplates(files repository.Files, sources string, provider provider, dir string) error {
-	if !provider.templates {
-		return nil
+// checkVersion returns an error unless clusterctl accepts the version: a semantic version with a
+// leading v, in a release series of the metadata. clusterctl itself would only fail when a user
+// installs it.
+func checkVersion(version string, metadata []byte) error {
+	number, prefixed := strings.CutPrefix(version, "v")
+	parsed, err := semver.Parse(number)
+	if !prefixed || err != nil || len(parsed.Build) > 0 {
+		return fmt.Errorf("version %q: want v<major>.<minor>.<patch>, or with a pre-release, for example v0.1.0 or v0.1.0-rc.1", version)
 	}
-	all, err := flavors.Build(filepath.Join(sources, "templates"))
-	if err != nil {
-		return fmt.Errorf("%s: %w", provider.title, err)
+	known := clusterctlv1.Metadata{}
+	if err := yaml.UnmarshalStrict(metadata, &known); err != nil {
+		return fmt.Errorf("metadata.yaml: %w", err)
 	}
-	for _, template := range all.Files() {
-		if err := check(template.File, template.Content); err != nil {
-			return err
-		}
-		files[path.Join(dir, template.File)] = template.Content
+	if !slices.ContainsFunc(known.ReleaseSeries, func(series clusterctlv1.ReleaseSeries) bool {
+		return uint64(series.Major) == parsed.Major && uint64(series.Minor) == parsed.Minor
+	}) {
+		return fmt.Errorf("version %q belongs to no release series in metadata.yaml: first add the series with its contract", version)
 	}
 	return nil
 }
@@ -168,29 +138,19 @@ func sums(files repository.Files) []byte {
 	return content.Bytes()
 }
 
-// configuration is the part of clusterctl's configuration that is written.
-type configuration struct {
-	// DisableVersionCheck is a string like all of clusterctl's variables. The check would look for
-	// newer versions of clusterctl on the network.
-	DisableVersionCheck string `json:"CLUSTERCTL_DISABLE_VERSIONCHECK"`
-	// OverridesFolder does not exist, so that no file of the user overrides one in the repository.
-	OverridesFolder string             `json:"overridesFolder"`
-	Providers       []providerLocation `json:"providers"`
-}
-
-type providerLocation struct {
-	Name string                    `json:"name"`
-	Type clusterctlv1.ProviderType `json:"type"`
-	URL  string                    `json:"url"`
-}
-
 // clusterctlConfiguration returns the configuration that makes clusterctl use the repository at
 // root, an absolute path.
 func clusterctlConfiguration(root, version string) ([]byte, error) {
-	content := configuration{DisableVersionCheck: "true", OverridesFolder: filepath.Join(root, "no-overrides")}
+	var locations []map[string]string
 	for _, provider := range providers {
 		at := provider.at(version)
-		content.Providers = append(content.Providers, providerLocation{Name: at.Name, Type: at.Type, URL: at.URL(root)})
+		locations = append(locations, map[string]string{"name": at.Name, "type": string(at.Type), "url": at.URL(root)})
 	}
-	return yaml.Marshal(content)
+	return yaml.Marshal(map[string]any{
+		// The check would look for newer versions of clusterctl on the network.
+		"CLUSTERCTL_DISABLE_VERSIONCHECK": "true",
+		// It does not exist, so that no file of the user overrides one in the repository.
+		"overridesFolder": filepath.Join(root, "no-overrides"),
+		"providers":       locations,
+	})
 }

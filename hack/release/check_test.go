@@ -4,77 +4,99 @@
 package main
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
-const (
-	goodTemplate = "kind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\nspec: {size: \"${FOO_SIZE:=small}\"}\n"
-	goodClass    = "kind: ClusterClass\nmetadata: {name: quick}\n"
-)
+// variablePrefix is the prefix of all variables except those that every provider shares, so that no
+// other provider uses them.
+const variablePrefix = "FOO_"
 
-//contract:clusterctl/templates
-//contract:clusterctl/templates-namespace
-//contract:clusterctl/templates-variables
-//contract:clusterctl/classes
-//contract:clusterctl/classes-names
-//contract:clusterctl/classes-namespace
-//contract:clusterctl/classes-variables
-func TestCheck(t *testing.T) {
-	for name, test := range map[string]struct{ file, content, want string }{
-		"template":                         {"cluster-template.yaml", goodTemplate, ""},
-		"template without a Cluster":       {"cluster-template-x.yaml", "kind: FooCluster\n", "has 0 Clusters"},
-		"template with two Clusters":       {"cluster-template-x.yaml", goodTemplate + "---\n" + goodTemplate, "has 2 Clusters"},
-		"template in a namespace":          {"cluster-template-x.yaml", goodTemplate + "---\nkind: FooCluster\nmetadata: {name: a, namespace: b}\n", "want ${NAMESPACE}"},
-		"template with a foreign variable": {"cluster-template-x.yaml", goodTemplate + "---\nkind: Secret\nspec: \"${AWS_REGION}\"\n", "AWS_REGION"},
-		"template that is not YAML":        {"cluster-template-x.yaml", "a: b: c", "cluster-template-x.yaml"},
-		"class":                            {"clusterclass-quick.yaml", goodClass, ""},
-		"class with another name":          {"clusterclass-slow.yaml", goodClass, "has no ClusterClass slow"},
-		"class with a variable":            {"clusterclass-quick.yaml", goodClass + "spec: \"${FOO_SIZE}\"\n", "has a variable"},
-		"class in a namespace":             {"clusterclass-quick.yaml", goodClass + "---\nkind: FooClusterTemplate\nmetadata: {name: a, namespace: b}\n", "want none"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := check(test.file, []byte(test.content))
-			if test.want == "" {
-				NewWithT(t).Expect(err).NotTo(HaveOccurred())
-				return
+// Templates have one Cluster, and all objects in the namespace that the user chooses.
+func TestTemplates(t *testing.T) {
+	all, err := flavors.Build()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, template := range all.Flavors {
+		t.Run(template.File, func(t *testing.T) {
+			g := NewWithT(t)
+			variables, err := yamlprocessor.NewSimpleProcessor().GetVariables(template.Content)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(variables).To(HaveEach(Or(HavePrefix(variablePrefix), BeElementOf(
+				"NAMESPACE", "CLUSTER_NAME", "KUBERNETES_VERSION", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"))))
+			clusters := 0
+			for _, object := range decode(g, template.Content) {
+				g.Expect(object.GetNamespace()).To(Equal("${NAMESPACE}"), object.GetKind())
+				if object.GetKind() == "Cluster" {
+					clusters++
+				}
 			}
-			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(test.want)))
+			g.Expect(clusters).To(Equal(1))
 		})
 	}
 }
 
-//contract:clusterctl/templates-names
-//contract:clusterctl/classes-names
-func TestTemplatesAndClassesAreTaken(t *testing.T) {
-	g := NewWithT(t)
-	files := map[string][]byte{}
-	g.Expect(addTemplates(files, sources, providers[1], "here")).To(Succeed())
-	g.Expect(files).To(And(
-		HaveKey("here/cluster-template.yaml"), HaveKey("here/cluster-template-topology.yaml"), HaveKey("here/clusterclass-foo.yaml"),
-		HaveKey("here/clusterclass-foo-extension.yaml")))
-	g.Expect(addTemplates(files, t.TempDir(), providers[1], "nowhere")).To(MatchError(ContainSubstring("infrastructure provider")))
-	clear(files)
-	for _, other := range []provider{providers[0], providers[2]} {
-		g.Expect(addTemplates(files, sources, other, "here")).To(Succeed())
+// Files of ClusterClasses have a ClusterClass with their name, and nothing that depends on where it is
+// installed: clusterctl installs them unchanged.
+func TestClasses(t *testing.T) {
+	all, err := flavors.Build()
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	for _, class := range all.Classes {
+		t.Run(class.File, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(string(class.Content)).NotTo(ContainSubstring("${"))
+			var names []string
+			for _, object := range decode(g, class.Content) {
+				g.Expect(object.GetNamespace()).To(BeEmpty(), object.GetKind())
+				if object.GetKind() == "ClusterClass" {
+					names = append(names, "clusterclass-"+object.GetName()+".yaml")
+				}
+			}
+			g.Expect(names).To(ConsistOf(class.File))
+		})
 	}
-	g.Expect(files).To(BeEmpty(), "one provider has all of them")
+}
+
+// clusterctl looks for them in the infrastructure provider only.
+func TestOneProviderPublishesTemplates(t *testing.T) {
+	g := NewWithT(t)
+	files, err := build(sources, version)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(files).To(And(
+		HaveKey("infrastructure-foo/v0.1.0/cluster-template.yaml"), HaveKey("infrastructure-foo/v0.1.0/cluster-template-topology.yaml"),
+		HaveKey("infrastructure-foo/v0.1.0/clusterclass-foo.yaml"), HaveKey("infrastructure-foo/v0.1.0/clusterclass-foo-extension.yaml")))
+	for file := range files {
+		if strings.HasPrefix(filepath.Base(file), "cluster") {
+			g.Expect(file).To(HavePrefix("infrastructure-foo/"))
+		}
+	}
 }
 
 // The metadata before the installation must match the CRDs after it.
-//
-//contract:clusterctl/metadata
 func TestMetadataAgreesWithCRDs(t *testing.T) {
 	g := NewWithT(t)
+	content, err := os.ReadFile(filepath.Join(sources, "metadata.yaml"))
+	g.Expect(err).NotTo(HaveOccurred())
 	metadata := clusterctlv1.Metadata{}
-	g.Expect(yaml.UnmarshalStrict(templates.Metadata, &metadata)).To(Succeed())
+	g.Expect(yaml.UnmarshalStrict(content, &metadata)).To(Succeed())
 	for _, provider := range providers {
 		for _, object := range installed(g, provider)["CustomResourceDefinition"] {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -82,6 +104,44 @@ func TestMetadataAgreesWithCRDs(t *testing.T) {
 			for _, series := range metadata.ReleaseSeries {
 				g.Expect(crd.Labels).To(HaveKey("cluster.x-k8s.io/"+series.Contract), crd.Name)
 			}
+		}
+	}
+}
+
+// Cluster API's create-local-repository.py builds a provider from these settings.
+func TestLocalRepository(t *testing.T) {
+	g := NewWithT(t)
+	content, err := os.ReadFile(filepath.Join(sources, "clusterctl-settings.json"))
+	g.Expect(err).NotTo(HaveOccurred())
+	settings := struct {
+		Name   string
+		Config struct{ ComponentsFile, ConfigFolder, NextVersion string }
+	}{}
+	g.Expect(json.Unmarshal(content, &settings)).To(Succeed())
+	next := providers[1].at(settings.Config.NextVersion)
+	g.Expect(next.Dir()).To(Equal(settings.Name + "/" + settings.Config.NextVersion))
+	g.Expect(next.ComponentsFile()).To(Equal(next.Dir() + "/" + settings.Config.ComponentsFile))
+	_, err = build(sources, settings.Config.NextVersion)
+	g.Expect(err).NotTo(HaveOccurred(), "the version is in a release series")
+	components, err := kustomize.Build(filepath.Join(sources, settings.Config.ConfigFolder))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(string(components)).To(ContainSubstring("--providers=control-plane,infrastructure"))
+}
+
+// decode returns the objects of a file.
+func decode(g *WithT, content []byte) []unstructured.Unstructured {
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	var objects []unstructured.Unstructured
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return objects
+		}
+		g.Expect(err).NotTo(HaveOccurred())
+		object := map[string]any{}
+		g.Expect(utilyaml.Unmarshal(document, &object)).To(Succeed())
+		if len(object) > 0 {
+			objects = append(objects, unstructured.Unstructured{Object: object})
 		}
 	}
 }

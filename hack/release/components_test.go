@@ -23,10 +23,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 )
 
 // values are the values of variables without a default.
@@ -72,8 +73,8 @@ func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 			g.Expect(pod.Spec.Containers).To(HaveLen(1))
 			container := pod.Spec.Containers[0]
 			g.Expect(container.Name).To(Equal("manager"), "clusterctl looks for this name")
-			g.Expect(container.Image).To(Equal("ghcr.io/capfoo/cluster-api-provider-foo/" + provider.image.program + ":" + version))
-			g.Expect(container.Command).To(Equal([]string{"/" + provider.image.program}))
+			g.Expect(container.Image).To(Equal("ghcr.io/capfoo/cluster-api-provider-foo/" + provider.program + ":" + version))
+			g.Expect(container.Command).To(Equal([]string{"/" + provider.program}))
 			g.Expect(container.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
 			g.Expect(container.LivenessProbe).NotTo(BeNil())
 			g.Expect(container.ReadinessProbe).NotTo(BeNil())
@@ -217,7 +218,7 @@ func TestVariables(t *testing.T) {
 			g.Expect(name).To(HavePrefix(variablePrefix))
 			g.Expect(string(guide)).To(ContainSubstring("| `"+name+"` | "), "docs/getting-started.md lists all variables")
 			_, required := values[name]
-			if provider.extensionConfig {
+			if provider.kind == clusterctlv1.RuntimeExtensionProviderType {
 				required = false // it works without a cloud
 			}
 			g.Expect(fallback == nil).To(Equal(required), "%s has a default, or is documented as required", name)

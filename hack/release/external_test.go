@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // What a manager needs is installed with it. Only Secrets that it can do without are not.
@@ -53,7 +53,7 @@ func TestComponentsReferToTheirOwnObjects(t *testing.T) {
 // A template contains all that its objects refer to, except for ClusterClasses, which clusterctl
 // adds.
 func TestTemplatesReferToTheirOwnObjects(t *testing.T) {
-	all, err := flavors.Build(sources + "/templates")
+	all, err := flavors.Build()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	for _, template := range all.Files() {
 		t.Run(template.File, func(t *testing.T) {

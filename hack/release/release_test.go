@@ -16,13 +16,11 @@ import (
 
 	. "github.com/onsi/gomega"
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
-	"github.com/capfoo/cluster-api-provider-foo/templates"
 )
 
 const (
@@ -93,7 +91,7 @@ func TestWrongVersionIsRefused(t *testing.T) {
 		{"v0.1.0+build", "want v<major>.<minor>.<patch>"},
 		{"v0.1.0/../../x", "want v<major>.<minor>.<patch>"},
 		{"latest", "want v<major>.<minor>.<patch>"},
-		{"v0.9.0", "no release series in templates/metadata.yaml, which has v0.1.x"},
+		{"v0.9.0", "no release series in metadata.yaml"},
 		{"v1.1.0", "no release series"},
 	} {
 		t.Run(test.version, func(t *testing.T) {
@@ -103,7 +101,9 @@ func TestWrongVersionIsRefused(t *testing.T) {
 			g.Expect(output).NotTo(BeADirectory())
 		})
 	}
-	NewWithT(t).Expect(checkVersion("v0.1.3-rc.1", templates.Metadata)).To(Succeed())
+	metadata, err := os.ReadFile(filepath.Join(sources, "metadata.yaml"))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	NewWithT(t).Expect(checkVersion("v0.1.3-rc.1", metadata)).To(Succeed())
 }
 
 func TestSourcesElsewhereAreRefused(t *testing.T) {
@@ -203,12 +203,6 @@ func generatedCRDs(g *WithT) sets.Set[string] {
 		}
 	}
 	return names
-}
-
-func decode(g *WithT, content []byte) []unstructured.Unstructured {
-	objects, err := documents(content)
-	g.Expect(err).NotTo(HaveOccurred())
-	return objects
 }
 
 // contents reads all files below a folder.

@@ -4,70 +4,74 @@
 package main
 
 import (
+	"archive/tar"
 	"bytes"
 	"debug/buildinfo"
-	"debug/elf"
 	"fmt"
-	"io"
+	"net/url"
 	"slices"
+	"strings"
 
 	cyclonedx "github.com/CycloneDX/cyclonedx-go"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image"
+	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
-// goSection is the section of a program in which Go's linker notes what the program is made of.
-const goSection = ".go.buildinfo"
-
-// bill says what something that is released is made of, in CycloneDX's form. It holds neither a time nor a number that only
-// this run has.
+// bill lists what something released consists of, in the CycloneDX format. It holds neither a time
+// nor a number that only this run has.
 type bill struct {
-	subject      cyclonedx.Component
+	// version of Foo's own programs.
+	version      string
 	components   []cyclonedx.Component
 	dependencies []cyclonedx.Dependency
-	known        map[string]bool
 }
 
-// billOfProgram returns what a program is made of.
-func billOfProgram(content []byte, version string) ([]byte, error) {
-	b := bill{known: map[string]bool{}}
-	var err error
-	if b.subject, err = b.addModules(bytes.NewReader(content), version); err != nil {
-		return nil, err
+// billOfProgram returns what a program consists of.
+func billOfProgram(file, version string) ([]byte, error) {
+	b := bill{version: version}
+	program, err := b.addModules(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the program of an image (make release builds it): %w", err)
 	}
-	return b.encode()
+	return b.encode(program)
 }
 
-// billOfNode returns what the image of a node is made of: Debian packages, and the modules of files that are programs of Go.
-func billOfNode(subject cyclonedx.Component, packages []image.Package, files []image.File, version string) ([]byte, error) {
-	b := bill{subject: subject, known: map[string]bool{}}
+// billOfNode returns what the image of a node consists of: Debian packages, and the modules of Go
+// programs that no package has.
+func billOfNode(version, kubernetesVersion, architecture string, node image.Node, packages []image.Package) ([]byte, error) {
+	tag := kubernetesVersion + "-" + version
+	query := url.Values{"arch": {architecture}, "repository_url": {imageRepository + "node"}, "tag": {tag}}
+	subject := component(cyclonedx.ComponentTypeContainer, "pkg:oci/node?"+query.Encode(), "node", tag)
+	b := bill{version: version}
 	var parts []string
 	for _, one := range packages {
-		parts = append(parts, b.add(cyclonedx.Component{
-			BOMRef: one.URL(), Type: cyclonedx.ComponentTypeLibrary, Name: one.Name, Version: one.Version, PackageURL: one.URL(),
-		}))
+		parts = append(parts, b.add(component(cyclonedx.ComponentTypeLibrary, one.URL(), one.Name, one.Version)))
+	}
+	files := append(slices.Clone(node.Kubernetes), image.Program("foonode", node.Agent))
+	for _, file := range node.System {
+		if strings.HasPrefix(file.Path, "opt/foo/") && file.Kind == tar.TypeReg && file.Mode&0o111 != 0 {
+			files = append(files, file)
+		}
 	}
 	for _, file := range files {
-		programs, err := b.addProgram(file, version)
-		if err != nil {
-			return nil, fmt.Errorf("/%s: %w", file.Path, err)
+		// Scripts, links and programs in other languages record no modules.
+		if program, err := b.addModules(file.Source); err == nil {
+			parts = append(parts, b.add(program))
 		}
-		parts = append(parts, programs...)
 	}
 	b.depend(subject.BOMRef, parts)
-	return b.encode()
+	return b.encode(subject)
 }
 
-// add adds a component that may be there already, and returns its reference.
+// add adds a component unless it was added already, and returns its reference.
 func (b *bill) add(one cyclonedx.Component) string {
-	if !b.known[one.BOMRef] {
-		b.known[one.BOMRef] = true
+	if !slices.ContainsFunc(b.components, func(known cyclonedx.Component) bool { return known.BOMRef == one.BOMRef }) {
 		b.components = append(b.components, one)
 	}
 	return one.BOMRef
 }
 
-// depend notes what something is made of. Programs of one module add up.
+// depend records what something consists of. Programs of one module add up.
 func (b *bill) depend(on string, parts []string) {
 	at := slices.IndexFunc(b.dependencies, func(known cyclonedx.Dependency) bool { return known.Ref == on })
 	if at < 0 {
@@ -80,62 +84,49 @@ func (b *bill) depend(on string, parts []string) {
 	b.dependencies[at].Dependencies = &all
 }
 
-// addProgram adds what a file is made of, and returns the reference of the program, or none if Go did not make the file.
-func (b *bill) addProgram(file image.File, version string) ([]string, error) {
-	content, err := file.Open()
+// addModules adds what Go's linker recorded in a program, and returns the component of the program
+// itself.
+func (b *bill) addModules(file string) (cyclonedx.Component, error) {
+	info, err := buildinfo.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return cyclonedx.Component{}, err
 	}
-	defer func() { _ = content.Close() }()
-	program, err := elf.NewFile(content)
-	if err != nil || program.Section(goSection) == nil {
-		return nil, nil // a script, or a program in another language
-	}
-	one, err := b.addModules(content, version)
-	if err != nil {
-		return nil, err
-	}
-	return []string{b.add(one)}, nil
-}
-
-// addModules adds what Go's linker has noted in a program, and returns the component that the program itself is.
-func (b *bill) addModules(content io.ReaderAt, version string) (cyclonedx.Component, error) {
-	info, err := buildinfo.Read(content)
-	if err != nil {
-		return cyclonedx.Component{}, fmt.Errorf("what a program is made of: %w", err)
-	}
-	program := component(cyclonedx.ComponentTypeApplication, info.Main.Path, version)
+	program := module(cyclonedx.ComponentTypeApplication, info.Main.Path, b.version, "")
 	if info.Main.Sum != "" {
-		// It is one of somebody else, built from its module.
-		program = component(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version)
-		program.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: info.Main.Sum}}
+		// Somebody else's program, built from its module.
+		program = module(cyclonedx.ComponentTypeApplication, info.Main.Path, info.Main.Version, info.Main.Sum)
 	}
-	parts := []string{b.add(component(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion))}
-	for _, module := range info.Deps {
-		path, moduleVersion, sum := module.Path, module.Version, module.Sum
-		if module.Replace != nil {
-			path, moduleVersion, sum = module.Replace.Path, module.Replace.Version, module.Replace.Sum
+	parts := []string{b.add(module(cyclonedx.ComponentTypeLibrary, "stdlib", info.GoVersion, ""))}
+	for _, used := range info.Deps {
+		if used.Replace != nil {
+			used = used.Replace
 		}
-		one := component(cyclonedx.ComponentTypeLibrary, path, moduleVersion)
-		one.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: sum}}
-		parts = append(parts, b.add(one))
+		parts = append(parts, b.add(module(cyclonedx.ComponentTypeLibrary, used.Path, used.Version, used.Sum)))
 	}
 	b.depend(program.BOMRef, parts)
 	return program, nil
 }
 
-func (b *bill) encode() ([]byte, error) {
+func (b *bill) encode(subject cyclonedx.Component) ([]byte, error) {
 	bom := cyclonedx.NewBOM()
-	bom.Metadata = &cyclonedx.Metadata{Component: &b.subject}
+	bom.Metadata = &cyclonedx.Metadata{Component: &subject}
 	bom.Components, bom.Dependencies = &b.components, &b.dependencies
 	var content bytes.Buffer
 	if err := cyclonedx.NewBOMEncoder(&content, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
-		return nil, fmt.Errorf("what %s is made of: %w", b.subject.Name, err)
+		return nil, fmt.Errorf("bill of materials of %s: %w", subject.Name, err)
 	}
 	return content.Bytes(), nil
 }
 
-func component(kind cyclonedx.ComponentType, path, version string) cyclonedx.Component {
-	url := "pkg:golang/" + path + "@" + version
-	return cyclonedx.Component{BOMRef: url, Type: kind, Name: path, Version: version, PackageURL: url}
+// module returns the component of a Go module. Modules in the sources have no sum.
+func module(kind cyclonedx.ComponentType, path, version, sum string) cyclonedx.Component {
+	one := component(kind, "pkg:golang/"+path+"@"+version, path, version)
+	if sum != "" {
+		one.Properties = &[]cyclonedx.Property{{Name: "golang:h1", Value: sum}}
+	}
+	return one
+}
+
+func component(kind cyclonedx.ComponentType, address, name, version string) cyclonedx.Component {
+	return cyclonedx.Component{BOMRef: address, Type: kind, Name: name, Version: version, PackageURL: address}
 }

@@ -9,29 +9,223 @@
 package main
 
 import (
-	"flag"
+	"bytes"
+	_ "embed"
+	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+	"k8s.io/apimachinery/pkg/util/sets"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
+	"sigs.k8s.io/yaml"
+
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
+//go:embed page.md.tmpl
+var pageText string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"join": strings.Join,
+	// A vertical bar or a line break would end the cell of a table.
+	"cell": func(text string) string {
+		return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+	},
+}).Parse(pageText))
+
+// variable of a flavor or of a class.
+type variable struct {
+	Name    string `json:"name"`
+	Default string `json:"-"`
+	Meaning string `json:"meaning"`
+	Allowed string `json:"allowed"`
+}
+
+// entry is a flavor or a class.
+type entry struct {
+	Name, Purpose string
+	Variables     []variable
+	// Spec of a class.
+	Spec clusterv1.ClusterClassSpec
+}
+
 func main() {
-	templates := flag.String("templates", "templates", "folder of the templates")
-	output := flag.String("output", "docs/templates.md", "file to write")
-	flag.Parse()
-	if err := run(*templates, *output); err != nil {
+	if err := run("docs/templates.md"); err != nil {
 		fmt.Fprintln(os.Stderr, "templates:", err)
 		os.Exit(1)
 	}
 }
 
-func run(templates, output string) error {
-	found, err := load(templates)
+func run(output string) error {
+	meanings, err := templates.Sources.ReadFile("variables.yaml")
 	if err != nil {
 		return err
 	}
-	dir, file := filepath.Split(output)
-	return repository.Files{file: render(found)}.Write(dir)
+	content, err := render(meanings)
+	if err != nil {
+		return err
+	}
+	file, err := os.Create(output)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
+
+// render returns the page, given the meanings of the variables of flavors.
+func render(meanings []byte) ([]byte, error) {
+	var described []variable
+	if err := yaml.UnmarshalStrict(meanings, &described); err != nil {
+		return nil, fmt.Errorf("variables.yaml: %w", err)
+	}
+	known, used := map[string]variable{}, sets.New[string]()
+	for _, one := range described {
+		if _, twice := known[one.Name]; twice || one.Name == "" || one.Meaning == "" || one.Allowed == "" {
+			return nil, fmt.Errorf("variables.yaml: variable %q: want it once, with a name, a meaning and the allowed values", one.Name)
+		}
+		known[one.Name] = one
+	}
+	all, err := flavors.Build()
+	if err != nil {
+		return nil, err
+	}
+	var content struct{ Flavors, Classes []entry }
+	for _, flavor := range all.Flavors {
+		variables, err := variablesOf(flavor, known)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", flavor.File, err)
+		}
+		for _, one := range variables {
+			used.Insert(one.Name)
+		}
+		content.Flavors = append(content.Flavors, entry{Name: flavor.Name, Purpose: purpose(flavor.Content), Variables: variables})
+	}
+	if unused := sets.KeySet(known).Difference(used); unused.Len() > 0 {
+		return nil, fmt.Errorf("variables.yaml describes %v, which no flavor uses: delete them", sets.List(unused))
+	}
+	for _, class := range all.Classes {
+		spec, err := specOf(class)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", class.File, err)
+		}
+		one := entry{Name: class.Name, Purpose: purpose(class.Content), Spec: spec}
+		for _, variable := range spec.Variables {
+			one.Variables = append(one.Variables, fields(variable.Name, variable.Schema.OpenAPIV3Schema)...)
+		}
+		content.Classes = append(content.Classes, one)
+	}
+	var out bytes.Buffer
+	err = page.Execute(&out, content)
+	return out.Bytes(), err
+}
+
+// variablesOf returns the variables of a flavor, required ones first.
+func variablesOf(flavor flavors.Template, known map[string]variable) ([]variable, error) {
+	defaults, err := yamlprocessor.NewSimpleProcessor().GetVariableMap(flavor.Content)
+	if err != nil {
+		return nil, err
+	}
+	var required, optional []variable
+	for _, name := range slices.Sorted(maps.Keys(defaults)) {
+		one, found := known[name]
+		if !found {
+			return nil, fmt.Errorf("the variable %s is not in variables.yaml: document it there", name)
+		}
+		if defaults[name] == nil {
+			required = append(required, one)
+			continue
+		}
+		one.Default = code(*defaults[name])
+		optional = append(optional, one)
+	}
+	return append(required, optional...), nil
+}
+
+// purpose returns the first paragraph of the comment at the top of a template.
+func purpose(content []byte) string {
+	var words []string
+	for line := range bytes.Lines(content) {
+		text, isComment := strings.CutPrefix(string(line), "#")
+		if text = strings.TrimSpace(text); !isComment || text == "" {
+			break
+		}
+		words = append(words, text)
+	}
+	return prose(strings.Join(words, " "))
+}
+
+// specOf returns the spec of the only ClusterClass among the objects of a template.
+func specOf(class flavors.Template) (clusterv1.ClusterClassSpec, error) {
+	var object clusterv1.ClusterClass
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(class.Content), len(class.Content))
+	for object.Kind != "ClusterClass" {
+		object = clusterv1.ClusterClass{}
+		if err := decoder.Decode(&object); err != nil {
+			return clusterv1.ClusterClassSpec{}, fmt.Errorf("read the ClusterClass: %w", err)
+		}
+	}
+	return object.Spec, nil
+}
+
+// fields returns a variable of a class, and the fields of one that is an object or a list of
+// objects.
+func fields(name string, schema clusterv1.JSONSchemaProps) []variable {
+	one := variable{Name: name, Meaning: prose(schema.Description), Allowed: allowed(schema)}
+	if schema.Default != nil {
+		one.Default = code(string(schema.Default.Raw))
+	}
+	all := []variable{one}
+	properties := schema.Properties
+	if schema.Items != nil {
+		name, properties = name+"[]", schema.Items.Properties
+	}
+	for _, field := range slices.Sorted(maps.Keys(properties)) {
+		all = append(all, fields(name+"."+field, properties[field])...)
+	}
+	return all
+}
+
+// allowed describes in words what a schema allows.
+func allowed(schema clusterv1.JSONSchemaProps) string {
+	if len(schema.Enum) > 0 {
+		values := make([]string, 0, len(schema.Enum))
+		for _, value := range schema.Enum {
+			values = append(values, code(strings.Trim(string(value.Raw), `"`)))
+		}
+		return strings.Join(values, ", ")
+	}
+	said := schema.Type
+	if schema.XIntOrString != nil && *schema.XIntOrString {
+		said = "integer or string"
+	}
+	if schema.Items != nil {
+		said = "list of " + allowed(*schema.Items)
+	}
+	if schema.Pattern != "" {
+		said += " that matches " + code(schema.Pattern)
+	}
+	for _, limit := range []struct {
+		text  string
+		value *int64
+	}{
+		{", length at least %d", schema.MinLength}, {", length at most %d", schema.MaxLength}, {", at most %d entries", schema.MaxItems},
+	} {
+		if limit.value != nil {
+			said += fmt.Sprintf(limit.text, *limit.value)
+		}
+	}
+	return said
+}
+
+// prose prevents Markdown from reading placeholders as HTML.
+func prose(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
+
+func code(text string) string { return "`" + text + "`" }

@@ -10,45 +10,57 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
-// sources is the root folder, as seen from here.
-const sources = "../.."
-
-func TestTheDocumentIsCurrent(t *testing.T) {
+func TestThePageIsCurrent(t *testing.T) {
 	g := NewWithT(t)
 	output := filepath.Join(t.TempDir(), "templates.md")
-	g.Expect(run(filepath.Join(sources, "templates"), output)).To(Succeed())
+	g.Expect(run(output)).To(Succeed())
 	written, err := os.ReadFile(output)
 	g.Expect(err).NotTo(HaveOccurred())
-	committed, err := os.ReadFile(filepath.Join(sources, "docs/templates.md"))
+	committed, err := os.ReadFile("../../docs/templates.md")
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(string(committed)).To(Equal(string(written)), "run make generate")
 }
 
+func TestVariablesOfClassesAreDescribed(t *testing.T) {
+	g := NewWithT(t)
+	all, err := flavors.Build()
+	g.Expect(err).NotTo(HaveOccurred())
+	for _, class := range all.Classes {
+		spec, err := specOf(class)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, variable := range spec.Variables {
+			for _, field := range fields(variable.Name, variable.Schema.OpenAPIV3Schema) {
+				g.Expect(field.Meaning).To(HaveSuffix("."), field.Name)
+			}
+		}
+	}
+	_, err = specOf(all.Flavors[0])
+	g.Expect(err).To(MatchError(ContainSubstring("read the ClusterClass")))
+}
+
 func TestIncompleteDescriptionsAreRefused(t *testing.T) {
-	for name, test := range map[string]struct{ from, to, want string }{
-		"a variable without a meaning": {"- name: FOO_POD_CIDR\n", "- name: FOO_PODS_CIDR\n",
+	const pods = "- name: FOO_POD_CIDR\n"
+	for name, test := range map[string]struct{ to, want string }{
+		"a variable without a meaning": {"- name: FOO_PODS_CIDR\n",
 			"cluster-template.yaml: the variable FOO_POD_CIDR is not in variables.yaml: document it there"},
-		"a variable that no flavor has": {"- name: FOO_POD_CIDR\n", "- {name: FOO_GONE, meaning: x, allowed: y}\n- name: FOO_POD_CIDR\n",
+		"a variable that no flavor has": {"- {name: FOO_GONE, meaning: x, allowed: y}\n" + pods,
 			"variables.yaml describes [FOO_GONE], which no flavor uses: delete them"},
-		"a variable without allowed values": {"- name: FOO_POD_CIDR\n", "- {name: FOO_GONE, meaning: x}\n- name: FOO_POD_CIDR\n",
-			`variable "FOO_GONE": want a name, a meaning and the allowed values`},
-		"a variable twice": {"- name: FOO_POD_CIDR\n", "- {name: FOO_POD_CIDR, meaning: x, allowed: y}\n- name: FOO_POD_CIDR\n",
-			`variable "FOO_POD_CIDR" occurs twice`},
+		"a variable without allowed values": {"- {name: FOO_GONE, meaning: x}\n" + pods,
+			`variable "FOO_GONE": want it once, with a name, a meaning and the allowed values`},
+		"a variable twice": {"- {name: FOO_POD_CIDR, meaning: x, allowed: y}\n" + pods, `variable "FOO_POD_CIDR": want it once`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			templates := filepath.Join(t.TempDir(), "templates")
-			g.Expect(os.CopyFS(templates, os.DirFS(filepath.Join(sources, "templates")))).To(Succeed())
-			file := filepath.Join(templates, variablesFile)
-			content, err := os.ReadFile(file)
+			meanings, err := templates.Sources.ReadFile("variables.yaml")
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(string(content)).To(ContainSubstring(test.from))
-			g.Expect(os.WriteFile(file, []byte(strings.Replace(string(content), test.from, test.to, 1)), 0o600)).To(Succeed())
-			output := filepath.Join(t.TempDir(), "templates.md")
-			g.Expect(run(templates, output)).To(MatchError(ContainSubstring(test.want)))
-			g.Expect(output).NotTo(BeAnExistingFile())
+			g.Expect(string(meanings)).To(ContainSubstring(pods))
+			_, err = render([]byte(strings.Replace(string(meanings), pods, test.to, 1)))
+			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
 }

@@ -10,15 +10,17 @@ import (
 	"path"
 	"path/filepath"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 	clusterctl "sigs.k8s.io/cluster-api/cmd/clusterctl/client"
 	clusterctlconfig "sigs.k8s.io/cluster-api/cmd/clusterctl/client/config"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
-	"github.com/capfoo/cluster-api-provider-foo/templates"
-	fastflavor "github.com/capfoo/cluster-api-provider-foo/templates/fast"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // templateVersion is the version of the template in the local repository.
@@ -49,7 +51,7 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 	}
 	options := clusterctl.GetClusterTemplateOptions{
 		ProviderRepositorySource: &clusterctl.ProviderRepositorySourceOptions{
-			InfrastructureProvider: "foo:" + templateVersion, Flavor: fastflavor.Flavor,
+			InfrastructureProvider: "foo:" + templateVersion, Flavor: flavors.Fast,
 		},
 		TargetNamespace:          config.Namespace,
 		ClusterName:              config.ClusterName,
@@ -78,14 +80,21 @@ func renderTemplate(ctx context.Context, config Config) ([]unstructured.Unstruct
 // writeRepository writes a repository with the template, and returns the configuration by which
 // clusterctl finds it.
 func writeRepository(root string) (string, error) {
-	template, err := fastflavor.Template()
+	template, err := flavors.Get(flavors.Fast)
+	if err != nil {
+		return "", err
+	}
+	metadata, err := yaml.Marshal(clusterctlv1.Metadata{
+		TypeMeta:      metav1.TypeMeta{APIVersion: clusterctlv1.GroupVersion.String(), Kind: "Metadata"},
+		ReleaseSeries: []clusterctlv1.ReleaseSeries{{Major: 0, Minor: 1, Contract: clusterv1.GroupVersion.Version}},
+	})
 	if err != nil {
 		return "", err
 	}
 	provider := repository.Provider{Name: "foo", Type: clusterctlv1.InfrastructureProviderType, Version: templateVersion}
 	files := repository.Files{
-		path.Join(provider.Dir(), "cluster-template-"+fastflavor.Flavor+".yaml"): template,
-		path.Join(provider.Dir(), repository.MetadataFile):                       templates.Metadata,
+		path.Join(provider.Dir(), "cluster-template-"+flavors.Fast+".yaml"): template,
+		path.Join(provider.Dir(), repository.MetadataFile):                  metadata,
 		// It must exist even though rendering does not use it.
 		provider.ComponentsFile(): nil,
 	}

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
-	"github.com/capfoo/cluster-api-provider-foo/templates/fast"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // workers of each cluster, next to one control plane.
@@ -70,7 +70,7 @@ func fooCluster(name, kubernetesVersion string) ([]*unstructured.Unstructured, e
 // workers. It uses the flavor fast, and the alternatives are derived from its objects, so that they
 // have the same settings.
 func fooClusterOf(name, kubernetesVersion string, controlPlanes, workers int) ([]*unstructured.Unstructured, error) {
-	template, err := fast.Template()
+	template, err := flavors.Get(flavors.Fast)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,6 @@
 package main
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image"
+	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
 const (
@@ -37,25 +35,30 @@ const (
 type images struct {
 	system, programs, output string
 
-	// files of the operating system.
-	files []image.File
+	// folder has the operating system, which consists of files.
+	folder string
+	files  []image.File
 	// tools is the layer with the operating system.
 	tools *image.Layer
 }
 
 func (i images) write(ctx context.Context) error {
-	archive, err := os.Open(i.system)
-	if err != nil {
+	var err error
+	if i.folder, err = os.MkdirTemp("", "conformance-"); err != nil {
 		return err
 	}
-	defer func() { _ = archive.Close() }()
-	if i.files, _, err = image.ReadSystem(archive); err != nil {
+	defer func() { _ = os.RemoveAll(i.folder) }()
+	if output, err := exec.CommandContext(ctx, "tar", "-C", i.folder, "--exclude", "./dev/*", "-xpf", i.system).CombinedOutput(); err != nil {
+		return fmt.Errorf("unpack %s: %w: %s", i.system, err, output)
+	}
+	if i.files, _, err = image.ReadSystem(i.folder); err != nil {
 		return err
 	}
-	applets, err := i.applets(ctx)
+	listed, err := exec.CommandContext(ctx, filepath.Join(i.folder, busyboxPath), "--list").Output()
 	if err != nil {
 		return fmt.Errorf("list the applets of busybox: %w", err)
 	}
+	applets := slices.DeleteFunc(strings.Fields(string(listed)), func(name string) bool { return name == "busybox" })
 	i.tools = &image.Layer{Content: "Debian with tools", Files: withApplets(i.files, applets), Plain: true}
 	all := []image.Image{i.busybox(applets), i.nonroot(), i.glibc()}
 	all = append(all, i.nginx()...)
@@ -196,24 +199,6 @@ func (i images) busybox(applets []string) image.Image {
 	return one
 }
 
-// applets returns the names that busybox can be called by.
-func (i images) applets(ctx context.Context) ([]string, error) {
-	folder, err := os.MkdirTemp("", "conformance-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = os.RemoveAll(folder) }()
-	program := filepath.Join(folder, "busybox")
-	if err := os.WriteFile(program, i.content(busyboxPath), 0o700); err != nil { //nolint:gosec // it must be executable
-		return nil, err
-	}
-	output, err := exec.CommandContext(ctx, program, "--list").Output()
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(strings.Fields(string(output)), func(name string) bool { return name == "busybox" }), nil
-}
-
 // withApplets adds the applets of busybox that the system has no program for, as in the original
 // images.
 func withApplets(files []image.File, applets []string) []image.File {
@@ -232,11 +217,11 @@ func withApplets(files []image.File, applets []string) []image.File {
 
 // content returns the content of a file in the operating system, or nothing if it does not exist.
 func (i images) content(path string) []byte {
-	index := slices.IndexFunc(i.files, func(file image.File) bool { return file.Path == path && file.Kind == tar.TypeReg })
-	if index < 0 {
+	content, err := os.ReadFile(filepath.Join(i.folder, path))
+	if err != nil {
 		return nil
 	}
-	return bytes.Clone(i.files[index].Content)
+	return content
 }
 
 // program reads a file in the programs folder.

@@ -14,7 +14,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/image"
+	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
 func TestEachTestIsInOneShard(t *testing.T) {

@@ -32,7 +32,7 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
-	"github.com/capfoo/cluster-api-provider-foo/templates/fast"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 const controlPlaneRole = "node-role.kubernetes.io/control-plane"
@@ -72,7 +72,7 @@ func (m *management) newCluster(ctx context.Context, key client.ObjectKey, want 
 // none.
 func (m *management) render(ctx context.Context, key client.ObjectKey, want shape) []*unstructured.Unstructured {
 	GinkgoHelper()
-	template, err := fast.Template()
+	template, err := flavors.Get(flavors.Fast)
 	Expect(err).NotTo(HaveOccurred())
 	cmd := command(ctx, "tools/clusterctl", "generate", "yaml", "--from=-")
 	cmd.Stdin = bytes.NewReader(template)

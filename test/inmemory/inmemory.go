@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 )
 
 const (

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // flavorVariables holds a value for each variable without a default.
@@ -28,7 +28,7 @@ var flavorVariables = map[string]string{
 }
 
 var _ = Describe("What a release publishes", Label("contract:infra-cluster.clusterctl"), func() {
-	all, err := flavors.Build("../../../templates")
+	all, err := flavors.Build()
 	if err != nil {
 		AbortSuite("templates: " + err.Error())
 	}

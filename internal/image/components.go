@@ -19,9 +19,9 @@ type Components struct {
 	Kubernetes *Layer
 	// System is the layer of the nodes' operating system, with the programs that kube-proxy calls.
 	System *Layer
-	// DNS is the program CoreDNS, Pause the program that holds the namespaces of a pod, and Flannel
-	// the program that connects the pods of all nodes.
-	DNS, Pause, Flannel []byte
+	// DNS, Pause and Flannel are the files of the programs that resolve names, hold the namespaces of
+	// a pod, and connect the pods of all nodes.
+	DNS, Pause, Flannel string
 }
 
 const (
@@ -32,7 +32,7 @@ const (
 	pauseUser = "65535:65535"
 )
 
-// KubernetesLayer returns the layer for the programs of a version that Programs returned.
+// KubernetesLayer returns the layer for the programs of a version that KubernetesPrograms returned.
 func KubernetesLayer(version string, programs []File) *Layer {
 	return &Layer{Content: "Kubernetes " + version, Files: append(foundation(), in(localFolder, programs)...)}
 }
@@ -55,16 +55,16 @@ func (c Components) Image(reference string) (Image, error) {
 	case "flannel":
 		image.Entrypoint = []string{"/" + flannelPath}
 		layers = []*Layer{c.Kubernetes, c.System, {Content: "flannel " + tag, Plain: c.Kubernetes.Plain, Files: []File{
-			Regular(flannelPath, programMode, c.Flannel),
+			Program(flannelPath, c.Flannel),
 		}}}
 	case "coredns":
 		image.Entrypoint, image.User = []string{"/coredns"}, programUser
 		layers = []*Layer{{Content: "CoreDNS " + tag, Plain: c.Kubernetes.Plain, Files: []File{
-			authorities(), Regular("coredns", programMode, c.DNS),
+			authorities(), Program("coredns", c.DNS),
 		}}}
 	case "pause":
 		image.Entrypoint, image.User = []string{"/pause", "-P"}, pauseUser
-		layers = []*Layer{{Content: "catatonit", Plain: c.Kubernetes.Plain, Files: []File{Regular("pause", programMode, c.Pause)}}}
+		layers = []*Layer{{Content: "catatonit", Plain: c.Kubernetes.Plain, Files: []File{Program("pause", c.Pause)}}}
 	default:
 		return Image{}, fmt.Errorf("nothing here builds the image %s", reference)
 	}

@@ -1,16 +1,11 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command store copies the databases of a containerd that has ended, so that their bytes depend only on the images that it has
-// unpacked, and not on the time, the file system or the order of containerd's writes:
-//
-//	store --from /tmp/root --to bin/system/opt/foo/store/template
 package main
 
 import (
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -37,16 +32,8 @@ const (
 	databaseMode = 0o600
 )
 
-func main() {
-	from := flag.String("from", "", "root folder of a containerd that has ended")
-	to := flag.String("to", "", "folder to write to, which becomes the root folder of another containerd")
-	flag.Parse()
-	if err := copyDatabases(*from, *to); err != nil {
-		fmt.Fprintln(os.Stderr, "store:", err)
-		os.Exit(1)
-	}
-}
-
+// copyDatabases copies databases so that their bytes depend only on the images that containerd has
+// unpacked, and not on the time, the file system or the order of its writes.
 func copyDatabases(from, to string) error {
 	for name, settle := range map[string]func(*bbolt.Tx) error{
 		metadata: settleTimes,
@@ -64,7 +51,8 @@ func copyDatabases(from, to string) error {
 	return nil
 }
 
-// copyDatabase settles a database and copies it to a new file, whose pages have no trace of the database's own transactions.
+// copyDatabase settles a database and copies it to a new file, whose pages have no trace of earlier
+// transactions.
 func copyDatabase(from, to string, settle func(*bbolt.Tx) error) (err error) {
 	if err := os.MkdirAll(filepath.Dir(to), folderMode); err != nil {
 		return err
@@ -116,7 +104,8 @@ func settleBucket(bucket *bbolt.Bucket, then []byte) error {
 	return bucket.ForEachBucket(func(key []byte) error { return settleBucket(bucket.Bucket(key), then) })
 }
 
-// settleSizes notes the sizes of snapshots as files have them. containerd notes the blocks that this machine's file system uses.
+// settleSizes stores the sizes of the files in snapshots. containerd stores how many blocks they take
+// in this machine's file system.
 func settleSizes(tx *bbolt.Tx, folder string) error {
 	snapshots := tx.Bucket([]byte(version)).Bucket([]byte("snapshots"))
 	if snapshots == nil {

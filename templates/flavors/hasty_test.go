@@ -16,14 +16,11 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
 // hasty lists words in settings that trade safety for speed.
 var hasty = []string{"unsafe-no-fsync", "skipPhases", "startupProbe", "/etc/kubernetes/patches"}
-
-// fastFlavor is the only flavor with such settings.
-const fastFlavor = "fast"
 
 // Unsafe settings exist only where a user requested them by name.
 func TestOnlyWhatIsCalledFastIsHasty(t *testing.T) {
@@ -38,7 +35,7 @@ func TestOnlyWhatIsCalledFastIsHasty(t *testing.T) {
 				}))
 			}
 			for _, word := range hasty {
-				if one.Name == fastFlavor {
+				if one.Name == flavors.Fast {
 					g.Expect(text).To(ContainSubstring(word))
 				} else {
 					g.Expect(text).NotTo(ContainSubstring(word))
@@ -57,7 +54,7 @@ func TestTheClassIsNotFastByDefault(t *testing.T) {
 func TestTheFastClassIsTheFastFlavor(t *testing.T) {
 	g := NewWithT(t)
 	all := build(t)
-	g.Expect(withVariables(g, all.Classes[0], map[string]any{"fast": true})).To(Equal(configOf(g, named(g, all, fastFlavor))))
+	g.Expect(withVariables(g, all.Classes[0], map[string]any{"fast": true})).To(Equal(configOf(g, named(g, all, flavors.Fast))))
 }
 
 // The variables of one part of etcd or of the API server do not affect the others, and a user's

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package image builds container images without a container runtime: images of one static program
-// with certificate authorities (see Program), and images of nodes, which are machines (see Node).
+// with certificate authorities (see Service), and images of nodes, which are machines (see Nodes).
 // The same content gives the same bytes on every machine: the certificate authorities come from a
 // Go module, and no file has a time.
 //
@@ -50,7 +50,7 @@ func (i Image) build(architecture string) (v1.Image, error) {
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
 	for _, layer := range i.Layers[architecture] {
 		var err error
-		if image, err = add(image, layer); err != nil {
+		if image, err = appendLayer(image, layer); err != nil {
 			return nil, fmt.Errorf("image %s, %s: %s: %w", i.Title, architecture, layer.Content, err)
 		}
 	}
@@ -74,7 +74,7 @@ func (i Image) build(architecture string) (v1.Image, error) {
 	return mutate.ConfigFile(image, file)
 }
 
-func add(image v1.Image, layer *Layer) (v1.Image, error) {
+func appendLayer(image v1.Image, layer *Layer) (v1.Image, error) {
 	files, err := layer.build()
 	if err != nil {
 		return nil, err

@@ -23,13 +23,22 @@ import (
 
 var published = Release{Repository: "example.com/", Version: "v1.2.3", Source: "https://example.com/sources"}
 
-func manager() Image {
-	return Program(published, "manager", map[string][]byte{"amd64": []byte("for amd64"), "arm64": []byte("for arm64")})
+// programs returns a program for each architecture.
+func programs(t *testing.T) map[string]string {
+	t.Helper()
+	folder, files := t.TempDir(), map[string]string{}
+	for _, architecture := range []string{"amd64", "arm64"} {
+		files[architecture] = filepath.Join(folder, architecture)
+		NewWithT(t).Expect(os.WriteFile(files[architecture], []byte("for "+architecture), 0o600)).To(Succeed())
+	}
+	return files
 }
 
-func node(kubernetesVersion string) Image {
+func manager(t *testing.T) Image { return Service(published, "manager", programs(t)) }
+
+func node(t *testing.T, kubernetesVersion string) Image {
 	nodes := map[string]Node{}
-	for _, architecture := range []string{"amd64", "arm64"} {
+	for architecture, program := range programs(t) {
 		nodes[architecture] = Node{
 			System: []File{
 				Folder("usr", 0o755), Regular("usr/bin/dash", 0o755, []byte("shell")), Link("usr/bin/sh", "dash"),
@@ -39,7 +48,7 @@ func node(kubernetesVersion string) Image {
 			Kubernetes: []File{
 				Regular("kubernetes", 0o755, []byte(kubernetesVersion+" for "+architecture)), Link("kubelet", "kubernetes"), Link("kubeadm", "kubernetes"),
 			},
-			Agent: []byte("for " + architecture),
+			Agent: program,
 		}
 	}
 	return Nodes(published, kubernetesVersion, nodes)
@@ -116,7 +125,7 @@ func imagesOf(t *testing.T, archive []byte) map[string]v1.Image {
 
 func TestManager(t *testing.T) {
 	g := NewWithT(t)
-	images := unpacked(t, manager())
+	images := unpacked(t, manager(t))
 	g.Expect(images).To(And(HaveLen(2), HaveKey("amd64"), HaveKey("arm64")))
 	for architecture, image := range images {
 		config, err := image.ConfigFile()
@@ -142,7 +151,7 @@ func TestManager(t *testing.T) {
 
 func TestNode(t *testing.T) {
 	g := NewWithT(t)
-	images := unpacked(t, node("v1.36.3"))
+	images := unpacked(t, node(t, "v1.36.3"))
 	g.Expect(images).To(And(HaveLen(2), HaveKey("amd64"), HaveKey("arm64")))
 	config, err := images["arm64"].ConfigFile()
 	g.Expect(err).NotTo(HaveOccurred())
@@ -197,14 +206,16 @@ func TestNodesOfSeveralVersionsShareLayers(t *testing.T) {
 		}
 		return all
 	}
-	one, other := digests(node("v1.36.3")), digests(node("v1.35.4"))
+	one, other := digests(node(t, "v1.36.3")), digests(node(t, "v1.35.4"))
 	g.Expect(one[0]).To(Equal(other[0]), "the operating system")
 	g.Expect(one[1]).NotTo(Equal(other[1]), "Kubernetes")
 	g.Expect(one[2]).To(Equal(other[2]), "the agent")
 }
 
 func TestArchiveIsReproducible(t *testing.T) {
-	for name, image := range map[string]func() Image{"manager": manager, "node": func() Image { return node("v1.36.3") }} {
+	for name, image := range map[string]func() Image{
+		"manager": func() Image { return manager(t) }, "node": func() Image { return node(t, "v1.36.3") },
+	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			first, err := image().Archive()
@@ -236,6 +247,7 @@ func TestSourcesStayHardLinks(t *testing.T) {
 	g.Expect(os.Link(source, link)).To(Succeed())
 	g.Expect(os.WriteFile(other, []byte("program"), 0o600)).To(Succeed())
 	image := Nodes(published, "v1.36.3", map[string]Node{"amd64": {
+		Agent:      other,
 		Kubernetes: []File{{Path: "etcd", Kind: tar.TypeReg, Mode: 0o755, Source: source}},
 		System: []File{
 			{Path: "opt/foo/store/snapshots/1/fs/etcd", Kind: tar.TypeReg, Mode: 0o755, Source: link},
@@ -266,7 +278,7 @@ func TestWrongLayersAreRefused(t *testing.T) {
 		`"a/../b" is not below`:        {Regular("a/../b", 0o644, nil)},
 		"etc/passwd occurs twice":      {Regular("etc/passwd", 0o644, nil), Regular("etc/passwd", 0o644, nil)},
 	} {
-		image := manager()
+		image := manager(t)
 		image.Layers["amd64"] = []*Layer{{Content: "wrong", Files: files}}
 		_, err := image.Archive()
 		NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))

@@ -1,0 +1,115 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package flavors builds the cluster templates and ClusterClasses that a release publishes from
+// their kustomizations, which are embedded. The result is always the same.
+//
+// Limits: it does not validate the result with an API server.
+package flavors
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+// Names of flavors that programs use.
+const (
+	// Default is the flavor that clusterctl uses if none is requested.
+	Default = ""
+	Fast    = "fast"
+)
+
+// The default flavor has its own comments and is published unchanged.
+const defaultFlavor = "base/cluster-template.yaml"
+
+// Template is a file that clusterctl looks for.
+type Template struct {
+	// Name of the flavor, or of the ClusterClass.
+	Name string
+	// File is the file name that clusterctl looks for.
+	File string
+	// Content is YAML with variables.
+	Content []byte
+}
+
+// All holds the cluster templates and ClusterClasses of a version.
+type All struct {
+	// Flavors in name order. The default comes first.
+	Flavors []Template
+	// Classes are the ClusterClasses with their templates, in name order.
+	Classes []Template
+}
+
+// Files returns all templates, the flavors first.
+func (a All) Files() []Template { return append(append([]Template(nil), a.Flavors...), a.Classes...) }
+
+// Build builds everything.
+func Build() (All, error) {
+	content, err := templates.Sources.ReadFile(defaultFlavor)
+	if err != nil {
+		return All{}, err
+	}
+	all := All{Flavors: []Template{{Name: Default, File: "cluster-template.yaml", Content: content}}}
+	for _, folder := range []struct {
+		name, prefix string
+		to           *[]Template
+	}{{"flavors", "cluster-template-", &all.Flavors}, {"clusterclasses", "clusterclass-", &all.Classes}} {
+		entries, err := templates.Sources.ReadDir(folder.name)
+		if err != nil {
+			return All{}, err
+		}
+		for _, entry := range entries {
+			if !entry.IsDir() {
+				continue
+			}
+			content, err := build(path.Join(folder.name, entry.Name()))
+			if err != nil {
+				return All{}, err
+			}
+			*folder.to = append(*folder.to, Template{Name: entry.Name(), File: folder.prefix + entry.Name() + ".yaml", Content: content})
+		}
+	}
+	return all, nil
+}
+
+// Get builds one flavor other than the default.
+func Get(name string) ([]byte, error) { return build("flavors/" + name) }
+
+// build builds the kustomization in a folder. kustomize drops the comment at its top, which should
+// explain the template too.
+func build(folder string) ([]byte, error) {
+	sources := filesys.MakeFsInMemory()
+	err := fs.WalkDir(templates.Sources, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := templates.Sources.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return sources.WriteFile(path, content)
+	})
+	if err != nil {
+		return nil, err
+	}
+	content, err := kustomize.BuildIn(sources, folder)
+	if err != nil {
+		return nil, fmt.Errorf("templates: %w", err)
+	}
+	explanation, err := sources.ReadFile(folder + "/kustomization.yaml")
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.Index(explanation, []byte("apiVersion: "))
+	if end <= 0 {
+		return nil, fmt.Errorf("templates/%s/kustomization.yaml: want a comment at the top that explains its purpose", folder)
+	}
+	return append(explanation[:end:end], content...), nil
+}
