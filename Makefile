@@ -137,8 +137,9 @@ CONTROLLER_GEN = $(TOOLS)/controller-gen
 .PHONY: generate
 generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations, docs/contract.md and docs/templates.md
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
-	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/... output:crd:dir=config/crd/bases
-	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/rbac
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/infrastructure paths=./api/v1beta2/infrastructure output:crd:dir=config/crd/infrastructure/bases
+	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/default
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... paths=./controllers/crdmigration/controlplane/... output:rbac:dir=config/control-plane
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/clusteridentity/... paths=./controllers/machine/... paths=./controllers/machinepool/... paths=./controllers/machinetemplate/... paths=./controllers/crdmigration/infrastructure/... output:rbac:dir=config/infrastructure
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./extensions/... output:rbac:dir=config/runtime-extension
@@ -235,7 +236,7 @@ images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the
 capi: $(TOOLS)/core $(TOOLS)/kubeadm-bootstrap $(TOOLS)/clusterctl $(BIN)/manifests/.current
 	@:
 
-$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml)
+$(BIN)/manifests/.current: go.mod hack/tools/cert-manager.mod $(wildcard hack/manifests/*.go internal/kustomize/*.go config/*/*.yaml config/*/*/*.yaml config/*/*/*/*.yaml)
 	@go run ./hack/manifests --output $(BIN)/manifests && touch $@
 
 $(BIN)/e2e.test: FORCE

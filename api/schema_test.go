@@ -31,7 +31,7 @@ type field struct {
 func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	g := NewWithT(t)
-	paths, err := filepath.Glob(filepath.Join("..", "config", "crd", "bases", "*.yaml"))
+	paths, err := filepath.Glob(filepath.Join("..", "config", "crd", "*", "bases", "*.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(paths).NotTo(BeEmpty())
 	result := map[string]*apiextensionsv1.CustomResourceDefinition{}

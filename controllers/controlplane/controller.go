@@ -91,8 +91,8 @@ type Reconciler struct {
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get;list;watch
-// Permissions for infrastructure objects are in config/rbac/infrastructures_role.yaml, so that
-// administrators can limit them to the kinds that they use.
+// Permissions for infrastructure objects are in config/rbac/control-plane/infrastructures_role.yaml,
+// so that administrators can limit them to the kinds that they use.
 
 // Reconcile takes the next step towards the spec of one FooControlPlane.
 //

@@ -162,7 +162,7 @@ var _ = Describe("Permissions", func() {
 	It("let the kubeadm bootstrap provider read FooControlPlanes, and nothing else", func(ctx SpecContext) {
 		role, binding := &rbacv1.ClusterRole{}, &rbacv1.ClusterRoleBinding{}
 		for file, object := range map[string]client.Object{"bootstrap_reader_role.yaml": role, "bootstrap_reader_role_binding.yaml": binding} {
-			manifest, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", file))
+			manifest, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "control-plane", file))
 			Expect(err).NotTo(HaveOccurred())
 			Expect(yaml.UnmarshalStrict(manifest, object)).To(Succeed())
 			Expect(c.Create(ctx, object)).To(Succeed())

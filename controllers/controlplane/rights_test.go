@@ -34,7 +34,7 @@ import (
 // limit those in anyKinds to named kinds.
 const (
 	released = "../../config/control-plane/role.yaml"
-	anyKinds = "../../config/rbac/infrastructures_role.yaml"
+	anyKinds = "../../config/rbac/control-plane/infrastructures_role.yaml"
 	narrowed = "../../config/narrow-rights/role.yaml"
 )
 

@@ -199,7 +199,7 @@ func managedVersions(object *unstructured.Unstructured) []string {
 // startMigrator runs the migrator of a manager with both providers, as that manager's service account.
 func startMigrator(ctx SpecContext) {
 	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "config", "rbac", "role.yaml"))
+	content, err := os.ReadFile(filepath.Join("..", "..", "config", "default", "role.yaml"))
 	Expect(err).NotTo(HaveOccurred())
 	role := &rbacv1.ClusterRole{}
 	Expect(yaml.UnmarshalStrict(content, role)).To(Succeed())

@@ -147,14 +147,14 @@ func TestComponents(t *testing.T) {
 		g.Expect(kinds).To(HaveKeyWithValue("ServiceAccount", 1))
 		g.Expect(kinds).To(HaveKeyWithValue("Deployment", 1))
 	}
-	g.Expect(crds).To(Equal(generatedCRDs(g)), "make generate writes the CRDs, config/crd/kustomization.yaml lists them")
+	g.Expect(crds).To(Equal(generatedCRDs(g)), "make generate writes the CRDs, config/crd/*/kustomization.yaml lists them")
 }
 
 // The roles of the providers are generated separately from the role of the manager that runs both.
 func TestProvidersHaveTheRightsOfTheManager(t *testing.T) {
 	g := NewWithT(t)
 	both := rights(g, "config/control-plane/role.yaml").Union(rights(g, "config/infrastructure/role.yaml"))
-	manager := rights(g, "config/rbac/role.yaml")
+	manager := rights(g, "config/default/role.yaml")
 	g.Expect(sets.List(manager.Difference(both))).To(BeEmpty(), "roles of the providers are stale: make generate")
 	g.Expect(sets.List(both.Difference(manager))).To(BeEmpty(), "roles of the providers are stale: make generate")
 }
@@ -192,7 +192,7 @@ func ofNames(right string, names []string) []string {
 }
 
 func generatedCRDs(g *WithT) sets.Set[string] {
-	paths, err := filepath.Glob(filepath.Join(sources, "config/crd/bases/*.yaml"))
+	paths, err := filepath.Glob(filepath.Join(sources, "config/crd/*/bases/*.yaml"))
 	g.Expect(err).NotTo(HaveOccurred())
 	names := sets.New[string]()
 	for _, path := range paths {

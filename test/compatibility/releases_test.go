@@ -25,7 +25,7 @@ const (
 	// releases is the folder of earlier releases, each in a folder named after its version.
 	releases = "../e2e/testdata/releases"
 	// crds is the folder of the sources' CRDs.
-	crds = "../../config/crd/bases"
+	crds = "../../config/crd/*/bases"
 )
 
 // kept returns the folders of the releases.

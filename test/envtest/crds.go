@@ -47,7 +47,7 @@ func findFolders(ctx context.Context) (folders, error) {
 
 func (f folders) crdFolders() []string {
 	return []string{
-		filepath.Join(f.foo, "config", "crd", "bases"),
+		filepath.Join(f.foo, "config", "crd", "*", "bases"),
 		filepath.Join(f.clusterAPI, "core", "config", "crd", "bases"),
 		filepath.Join(f.clusterAPI, "bootstrap", "kubeadm", "config", "crd", "bases"),
 		filepath.Join(f.clusterAPI, "controlplane", "kubeadm", "config", "crd", "bases"),

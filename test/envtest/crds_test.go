@@ -37,20 +37,22 @@ func TestKustomizationNamesEveryCRD(t *testing.T) {
 	g := NewWithT(t)
 	found, err := findFolders(context.Background())
 	g.Expect(err).NotTo(HaveOccurred())
-	folder := filepath.Join(found.foo, "config", "crd")
-	data, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
-	g.Expect(err).NotTo(HaveOccurred())
-	var kustomization struct {
-		Resources []string `json:"resources"`
-	}
-	g.Expect(yaml.Unmarshal(data, &kustomization)).To(Succeed())
+	for _, provider := range []string{"control-plane", "infrastructure"} {
+		folder := filepath.Join(found.foo, "config", "crd", provider)
+		data, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
+		g.Expect(err).NotTo(HaveOccurred())
+		var kustomization struct {
+			Resources []string `json:"resources"`
+		}
+		g.Expect(yaml.Unmarshal(data, &kustomization)).To(Succeed())
 
-	files, err := filepath.Glob(filepath.Join(folder, "bases", "*.yaml"))
-	g.Expect(err).NotTo(HaveOccurred())
-	for i := range files {
-		files[i] = strings.TrimPrefix(files[i], folder+string(filepath.Separator))
+		files, err := filepath.Glob(filepath.Join(folder, "bases", "*.yaml"))
+		g.Expect(err).NotTo(HaveOccurred())
+		for i := range files {
+			files[i] = strings.TrimPrefix(files[i], folder+string(filepath.Separator))
+		}
+		g.Expect(kustomization.Resources).To(ConsistOf(files))
 	}
-	g.Expect(kustomization.Resources).To(ConsistOf(files))
 }
 
 func TestMissingProgramsAreNamed(t *testing.T) {
