@@ -37,8 +37,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
-	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 

@@ -5,6 +5,8 @@ package topology_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 	"unicode"
 
@@ -31,6 +33,12 @@ func TestEachVariableDoesWhatItDoesInline(t *testing.T) {
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
 	arguments := `[{"name":"v","value":"4"},{"name":"empty","value":""},{"name":"v","value":"5"}]`
 	values := map[string]string{
+		"identity":                   `"team-a"`,
+		"workerInterruptible":        `true`,
+		"imageRepository":            `"registry.example.com/kubernetes"`,
+		"files":                      `[{"path":"/etc/motd","content":"hello","owner":"root:root","permissions":"0644"}]`,
+		"rollout":                    `{"maxSurge":0,"certificatesExpiryDays":30}`,
+		"remediation":                `{"maxRetry":3,"retryPeriodSeconds":60,"minHealthyPeriodSeconds":600}`,
 		"controlPlaneInstanceType":   `"large"`,
 		"workerInstanceType":         `"medium"`,
 		"certificateSANs":            `["api.example.com","*.example.com","192.0.2.1"]`,
@@ -89,23 +97,34 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 	arguments := rapid.SliceOfN(argument, 0, 3).AsAny()
 	instanceType := rapid.StringMatching(`[a-z0-9.]{1,8}`).AsAny()
 	portion := rapid.OneOf(rapid.IntRange(1, 10).AsAny(), rapid.Map(rapid.IntRange(1, 100), func(percent int) string { return jsonOf(percent) + "%" }).AsAny())
-	strategy := rapid.Custom(func(t *rapid.T) map[string]any {
-		drawn := map[string]any{}
-		for _, field := range []string{"maxSurge", "maxUnavailable"} {
-			if rapid.Bool().Draw(t, "with "+field) {
-				drawn[field] = portion.Draw(t, field)
+	// fields draws some of the fields.
+	fields := func(from map[string]*rapid.Generator[any]) *rapid.Generator[any] {
+		return rapid.Custom(func(t *rapid.T) map[string]any {
+			drawn := map[string]any{}
+			for _, name := range slices.Sorted(maps.Keys(from)) {
+				if rapid.Bool().Draw(t, "with "+name) {
+					drawn[name] = from[name].Draw(t, name)
+				}
 			}
-		}
-		if rapid.Bool().Draw(t, "with deletePolicy") {
-			drawn["deletePolicy"] = rapid.SampledFrom([]string{"Random", "Newest", "Oldest"}).Draw(t, "deletePolicy")
-		}
-		return drawn
+			return drawn
+		}).AsAny()
+	}
+	file := rapid.Custom(func(t *rapid.T) map[string]string {
+		return map[string]string{"path": rapid.StringMatching(`/etc/[a-z]{1,8}`).Draw(t, "path"), "content": text.Draw(t, "content")}
 	})
 	var drawn []clusterv1.ClusterVariable
 	for _, one := range []struct {
 		name   string
 		values *rapid.Generator[any]
 	}{
+		{"identity", rapid.StringMatching(`([a-z]{1,8})?`).AsAny()},
+		{"workerInterruptible", rapid.Bool().AsAny()},
+		{"imageRepository", rapid.StringMatching(`([a-z]{1,8}\.example\.com)?`).AsAny()},
+		{"files", rapid.SliceOfNDistinct(file, 0, 3, func(file map[string]string) string { return file["path"] }).AsAny()},
+		{"rollout", fields(map[string]*rapid.Generator[any]{"maxSurge": rapid.IntRange(0, 1).AsAny(), "certificatesExpiryDays": rapid.IntRange(7, 90).AsAny()})},
+		{"remediation", fields(map[string]*rapid.Generator[any]{
+			"maxRetry": rapid.IntRange(0, 3).AsAny(), "retryPeriodSeconds": rapid.IntRange(0, 60).AsAny(), "minHealthyPeriodSeconds": rapid.IntRange(0, 60).AsAny(),
+		})},
 		{"controlPlaneInstanceType", instanceType},
 		{"workerInstanceType", instanceType},
 		{"certificateSANs", rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,8}\.example\.com`), 0, 3).AsAny()},
@@ -116,7 +135,9 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 		{"etcdExtraArgs", arguments},
 		{"externalEtcdEndpoints", rapid.SliceOfNDistinct(rapid.StringMatching(`https://[a-z]{1,8}:2379`), 0, 3, rapid.ID).AsAny()},
 		{"fast", rapid.Bool().AsAny()},
-		{"poolStrategy", strategy.AsAny()},
+		{"poolStrategy", fields(map[string]*rapid.Generator[any]{
+			"maxSurge": portion, "maxUnavailable": portion, "deletePolicy": rapid.SampledFrom([]string{"Random", "Newest", "Oldest"}).AsAny(),
+		})},
 	} {
 		if rapid.Bool().Draw(t, label+" with "+one.name) {
 			drawn = append(drawn, variable(one.name, jsonOf(one.values.Draw(t, label+" "+one.name))))

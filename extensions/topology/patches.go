@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
@@ -93,6 +95,7 @@ type use struct {
 // changers record what the variables change below spec.template.spec for each use. Other uses have
 // no variables.
 var changers = map[use]func(*template, tree) error{
+	{clusterKind, cluster}:           (*template).changeCluster,
 	{controlPlaneKind, controlPlane}: (*template).changeControlPlane,
 	{machineKind, controlPlane}:      (*template).changeControlPlaneMachines,
 	{machineKind, deployment}:        (*template).changeDeployment,
@@ -111,6 +114,11 @@ func (t *template) change() (tree, error) {
 	return said, change(t, said)
 }
 
+func (t *template) changeCluster(said tree) error {
+	said.setText(t.values.identity, "identityRef", "name")
+	return nil
+}
+
 func (t *template) changeControlPlaneMachines(said tree) error {
 	said.setText(t.values.controlPlaneInstanceType, "instanceType")
 	return nil
@@ -118,11 +126,17 @@ func (t *template) changeControlPlaneMachines(said tree) error {
 
 func (t *template) changeDeployment(said tree) error {
 	said.setText(t.values.workerInstanceType, "instanceType")
+	if t.values.workerInterruptible {
+		said.set(true, "interruptible")
+	}
 	return nil
 }
 
 func (t *template) changePool(said tree) error {
 	said.setText(t.values.workerInstanceType, "template", "instanceType")
+	if t.values.workerInterruptible {
+		said.set(true, "template", "interruptible")
+	}
 	if t.values.poolStrategy != (infrav1.FooMachinePoolStrategy{}) {
 		said.set(t.values.poolStrategy, "strategy")
 	}
@@ -130,6 +144,7 @@ func (t *template) changePool(said tree) error {
 }
 
 func (t *template) changeBootstrap(said tree) error {
+	t.addFiles(said, t.values.files, "files")
 	return t.arguments(said, t.values.kubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
 }
 
@@ -155,7 +170,16 @@ func (t *template) changeControlPlane(said tree) error {
 			return err
 		}
 	}
-	t.changeFast(said, config)
+	said.setText(t.values.imageRepository, config, components, "imageRepository")
+	files := t.values.files
+	if t.values.fast {
+		changeFast(said, config)
+		files = slices.Concat(files, patches)
+	}
+	t.addFiles(said, files, config, "files")
+	if err := t.changeLife(said); err != nil {
+		return err
+	}
 	if len(t.values.externalEtcdEndpoints) > 0 {
 		said.set(tree{
 			"local":    nil,
@@ -163,4 +187,46 @@ func (t *template) changeControlPlane(said tree) error {
 		}, config, components, "etcd")
 	}
 	return nil
+}
+
+// changeLife sets how machines of the control plane are replaced.
+func (t *template) changeLife(said tree) error {
+	rollout, remediation := t.values.rollout, t.values.remediation
+	if rollout == (values{}).rollout && remediation == (controlplanev1.FooControlPlaneRemediationSpec{}) {
+		return nil
+	}
+	if t.version == v1beta1 {
+		return fmt.Errorf("the variables rollout and remediation are for templates of %s, want no template of %s", v1beta2, v1beta1)
+	}
+	if rollout.CertificatesExpiryDays != 0 {
+		said.set(rollout.CertificatesExpiryDays, "rollout", "before", "certificatesExpiryDays")
+	}
+	if rollout.MaxSurge != nil {
+		said.set(tree{"type": "RollingUpdate", "rollingUpdate": tree{"maxSurge": rollout.MaxSurge}}, "rollout", "strategy")
+	}
+	if remediation != (controlplanev1.FooControlPlaneRemediationSpec{}) {
+		said.set(remediation, "remediation")
+	}
+	return nil
+}
+
+// addFiles adds files to those of the template that have other paths. A merge patch replaces a list
+// as a whole.
+func (t *template) addFiles(said tree, added []file, path ...string) {
+	if len(added) == 0 {
+		return
+	}
+	files, _, _ := unstructured.NestedSlice(t.object, append([]string{"spec", "template", "spec"}, path...)...)
+	there := map[any]bool{}
+	for _, one := range files {
+		if fields, isObject := one.(map[string]any); isObject {
+			there[fields["path"]] = true
+		}
+	}
+	for _, one := range added {
+		if !there[one.Path] {
+			files = append(files, one)
+		}
+	}
+	said.set(files, path...)
 }

@@ -275,6 +275,11 @@ func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 				"spec.topology.controlPlane: the template of spec.machineTemplate.spec.infrastructureRef is not an object with an apiVersion and a kind; " +
 				"spec.topology: the template of spec.infrastructureRef is not an object with an apiVersion and a kind",
 		},
+		"how machines are replaced, in v1beta1": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
+			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", ""), given("rollout", `{"maxSurge":0}`)),
+		},
+			"spec.topology.controlPlane: the variables rollout and remediation are for templates of v1beta2, want no template of v1beta1",
+		},
 		"what v1beta1 cannot say": {nil, []runtimehooksv1.GeneratePatchesRequestItem{
 			item("Cluster", controlPlanePath, fmt.Sprintf(controlPlaneTemplate, "v1beta1", ""), given("etcdExtraArgs", `[{"name":"v","value":"1"},{"name":"v","value":"2"}]`)),
 		},

@@ -30,6 +30,7 @@ const (
 // Kinds of the templates.
 var (
 	controlPlaneKind = controlplanev1.GroupVersion.WithKind("FooControlPlaneTemplate").GroupKind()
+	clusterKind      = infrav1.GroupVersion.WithKind("FooClusterTemplate").GroupKind()
 	machineKind      = infrav1.GroupVersion.WithKind("FooMachineTemplate").GroupKind()
 	poolKind         = infrav1.GroupVersion.WithKind("FooMachinePoolTemplate").GroupKind()
 	bootstrapKind    = bootstrapv1.GroupVersion.WithKind("KubeadmConfigTemplate").GroupKind()

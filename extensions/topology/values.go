@@ -11,13 +11,20 @@ import (
 
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
+	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // values are the values of the variables. An empty value leaves the templates as they are.
 type values struct {
+	identity                   string
 	controlPlaneInstanceType   string
 	workerInstanceType         string
+	workerInterruptible        bool
+	imageRepository            string
+	files                      []file
+	rollout                    rollout
+	remediation                controlplanev1.FooControlPlaneRemediationSpec
 	certificateSANs            []string
 	apiServerExtraArgs         []argument
 	controllerManagerExtraArgs []argument
@@ -29,13 +36,33 @@ type values struct {
 	poolStrategy               infrav1.FooMachinePoolStrategy
 }
 
+// file is a file of a machine.
+type file struct {
+	Path        string `json:"path"`
+	Content     string `json:"content"`
+	Owner       string `json:"owner,omitempty"`
+	Permissions string `json:"permissions,omitempty"`
+}
+
+// rollout says how machines of the control plane are replaced.
+type rollout struct {
+	MaxSurge               *int32 `json:"maxSurge,omitempty"`
+	CertificatesExpiryDays int32  `json:"certificatesExpiryDays,omitempty"`
+}
+
 // reader decodes the JSON of a variable into its field.
 type reader func(*values, []byte) error
 
 // readers holds the readers of all variables by name.
 var readers = map[string]reader{
+	"identity":                   into(func(v *values) *string { return &v.identity }),
 	"controlPlaneInstanceType":   into(func(v *values) *string { return &v.controlPlaneInstanceType }),
 	"workerInstanceType":         into(func(v *values) *string { return &v.workerInstanceType }),
+	"workerInterruptible":        into(func(v *values) *bool { return &v.workerInterruptible }),
+	"imageRepository":            into(func(v *values) *string { return &v.imageRepository }),
+	"files":                      into(func(v *values) *[]file { return &v.files }),
+	"rollout":                    into(func(v *values) *rollout { return &v.rollout }),
+	"remediation":                into(func(v *values) *controlplanev1.FooControlPlaneRemediationSpec { return &v.remediation }),
 	"certificateSANs":            into(func(v *values) *[]string { return &v.certificateSANs }),
 	"apiServerExtraArgs":         into(func(v *values) *[]argument { return &v.apiServerExtraArgs }),
 	"controllerManagerExtraArgs": into(func(v *values) *[]argument { return &v.controllerManagerExtraArgs }),

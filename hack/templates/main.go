@@ -216,7 +216,7 @@ func allowed(schema clusterv1.JSONSchemaProps) string {
 		text  string
 		value *int64
 	}{
-		{", length at least %d", schema.MinLength}, {", length at most %d", schema.MaxLength}, {", at most %d entries", schema.MaxItems},
+		{", at least %d", schema.Minimum}, {", length at least %d", schema.MinLength}, {", length at most %d", schema.MaxLength}, {", at most %d entries", schema.MaxItems},
 	} {
 		if limit.value != nil {
 			said += fmt.Sprintf(limit.text, *limit.value)

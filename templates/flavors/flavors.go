@@ -13,7 +13,9 @@ import (
 	"io/fs"
 	"path"
 
+	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/internal/kustomize"
 	"github.com/capfoo/cluster-api-provider-foo/templates"
@@ -25,9 +27,6 @@ const (
 	Default = ""
 	Fast    = "fast"
 )
-
-// The default flavor has its own comments and is published unchanged.
-const defaultFlavor = "base/cluster-template.yaml"
 
 // Template is a file that clusterctl looks for.
 type Template struct {
@@ -52,7 +51,7 @@ func (a All) Files() []Template { return append(append([]Template(nil), a.Flavor
 
 // Build builds everything.
 func Build() (All, error) {
-	content, err := templates.Sources.ReadFile(defaultFlavor)
+	content, err := buildDefault()
 	if err != nil {
 		return All{}, err
 	}
@@ -79,11 +78,45 @@ func Build() (All, error) {
 	return all, nil
 }
 
+// buildDefault joins the files of the base. They are published with their comments.
+func buildDefault() ([]byte, error) {
+	const base = "base"
+	text, err := templates.Sources.ReadFile(base + "/kustomization.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var kustomization types.Kustomization
+	if err := yaml.Unmarshal(text, &kustomization); err != nil {
+		return nil, fmt.Errorf("templates/base: %w", err)
+	}
+	content, err := purpose(base)
+	for _, part := range kustomization.Resources {
+		var objects []byte
+		if err == nil {
+			objects, err = templates.Sources.ReadFile(path.Join(base, part, part+".yaml"))
+		}
+		content = append(append(content, "---\n"...), objects...)
+	}
+	return content, err
+}
+
+// purpose returns the comment at the top of a kustomization, which explains what it builds.
+func purpose(folder string) ([]byte, error) {
+	text, err := templates.Sources.ReadFile(folder + "/kustomization.yaml")
+	if err != nil {
+		return nil, err
+	}
+	end := bytes.Index(text, []byte("apiVersion: "))
+	if end <= 0 {
+		return nil, fmt.Errorf("templates/%s/kustomization.yaml: want a comment at the top that explains its purpose", folder)
+	}
+	return text[:end:end], nil
+}
+
 // Get builds one flavor other than the default.
 func Get(name string) ([]byte, error) { return build("flavors/" + name) }
 
-// build builds the kustomization in a folder. kustomize drops the comment at its top, which should
-// explain the template too.
+// build builds the kustomization in a folder. kustomize drops the comment at its top.
 func build(folder string) ([]byte, error) {
 	sources := filesys.MakeFsInMemory()
 	err := fs.WalkDir(templates.Sources, ".", func(path string, entry fs.DirEntry, err error) error {
@@ -103,13 +136,6 @@ func build(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("templates: %w", err)
 	}
-	explanation, err := sources.ReadFile(folder + "/kustomization.yaml")
-	if err != nil {
-		return nil, err
-	}
-	end := bytes.Index(explanation, []byte("apiVersion: "))
-	if end <= 0 {
-		return nil, fmt.Errorf("templates/%s/kustomization.yaml: want a comment at the top that explains its purpose", folder)
-	}
-	return append(explanation[:end:end], content...), nil
+	explanation, err := purpose(folder)
+	return append(explanation, content...), err
 }

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -18,15 +15,11 @@ import (
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/version"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
-
-// sources is the root folder, as seen from here.
-const sources = "../.."
 
 // mandatory lists the variables that clusterctl sets itself; a flavor may require more.
 var mandatory = map[string]string{
@@ -63,7 +56,8 @@ func TestAllThatIsPromisedIsThere(t *testing.T) {
 	}
 	g.Expect(files).To(Equal([]string{
 		"cluster-template.yaml", "cluster-template-external-etcd.yaml", "cluster-template-fast.yaml", "cluster-template-ha.yaml",
-		"cluster-template-kcp.yaml", "cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml", "cluster-template-v1beta1.yaml",
+		"cluster-template-kcp.yaml", "cluster-template-machine-deployment.yaml", "cluster-template-topology.yaml",
+		"cluster-template-topology-extension.yaml", "cluster-template-v1beta1.yaml",
 		"clusterclass-foo.yaml", "clusterclass-foo-extension.yaml",
 	}))
 }
@@ -109,30 +103,14 @@ func TestAMissingVariableIsNamed(t *testing.T) {
 	}
 }
 
-// The versions of the class equal those that instances can run, so a new one cannot be forgotten.
-func TestTheClassHasTheVersionsOfTheNodes(t *testing.T) {
-	g := NewWithT(t)
-	files, err := filepath.Glob(filepath.Join(sources, "node/kubernetes/*.mod"))
-	g.Expect(err).NotTo(HaveOccurred())
-	require := regexp.MustCompile(`(?m)^(?:require )?\s*k8s\.io/kubernetes (v[0-9.]+)$`)
-	var versions []string
-	for _, file := range files {
-		content, err := os.ReadFile(file)
+// A Cluster may have any version that the cloud has an image for.
+func TestClassesDoNotPinVersions(t *testing.T) {
+	for _, class := range build(t).Classes {
+		g := NewWithT(t)
+		_, pinned, err := unstructured.NestedFieldNoCopy(only(g, class, "ClusterClass").Object, "spec", "kubernetesVersions")
 		g.Expect(err).NotTo(HaveOccurred())
-		found := require.FindSubmatch(content)
-		g.Expect(found).To(HaveLen(2), file)
-		versions = append(versions, string(found[1]))
+		g.Expect(pinned).To(BeFalse(), class.File)
 	}
-	slices.SortFunc(versions, func(a, b string) int {
-		if version.MustParseSemantic(a).LessThan(version.MustParseSemantic(b)) {
-			return -1
-		}
-		return 1
-	})
-	class := only(g, build(t).Classes[0], "ClusterClass")
-	listed, _, err := unstructured.NestedStringSlice(class.Object, "spec", "kubernetesVersions")
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(listed).To(Equal(versions))
 }
 
 // A class with another name has templates with other names, so that both can be in one namespace.

@@ -74,6 +74,20 @@ func TestAFastClassTakesItsOtherVariables(t *testing.T) {
 	g.Expect(config["clusterConfiguration"]).To(HaveKeyWithValue("etcd", And(HaveKey("external"), Not(HaveKey("local")))))
 }
 
+// A user's files are added to the files of the class, and to those of fast.
+func TestFilesAreAdded(t *testing.T) {
+	g := NewWithT(t)
+	all := build(t)
+	file := map[string]any{"path": "/etc/motd", "content": "hello"}
+	for name, flavor := range map[bool]flavors.Template{false: all.Flavors[0], true: named(g, all, flavors.Fast)} {
+		var want []any
+		files, ok := configOf(g, flavor)["files"].([]any)
+		g.Expect(ok).To(BeTrue())
+		want = append(append(append(want, files[0]), file), files[1:]...)
+		g.Expect(withVariables(g, all.Classes[0], map[string]any{"fast": name, "files": []any{file}})["files"]).To(Equal(want))
+	}
+}
+
 // configOf returns the kubeadm configuration of a flavor's control plane.
 func configOf(g *WithT, one flavors.Template) map[string]any {
 	config, found, err := unstructured.NestedMap(only(g, one, "FooControlPlane").Object, "spec", "kubeadmConfigSpec")
@@ -157,7 +171,10 @@ func apply(g *WithT, object []byte, patches []clusterv1.JSONPatch, values map[st
 
 // fill renders a template of a patch.
 func fill(g *WithT, text string, values map[string]any) string {
-	parsed, err := template.New("").Funcs(template.FuncMap{"toJson": func(value any) string { return jsonOf(g, value) }}).Parse(text)
+	parsed, err := template.New("").Funcs(template.FuncMap{
+		"toJson": func(value any) string { return jsonOf(g, value) },
+		"hasKey": func(values map[string]any, key string) bool { _, found := values[key]; return found },
+	}).Parse(text)
 	g.Expect(err).NotTo(HaveOccurred())
 	var out bytes.Buffer
 	g.Expect(parsed.Execute(&out, values)).To(Succeed())
