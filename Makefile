@@ -135,7 +135,7 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 CONTROLLER_GEN = $(TOOLS)/controller-gen
 
 .PHONY: generate
-generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations, docs/contract.md and docs/templates.md
+generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/crd-ref-docs ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/infrastructure paths=./api/v1beta2/infrastructure output:crd:dir=config/crd/infrastructure/bases
@@ -145,6 +145,7 @@ generate: prerequisites $(CONTROLLER_GEN) ## Write deepcopy functions, CRDs, RBA
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./extensions/... output:rbac:dir=config/runtime-extension
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
+	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 	go run ./hack/contract
 	go run ./hack/templates
 	go run ./hack/settings
@@ -287,6 +288,9 @@ $(TOOLS)/in-memory-provider: hack/tools/inmemory.mod
 
 $(CONTROLLER_GEN): hack/tools/generate.mod
 	$(TOOL_BUILD) -modfile=generate.mod -o $@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(TOOLS)/crd-ref-docs: hack/tools/refdocs.mod
+	$(TOOL_BUILD) -modfile=refdocs.mod -o $@ github.com/elastic/crd-ref-docs
 
 $(TOOLS)/golangci-lint: hack/tools/lint.mod
 	$(TOOL_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
