@@ -146,8 +146,7 @@ generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/crd-ref-docs ## Write deepcop
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/controlplane/... output:webhook:dir=config/webhook/control-plane
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
-	go run ./hack/contract
-	go run ./hack/templates
+	go run ./hack/docs
 	go run ./hack/settings
 
 .PHONY: verify

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command manifests writes the components that the quickstart installs, named as in a clusterctl
-// repository. The components of Cluster API come from the module that the programs are built from, so
-// they have its version and nothing is downloaded. The CRDs of cert-manager come from its module,
-// because clusterctl checks whether they are installed. Run it in the root folder.
+// repository. The components of Cluster API come from the module that the programs are built from,
+// so they have its version and nothing is downloaded. The CRDs of cert-manager come from its
+// module, because clusterctl checks whether they are installed. Run it in the root folder.
 package main
 
 import (
@@ -22,12 +22,12 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-// source is a module. Its mod file in hack/tools requires it, or go.mod if there is none.
+// source is a module, and the mod file that requires it.
 type source struct{ module, modfile string }
 
 var (
 	foo         = source{}
-	clusterAPI  = source{module: "sigs.k8s.io/cluster-api"}
+	clusterAPI  = source{module: "sigs.k8s.io/cluster-api", modfile: "go.mod"}
 	certManager = source{module: "github.com/cert-manager/cert-manager", modfile: "hack/tools/cert-manager.mod"}
 )
 
@@ -93,12 +93,8 @@ func run(output string) error {
 
 // folder returns the folder of the module, which Go downloads unless it is there.
 func (s source) folder() (string, error) {
-	modfile := s.modfile
-	if modfile == "" {
-		modfile = "go.mod"
-	}
-	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-json", "-modfile="+filepath.Base(modfile), s.module)
-	command.Dir, command.Stderr = filepath.Dir(modfile), os.Stderr
+	command := exec.CommandContext(context.Background(), "go", "mod", "download", "-json", "-modfile="+filepath.Base(s.modfile), s.module)
+	command.Dir, command.Stderr = filepath.Dir(s.modfile), os.Stderr
 	answer, err := command.Output()
 	if err != nil {
 		return "", fmt.Errorf("download module %s: %w", s.module, err)

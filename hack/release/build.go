@@ -22,7 +22,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
-// Files at the root of the repository.
 const (
 	configurationFile = "clusterctl.yaml"
 	sumsFile          = "SHA256SUMS"
@@ -31,10 +30,8 @@ const (
 // provider is one of the providers in a release.
 type provider struct {
 	kind clusterctlv1.ProviderType
-	// title names the provider in a sentence.
-	title string
-	// kustomization is the source folder of its components.
-	kustomization string
+	// title names the provider in a sentence; kustomization is the folder of its components.
+	title, kustomization string
 	// program is what it runs, and variable can name a mirror of the program's image.
 	program, variable string
 }
@@ -54,8 +51,7 @@ func (p provider) at(version string) repository.Provider {
 	return repository.Provider{Name: "foo", Type: p.kind, Version: version}
 }
 
-// build returns the files of a release, built from the sources in a folder: the components,
-// metadata and templates of each provider.
+// build returns the components, metadata and templates of each provider.
 func build(sources, version string) (repository.Files, error) {
 	metadata, err := os.ReadFile(filepath.Join(sources, repository.MetadataFile))
 	if err != nil {

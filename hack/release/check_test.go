@@ -54,8 +54,8 @@ func TestTemplates(t *testing.T) {
 	}
 }
 
-// Files of ClusterClasses have a ClusterClass with their name, and nothing that depends on where it is
-// installed: clusterctl installs them unchanged.
+// Files of ClusterClasses have a ClusterClass with their name, and nothing that depends on where it
+// is installed: clusterctl installs them unchanged.
 func TestClasses(t *testing.T) {
 	all, err := flavors.Build()
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())

@@ -12,15 +12,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
+// Where sources and images are published, and the programs that are each an image.
 const (
-	// sourceAddress is where the sources are published.
-	sourceAddress = "https://github.com/capfoo/cluster-api-provider-foo"
-	// imageRepository is where images are published, without name and tag.
-	imageRepository = "ghcr.io/capfoo/cluster-api-provider-foo/"
-)
-
-// Programs that are each released as an image.
-const (
+	sourceAddress    = "https://github.com/capfoo/cluster-api-provider-foo"
+	imageRepository  = "ghcr.io/capfoo/cluster-api-provider-foo/"
 	managerProgram   = "manager"
 	extensionProgram = "runtime-extension"
 )
@@ -28,13 +23,10 @@ const (
 // images describes which images to build, and from what.
 type images struct {
 	// programs is the folder that hack/build-programs.sh and hack/build-store.sh fill with
-	// <architecture>/<name>, <architecture>/kubernetes/<version> and <architecture>/system. If it is
-	// empty, no images are built.
+	// <architecture>/<name>, <architecture>/kubernetes/<version> and <architecture>/system.
 	programs string
-	// architectures to build images for, in the notation of Go and Debian.
-	architectures []string
-	// nodes are the Kubernetes versions to build node images for.
-	nodes []string
+	// architectures of all images, and Kubernetes versions of node images.
+	architectures, nodes []string
 }
 
 // add adds all images, each with its bill of materials.
@@ -63,7 +55,7 @@ func (i images) add(files repository.Files, version string) error {
 	return i.addNodes(files, published)
 }
 
-// addNodes adds an image for each Kubernetes version. They share the operating system and the agent.
+// addNodes adds an image for each Kubernetes version.
 func (i images) addNodes(files repository.Files, published image.Release) error {
 	nodes, packages := map[string]image.Node{}, map[string][]image.Package{}
 	for _, architecture := range i.architectures {

@@ -39,15 +39,10 @@ func main() {
 	}
 }
 
-// release says what to write where.
+// release says what to write: a version of the sources in a folder, with images.
 type release struct {
-	// sources is the root folder of the sources.
-	sources string
-	// version, for example v0.1.0.
-	version string
-	// output is the folder to write to.
-	output string
-	images images
+	sources, version, output string
+	images                   images
 }
 
 // run writes a version of the sources. It writes nothing if any of it cannot be made.

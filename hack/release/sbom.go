@@ -18,9 +18,8 @@ import (
 )
 
 // bill lists what something released consists of, in the CycloneDX format. It holds neither a time
-// nor a number that only this run has.
+// nor a number that only this run has. Foo's own programs have the version.
 type bill struct {
-	// version of Foo's own programs.
 	version      string
 	components   []cyclonedx.Component
 	dependencies []cyclonedx.Dependency

@@ -27,8 +27,8 @@ const (
 	referenceAnnotation = "org.opencontainers.image.ref.name"
 )
 
-// Archive returns the image, for all architectures, as an OCI image layout in a tar file. Container runtimes import it:
-// ctr images import, podman load, kind load image-archive.
+// Archive returns the image, for all architectures, as an OCI image layout in a tar file. Container
+// runtimes import it: ctr images import, podman load, kind load image-archive.
 func (i Image) Archive() ([]byte, error) {
 	var content bytes.Buffer
 	err := Write(&content, i)
@@ -75,7 +75,8 @@ func (i Image) index() (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// packFolder writes the files of a folder as a tar file, in the order of their names and without times and owners.
+// packFolder writes the files of a folder as a tar file, in the order of their names and without
+// times and owners.
 func packFolder(to io.Writer, folder fs.FS) error {
 	writer := tar.NewWriter(to)
 	err := fs.WalkDir(folder, ".", func(path string, entry fs.DirEntry, err error) error {

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
 
-// Build returns the objects of the kustomization in a folder on disk as YAML documents, in the order
-// in which the kustomization lists them.
+// Build returns the objects of the kustomization in a folder on disk as YAML documents, in the
+// order in which the kustomization lists them.
 func Build(dir string) ([]byte, error) { return BuildIn(filesys.MakeFsOnDisk(), dir) }
 
 // BuildIn builds the kustomization in a folder of a file system.

@@ -104,8 +104,8 @@ func settleBucket(bucket *bbolt.Bucket, then []byte) error {
 	return bucket.ForEachBucket(func(key []byte) error { return settleBucket(bucket.Bucket(key), then) })
 }
 
-// settleSizes stores the sizes of the files in snapshots. containerd stores how many blocks they take
-// in this machine's file system.
+// settleSizes stores the sizes of the files in snapshots. containerd stores how many blocks they
+// take in this machine's file system.
 func settleSizes(tx *bbolt.Tx, folder string) error {
 	snapshots := tx.Bucket([]byte(version)).Bucket([]byte("snapshots"))
 	if snapshots == nil {

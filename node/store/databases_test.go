@@ -16,7 +16,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// unpacked returns the root folder of a containerd that has unpacked layers at a time, which it has met in this order.
+// unpacked returns the root folder of a containerd that has unpacked layers at a time, which it has
+// met in this order.
 func unpacked(t *testing.T, now time.Time, layers ...string) string {
 	t.Helper()
 	g := NewWithT(t)

@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command store makes parts of the images that nodes have when they start. hack/build-store.sh calls
-// it before and after containerd unpacks these images.
+// Command store makes parts of the images that nodes have when they start. hack/build-store.sh
+// calls it before and after containerd unpacks these images.
 package main
 
 import (

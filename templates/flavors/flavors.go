@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -36,6 +37,20 @@ type Template struct {
 	File string
 	// Content is YAML with variables.
 	Content []byte
+}
+
+// Purpose returns the first paragraph of the comment at the top.
+func (t Template) Purpose() string {
+	paragraph, _, _ := strings.Cut(string(t.Content), "\n#\n")
+	var words []string
+	for line := range strings.Lines(paragraph) {
+		text, isComment := strings.CutPrefix(line, "#")
+		if !isComment {
+			break
+		}
+		words = append(words, strings.TrimSpace(text))
+	}
+	return strings.Join(words, " ")
 }
 
 // All holds the cluster templates and ClusterClasses of a version.
@@ -89,7 +104,7 @@ func buildDefault() ([]byte, error) {
 	if err := yaml.Unmarshal(text, &kustomization); err != nil {
 		return nil, fmt.Errorf("templates/base: %w", err)
 	}
-	content, err := purpose(base)
+	content, err := leadingComment(base)
 	for _, part := range kustomization.Resources {
 		var objects []byte
 		if err == nil {
@@ -100,8 +115,8 @@ func buildDefault() ([]byte, error) {
 	return content, err
 }
 
-// purpose returns the comment at the top of a kustomization, which explains what it builds.
-func purpose(folder string) ([]byte, error) {
+// leadingComment returns the comment at the top of a kustomization, which explains what it builds.
+func leadingComment(folder string) ([]byte, error) {
 	text, err := templates.Sources.ReadFile(folder + "/kustomization.yaml")
 	if err != nil {
 		return nil, err
@@ -136,6 +151,6 @@ func build(folder string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("templates: %w", err)
 	}
-	explanation, err := purpose(folder)
+	explanation, err := leadingComment(folder)
 	return append(explanation, content...), err
 }

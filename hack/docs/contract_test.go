@@ -14,25 +14,22 @@ import (
 // root is the root folder, as seen from here.
 const root = "../.."
 
-// folder returns a folder with a file of code, a test and these rules.
-func folder(t *testing.T, rules string) string {
+// folder returns a folder with a file of code and a test.
+func folder(t *testing.T) string {
 	t.Helper()
-	g := NewWithT(t)
 	at := t.TempDir()
-	g.Expect(os.Mkdir(filepath.Join(at, "docs"), 0o700)).To(Succeed())
 	for name, content := range map[string]string{
-		rulesFile:   rules,
 		"a.go":      "package a\n\ntype Thing struct{ Size int }\n",
 		"a_test.go": "package a\n\nvar _ = It(\"is a|b, and more\", nil)\n\nfunc TestThing() {}\n",
 	} {
-		g.Expect(os.WriteFile(filepath.Join(at, name), []byte(content), 0o600)).To(Succeed())
+		NewWithT(t).Expect(os.WriteFile(filepath.Join(at, name), []byte(content), 0o600)).To(Succeed())
 	}
 	return at
 }
 
 const head = "- name: things\n  page: p\n  rules:\n  - {name: size, title: Size, anchor: a, mandatory: \"yes\""
 
-func TestPage(t *testing.T) {
+func TestContractPage(t *testing.T) {
 	for name, test := range map[string]struct{ rule, want, count string }{
 		"proven": {
 			", code: {a.go: [Thing.Size, Thing]}, tests: {a_test.go: [TestThing, 'is a|b, and more']}}",
@@ -44,9 +41,7 @@ func TestPage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			at := folder(t, head+test.rule)
-			g.Expect(run(at)).To(Succeed())
-			content, err := os.ReadFile(filepath.Join(at, pageFile))
+			content, err := contractPage(folder(t), []byte(head+test.rule))
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(string(content)).To(And(ContainSubstring(test.want), ContainSubstring("| [things](#things) | 1 | "+test.count+" |")))
 		})
@@ -62,7 +57,7 @@ func TestWrongNamesAreErrors(t *testing.T) {
 		"key":   {", test: {}}", "unknown field"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := run(folder(t, head+test.rule))
+			_, err := contractPage(folder(t), []byte(head+test.rule))
 			if test.want == "" {
 				NewWithT(t).Expect(err).NotTo(HaveOccurred())
 				return

@@ -1,30 +1,20 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command contract writes docs/contract.md from docs/contract.yaml: each rule of Cluster API's
-// provider contracts, with the code that follows it and the tests that prove it. It fails if a file
-// or a name in the YAML file does not exist. Run it in the root folder.
-//
-// Limits: people decide what proves a rule, and write it into the YAML file.
 package main
 
 import (
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"text/template"
 
 	"sigs.k8s.io/yaml"
 )
 
-const (
-	rulesFile = "docs/contract.yaml"
-	pageFile  = "docs/contract.md"
-)
+const rulesFile = "docs/contract.yaml"
 
 // contract is one of Cluster API's contracts.
 type contract struct {
@@ -39,12 +29,10 @@ type rule struct {
 	Title     string `json:"title"`
 	Anchor    string `json:"anchor"`
 	Mandatory string `json:"mandatory"`
-	// NotNeeded says why Foo does not need to follow the rule.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// Unproven says what the tests do not show.
+	// Unproven says what the tests do not show, and Met how Foo follows the rule.
 	Unproven string `json:"unproven,omitempty"`
-	// Met says how Foo follows the rule, if that needs an explanation.
-	Met string `json:"met,omitempty"`
+	Met      string `json:"met,omitempty"`
 	// Code and Tests are names by file.
 	Code  map[string][]string `json:"code,omitempty"`
 	Tests map[string][]string `json:"tests,omitempty"`
@@ -55,50 +43,30 @@ func (r rule) Proven() bool {
 	return r.NotNeeded == "" && r.Unproven == "" && len(r.Code) > 0 && len(r.Tests) > 0
 }
 
-//go:embed page.md.tmpl
-var pageText string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	// A vertical bar would end the cell of a table.
-	"names": func(names []string) string { return strings.ReplaceAll(strings.Join(names, "; "), "|", `\|`) },
-	"proven": func(rules []rule, mandatory string) int {
-		count := 0
-		for _, r := range rules {
-			if r.Proven() && strings.HasPrefix(r.Mandatory, mandatory) {
-				count++
-			}
+// proven counts the rules that are proven and mandatory to this degree.
+func proven(rules []rule, mandatory string) int {
+	count := 0
+	for _, r := range rules {
+		if r.Proven() && strings.HasPrefix(r.Mandatory, mandatory) {
+			count++
 		}
-		return count
-	},
-}).Parse(pageText))
-
-func main() {
-	if err := run("."); err != nil {
-		fmt.Fprintln(os.Stderr, "contract:", err)
-		os.Exit(1)
 	}
+	return count
 }
 
-func run(root string) error {
-	contracts, err := read(root)
+// contractPage returns the page of the contracts.
+func contractPage(root string, rules []byte) ([]byte, error) {
+	contracts, err := readRules(root, rules)
 	if err != nil {
-		return fmt.Errorf("%s: %w", rulesFile, err)
+		return nil, fmt.Errorf("%s: %w", rulesFile, err)
 	}
-	file, err := os.Create(filepath.Join(root, pageFile))
-	if err != nil {
-		return err
-	}
-	return errors.Join(page.Execute(file, contracts), file.Close())
+	return render("contract", contracts)
 }
 
-// read reads the rules and checks that everything they name exists.
-func read(root string) ([]contract, error) {
-	content, err := os.ReadFile(filepath.Join(root, rulesFile))
-	if err != nil {
-		return nil, err
-	}
+// readRules reads the rules and checks that everything they name exists below root.
+func readRules(root string, rules []byte) ([]contract, error) {
 	var contracts []contract
-	if err := yaml.UnmarshalStrict(content, &contracts); err != nil {
+	if err := yaml.UnmarshalStrict(rules, &contracts); err != nil {
 		return nil, err
 	}
 	var problems []error

@@ -1,23 +1,14 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command templates writes docs/templates.md: the flavors and ClusterClasses that a release
-// publishes, with their variables. The purpose of a flavor is the comment at the top of its
-// kustomization. Defaults come from the templates and meanings from templates/variables.yaml. The
-// schemas of a ClusterClass describe its variables. The command fails if something is missing, or
-// if a variable is described that does not exist. Run it in the root folder.
 package main
 
 import (
 	"bytes"
-	_ "embed"
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"text/template"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -25,20 +16,8 @@ import (
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/templates"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
-
-//go:embed page.md.tmpl
-var pageText string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"join": strings.Join,
-	// A vertical bar or a line break would end the cell of a table.
-	"cell": func(text string) string {
-		return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
-	},
-}).Parse(pageText))
 
 // variable of a flavor or of a class.
 type variable struct {
@@ -48,40 +27,15 @@ type variable struct {
 	Allowed string `json:"allowed"`
 }
 
-// entry is a flavor or a class.
+// entry is a flavor, or a class with its spec.
 type entry struct {
 	Name, Purpose string
 	Variables     []variable
-	// Spec of a class.
-	Spec clusterv1.ClusterClassSpec
+	Spec          clusterv1.ClusterClassSpec
 }
 
-func main() {
-	if err := run("docs/templates.md"); err != nil {
-		fmt.Fprintln(os.Stderr, "templates:", err)
-		os.Exit(1)
-	}
-}
-
-func run(output string) error {
-	meanings, err := templates.Sources.ReadFile("variables.yaml")
-	if err != nil {
-		return err
-	}
-	content, err := render(meanings)
-	if err != nil {
-		return err
-	}
-	file, err := os.Create(output)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	return errors.Join(err, file.Close())
-}
-
-// render returns the page, given the meanings of the variables of flavors.
-func render(meanings []byte) ([]byte, error) {
+// templatesPage returns the page of the templates, given the meanings of the variables of flavors.
+func templatesPage(meanings []byte) ([]byte, error) {
 	var described []variable
 	if err := yaml.UnmarshalStrict(meanings, &described); err != nil {
 		return nil, fmt.Errorf("variables.yaml: %w", err)
@@ -106,7 +60,7 @@ func render(meanings []byte) ([]byte, error) {
 		for _, one := range variables {
 			used.Insert(one.Name)
 		}
-		content.Flavors = append(content.Flavors, entry{Name: flavor.Name, Purpose: purpose(flavor.Content), Variables: variables})
+		content.Flavors = append(content.Flavors, entry{Name: flavor.Name, Purpose: prose(flavor.Purpose()), Variables: variables})
 	}
 	if unused := sets.KeySet(known).Difference(used); unused.Len() > 0 {
 		return nil, fmt.Errorf("variables.yaml describes %v, which no flavor uses: delete them", sets.List(unused))
@@ -116,15 +70,13 @@ func render(meanings []byte) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", class.File, err)
 		}
-		one := entry{Name: class.Name, Purpose: purpose(class.Content), Spec: spec}
+		one := entry{Name: class.Name, Purpose: prose(class.Purpose()), Spec: spec}
 		for _, variable := range spec.Variables {
 			one.Variables = append(one.Variables, fields(variable.Name, variable.Schema.OpenAPIV3Schema)...)
 		}
 		content.Classes = append(content.Classes, one)
 	}
-	var out bytes.Buffer
-	err = page.Execute(&out, content)
-	return out.Bytes(), err
+	return render("templates", content)
 }
 
 // variablesOf returns the variables of a flavor, required ones first.
@@ -147,19 +99,6 @@ func variablesOf(flavor flavors.Template, known map[string]variable) ([]variable
 		optional = append(optional, one)
 	}
 	return append(required, optional...), nil
-}
-
-// purpose returns the first paragraph of the comment at the top of a template.
-func purpose(content []byte) string {
-	var words []string
-	for line := range bytes.Lines(content) {
-		text, isComment := strings.CutPrefix(string(line), "#")
-		if text = strings.TrimSpace(text); !isComment || text == "" {
-			break
-		}
-		words = append(words, text)
-	}
-	return prose(strings.Join(words, " "))
 }
 
 // specOf returns the spec of the only ClusterClass among the objects of a template.

@@ -1,0 +1,72 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Command docs writes pages of docs/ from what they describe. Run it in the root folder.
+//
+// docs/contract.md comes from docs/contract.yaml: each rule of Cluster API's provider contracts,
+// with the code that follows it and the tests that prove it. People decide what proves a rule.
+//
+// docs/templates.md comes from the flavors and ClusterClasses of a release. Comments of
+// kustomizations say what they are for, and templates/variables.yaml what variables mean.
+//
+// It fails if something is described that does not exist, or is not described.
+package main
+
+import (
+	"bytes"
+	"embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
+	"github.com/capfoo/cluster-api-provider-foo/templates"
+)
+
+//go:embed *.md.tmpl
+var pageFiles embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"join": strings.Join, "cell": cell, "proven": proven,
+}).ParseFS(pageFiles, "*.md.tmpl"))
+
+func main() {
+	if err := run("."); err != nil {
+		fmt.Fprintln(os.Stderr, "docs:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string) error {
+	rules, err := os.ReadFile(filepath.Join(root, rulesFile))
+	if err != nil {
+		return err
+	}
+	contract, err := contractPage(root, rules)
+	if err != nil {
+		return err
+	}
+	meanings, err := templates.Sources.ReadFile("variables.yaml")
+	if err != nil {
+		return err
+	}
+	flavors, err := templatesPage(meanings)
+	if err != nil {
+		return err
+	}
+	return repository.Files{"docs/contract.md": contract, "docs/templates.md": flavors}.Write(root)
+}
+
+// render fills in the template of a page.
+func render(page string, content any) ([]byte, error) {
+	var out bytes.Buffer
+	err := pages.ExecuteTemplate(&out, page+".md.tmpl", content)
+	return out.Bytes(), err
+}
+
+// cell prevents a vertical bar or a line break from ending the cell of a table.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(text), " "), "|", `\|`)
+}
