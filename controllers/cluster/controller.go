@@ -75,8 +75,6 @@ type reconciler struct {
 }
 
 // SetupWithManager adds the controller to a manager.
-//
-//contract:infra-cluster/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
@@ -172,9 +170,6 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // Reconcile brings one FooCluster and its load balancer closer to what its spec asks for.
-//
-//contract:infra-cluster/externally-managed
-//contract:infra-cluster/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	fooCluster := &infrav1.FooCluster{}
 	mine, err := r.gate.Read(ctx, req.NamespacedName, fooCluster)

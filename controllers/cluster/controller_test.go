@@ -73,25 +73,23 @@ var _ = Describe("FooCluster", func() {
 	}
 	provisioned := func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }
 
-	It("writes the endpoint at once and reports provisioned when the load balancer is ready",
-		Label("contract:infra-cluster.control-plane-endpoint", "contract:infra-cluster.initialization-completed",
-			"contract:infra-cluster.conditions"), func() {
-			suite.Cloud.SetMode(fake.Manual)
-			create()
-			Eventually(func(g Gomega) infrav1.APIEndpoint { return get(g).Spec.ControlPlaneEndpoint }).
-				ShouldNot(BeZero(), "the address is known once the load balancer is ordered")
-			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
-			Expect(provisioned(Default)).To(BeFalse())
+	It("writes the endpoint at once and reports provisioned when the load balancer is ready", func() {
+		suite.Cloud.SetMode(fake.Manual)
+		create()
+		Eventually(func(g Gomega) infrav1.APIEndpoint { return get(g).Spec.ControlPlaneEndpoint }).
+			ShouldNot(BeZero(), "the address is known once the load balancer is ordered")
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+		Expect(provisioned(Default)).To(BeFalse())
 
-			Expect(suite.Cloud.SetLoadBalancerReady(name())).To(BeTrue())
-			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
-			Eventually(provisioned).Should(BeTrue(), "the status is written last")
+		Expect(suite.Cloud.SetLoadBalancerReady(name())).To(BeTrue())
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		Eventually(provisioned).Should(BeTrue(), "the status is written last")
 
-			By("not taking it back when the load balancer fails later")
-			Expect(suite.Cloud.SetLoadBalancerFailed(name(), "crashed")).To(BeTrue())
-			haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
-			Expect(provisioned(Default)).To(BeTrue())
-		})
+		By("not taking it back when the load balancer fails later")
+		Expect(suite.Cloud.SetLoadBalancerFailed(name(), "crashed")).To(BeTrue())
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionFalse, infrav1.FooClusterLoadBalancerNotReadyReason)
+		Expect(provisioned(Default)).To(BeTrue())
+	})
 
 	It("is provisioned only when the control plane's kubeconfig is there, since Cluster API connects then", func() {
 		suite.Cloud.SetMode(fake.Manual)
@@ -123,7 +121,7 @@ var _ = Describe("FooCluster", func() {
 		}))
 	})
 
-	It("reports the zones of the cloud as failure domains", Label("contract:infra-cluster.failure-domains"), func() {
+	It("reports the zones of the cloud as failure domains", func() {
 		create()
 		Eventually(func(g Gomega) []clusterv1.FailureDomain { return get(g).Status.FailureDomains }).Should(Equal([]clusterv1.FailureDomain{
 			{Name: "zone-a", ControlPlane: ptr.To(true)},
@@ -132,7 +130,7 @@ var _ = Describe("FooCluster", func() {
 		}), "zones are asked for at every reconcile")
 	})
 
-	It("takes an endpoint that a user has set and orders no load balancer", Label("contract:infra-cluster.control-plane-endpoint"), func() {
+	It("takes an endpoint that a user has set and orders no load balancer", func() {
 		cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "api.example.com", Port: 443}
 		create()
 		haveCondition(infrav1.FooClusterLoadBalancerReadyCondition, metav1.ConditionTrue, infrav1.FooClusterEndpointProvidedReason)
@@ -152,7 +150,7 @@ var _ = Describe("FooCluster", func() {
 		Expect(get(Default).Spec.ControlPlaneEndpoint).To(Equal(endpoint))
 	})
 
-	DescribeTable("reports an error of the cloud and recovers", Label("contract:infra-cluster.terminal-failures"),
+	DescribeTable("reports an error of the cloud and recovers",
 		func(err error, reason string) {
 			suite.Cloud.Fail(fake.CallEnsureLoadBalancer, err)
 			create()
@@ -169,7 +167,7 @@ var _ = Describe("FooCluster", func() {
 		Entry("throttled", &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
 	)
 
-	It("does nothing while paused", Label("contract:infra-cluster.pausing"), func() {
+	It("does nothing while paused", func() {
 		cluster.Spec.Paused = ptr.To(true)
 		create()
 		haveCondition(clusterv1.PausedCondition, metav1.ConditionTrue, clusterv1.PausedReason)
@@ -183,7 +181,7 @@ var _ = Describe("FooCluster", func() {
 		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
 	})
 
-	It("leaves externally managed infrastructure alone", Label("contract:infra-cluster.externally-managed"), func() {
+	It("leaves externally managed infrastructure alone", func() {
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		fooCluster = infratest.NewFooCluster(cluster)
 		fooCluster.Annotations = map[string]string{clusterv1.ManagedByAnnotation: "somebody"}

@@ -42,8 +42,6 @@ type decision struct {
 
 // decide returns what to do next. The load balancer is deleted last: machines are drained through
 // it.
-//
-//contract:infra-cluster/control-plane-endpoint
 func decide(s *state) decision {
 	if s.deleting() && len(s.users) > 0 {
 		return decision{action: waitForUsers}

@@ -49,8 +49,6 @@ func deleting(s *state) {
 func withUsers(s *state) { s.users = []string{"FooMachine m1"} }
 
 // Three sources may provide the endpoint; the first one wins.
-//
-//contract:infra-cluster/control-plane-endpoint
 func TestDecide(t *testing.T) {
 	for name, test := range map[string]struct {
 		state *state

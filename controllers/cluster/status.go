@@ -46,10 +46,6 @@ var eventKinds = report.Kinds{
 }
 
 // setStatus sets the whole status, including every condition.
-//
-//contract:infra-cluster/conditions
-//contract:infra-cluster/initialization-completed
-//contract:infra-cluster/terminal-failures
 func setStatus(s *state, d decision, o outcome) {
 	status := &s.fooCluster.Status
 	status.ObservedGeneration = s.fooCluster.Generation
@@ -89,8 +85,6 @@ func kubeconfigWait(s *state) time.Duration {
 
 // failureDomains returns the zones as failure domains, sorted by name so that they compare equal
 // between reconciles.
-//
-//contract:infra-cluster/failure-domains
 func failureDomains(zones []cloud.Zone) []clusterv1.FailureDomain {
 	domains := make([]clusterv1.FailureDomain, 0, len(zones))
 	for _, zone := range zones {

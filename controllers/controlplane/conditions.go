@@ -23,8 +23,6 @@ import (
 const maxReport = 8192
 
 // conditionTypes are the conditions that this controller owns on a FooControlPlane.
-//
-//contract:control-plane/conditions
 func conditionTypes() []string {
 	return []string{
 		controlplanev1.AvailableCondition,

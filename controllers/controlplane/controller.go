@@ -95,9 +95,6 @@ type Reconciler struct {
 // so that administrators can limit them to the kinds that they use.
 
 // Reconcile takes the next step towards the spec of one FooControlPlane.
-//
-//contract:control-plane/pausing
-//contract:control-plane/multiple-instances
 func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.Result, error) {
 	controlPlane := &controlplanev1.FooControlPlane{}
 	mine, err := r.gate.Read(ctx, request.NamespacedName, controlPlane)

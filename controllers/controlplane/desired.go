@@ -44,8 +44,6 @@ type newMachine struct {
 }
 
 // desiredMachine computes a Machine with its KubeadmConfig and its infrastructure machine.
-//
-//contract:control-plane/machines
 func (s *scope) desiredMachine(as role, random string, next plan.Decision) (newMachine, error) {
 	name, err := machineName(s.controlPlane, s.cluster.Name, random)
 	if err != nil {
@@ -96,8 +94,6 @@ func referenceTo(group, kind, name string) clusterv1.ContractVersionedObjectRefe
 
 // machineMeta is the metadata that a Machine shares with the objects it refers to. The contract's
 // labels take precedence over the template's.
-//
-//contract:control-plane/metadata-propagation
 func (s *scope) machineMeta(name string) metav1.ObjectMeta {
 	labels := map[string]string{}
 	maps.Copy(labels, s.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels)

@@ -44,9 +44,6 @@ const (
 // It returns an error only for problems that may pass. Problems that the user has to fix are in the
 // scope. Once the control plane is initialized, missing certificates block only the creation of
 // Machines. The existing Machines are still looked after with the existing kubeconfig.
-//
-//contract:control-plane/certificates
-//contract:control-plane/kubeconfig
 func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil
@@ -162,8 +159,6 @@ func (r *Reconciler) specProblem(s *scope) *plan.Problem {
 }
 
 // ensureTemplateOwner makes the Cluster own the template, so that clusterctl moves both together.
-//
-//contract:control-plane/clusterctl
 func (r *Reconciler) ensureTemplateOwner(ctx context.Context, s *scope) error {
 	if s.template == nil {
 		return nil

@@ -24,7 +24,7 @@ import (
 )
 
 var _ = Describe("Certificates and kubeconfig", func() {
-	It("generates the certificates before the infrastructure shows anything", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("generates the certificates before the infrastructure shows anything", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		for _, suffix := range []string{"-ca", "-etcd", "-proxy", "-sa"} {
 			Eventually(f.secret(ctx, suffix)).Should(And(
@@ -41,32 +41,31 @@ var _ = Describe("Certificates and kubeconfig", func() {
 		Eventually(f.condition(ctx, controlplanev1.CertificatesAvailableCondition)).Should(HavePrefix("True"))
 	})
 
-	It("writes the kubeconfig as soon as the infrastructure cluster names an endpoint",
-		Label("contract:control-plane.kubeconfig", "contract:control-plane.endpoint"), func(ctx SpecContext) {
-			f := newFixture(ctx)
-			Eventually(f.secret(ctx, "-sa")).ShouldNot(BeNil())
-			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("waiting for the infrastructure cluster"))
-			_, err := f.secret(ctx, "-kubeconfig")()
-			Expect(client.IgnoreNotFound(err)).To(Succeed())
-			Expect(err).To(HaveOccurred(), "there is no endpoint yet")
+	It("writes the kubeconfig as soon as the infrastructure cluster names an endpoint", func(ctx SpecContext) {
+		f := newFixture(ctx)
+		Eventually(f.secret(ctx, "-sa")).ShouldNot(BeNil())
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("waiting for the infrastructure cluster"))
+		_, err := f.secret(ctx, "-kubeconfig")()
+		Expect(client.IgnoreNotFound(err)).To(Succeed())
+		Expect(err).To(HaveOccurred(), "there is no endpoint yet")
 
-			f.nameEndpoint(ctx)
-			var kubeconfig *corev1.Secret
-			Eventually(func(g Gomega) {
-				var err error
-				kubeconfig, err = f.secret(ctx, "-kubeconfig")()
-				g.Expect(err).NotTo(HaveOccurred())
-			}).Should(Succeed())
-			Expect(kubeconfig.Type).To(Equal(clusterv1.ClusterSecretType))
-			Expect(kubeconfig.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
-			Expect(metav1.IsControlledBy(kubeconfig, f.controlPlane)).To(BeTrue())
-			config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
-			Expect(err).NotTo(HaveOccurred())
-			Expect(config.Host).To(Equal("https://10.9.8.7:6443"))
-			Expect(f.machines(ctx)).To(BeEmpty(), "the failure domains are not known yet")
-		})
+		f.nameEndpoint(ctx)
+		var kubeconfig *corev1.Secret
+		Eventually(func(g Gomega) {
+			var err error
+			kubeconfig, err = f.secret(ctx, "-kubeconfig")()
+			g.Expect(err).NotTo(HaveOccurred())
+		}).Should(Succeed())
+		Expect(kubeconfig.Type).To(Equal(clusterv1.ClusterSecretType))
+		Expect(kubeconfig.Labels).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
+		Expect(metav1.IsControlledBy(kubeconfig, f.controlPlane)).To(BeTrue())
+		config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
+		Expect(err).NotTo(HaveOccurred())
+		Expect(config.Host).To(Equal("https://10.9.8.7:6443"))
+		Expect(f.machines(ctx)).To(BeEmpty(), "the failure domains are not known yet")
+	})
 
-	It("honours certificates that the user provides", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("honours certificates that the user provides", func(ctx SpecContext) {
 		source := newFixture(ctx)
 		Eventually(source.secret(ctx, "-ca")).ShouldNot(BeNil())
 		var theirs *corev1.Secret
@@ -98,7 +97,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 			HavePrefix("False"), ContainSubstring(f.cluster.Name+"-ca"), ContainSubstring("tls.crt"), Not(ContainSubstring("hidden"))))
 	})
 
-	It("asks for the certificates of an external etcd", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("asks for the certificates of an external etcd", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.KubeadmConfigSpec.ClusterConfiguration.Etcd.External = bootstrapv1.ExternalEtcd{
 				Endpoints: []string{"https://etcd.example.com:2379"}, CAFile: "/ca.crt", CertFile: "/etcd.crt", KeyFile: "/etcd.key",
@@ -108,7 +107,7 @@ var _ = Describe("Certificates and kubeconfig", func() {
 			HavePrefix("False"), ContainSubstring("c1-apiserver-etcd-client"), ContainSubstring("c1-etcd")))
 	})
 
-	It("never generates a certificate anew once the control plane is initialized", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("never generates a certificate anew once the control plane is initialized", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3))
 		f.settle(ctx)
 		proxy, err := f.secret(ctx, "-proxy")()

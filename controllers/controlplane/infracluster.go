@@ -48,8 +48,6 @@ type infraCluster struct {
 
 // readInfraCluster reads an infrastructure cluster of any provider. It treats malformed fields as
 // missing.
-//
-//contract:control-plane/endpoint
 func readInfraCluster(object *unstructured.Unstructured) infraCluster {
 	host, _, _ := unstructured.NestedString(object.Object, "spec", "controlPlaneEndpoint", "host")
 	port, _, _ := unstructured.NestedInt64(object.Object, "spec", "controlPlaneEndpoint", "port")

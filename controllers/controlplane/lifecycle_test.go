@@ -71,7 +71,7 @@ func release(ctx context.Context, object client.Object) {
 }
 
 var _ = Describe("Life", func() {
-	It("does nothing while paused, and says so", Label("contract:control-plane.pausing"), func(ctx SpecContext) {
+	It("does nothing while paused, and says so", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.cluster.Spec.Paused = ptr.To(true) })
 		Eventually(f.condition(ctx, clusterv1.PausedCondition)).Should(HavePrefix("True"))
 		f.nameEndpoint(ctx)
@@ -81,7 +81,7 @@ var _ = Describe("Life", func() {
 		Eventually(f.condition(ctx, clusterv1.PausedCondition)).Should(HavePrefix("False"))
 	})
 
-	It("does nothing while paused by annotation", Label("contract:control-plane.pausing"), func(ctx SpecContext) {
+	It("does nothing while paused by annotation", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
 		})
@@ -89,7 +89,7 @@ var _ = Describe("Life", func() {
 		Consistently(func() bool { _, err := f.secret(ctx, "-ca")(); return apierrors.IsNotFound(err) }).Should(BeTrue())
 	})
 
-	It("leaves alone what another manager watches", Label("contract:control-plane.multiple-instances"), func(ctx SpecContext) {
+	It("leaves alone what another manager watches", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) { f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "others"} })
 		f.provision(ctx)
 		Consistently(func() []string { return f.get(ctx).Finalizers }).Should(BeEmpty())

@@ -23,56 +23,55 @@ import (
 )
 
 var _ = Describe("Machines", func() {
-	It("makes the first Machine with its KubeadmConfig and its infrastructure machine",
-		Label("contract:control-plane.machines", "contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
-			f := newFixture(ctx, func(f *fixture) {
-				spec := &f.controlPlane.Spec
-				spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
-				spec.MachineTemplate.ObjectMeta.Annotations = map[string]string{"note": "b"}
-				spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](17)
-				spec.MachineTemplate.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}}
-				spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
-				spec.KubeadmConfigSpec.InitConfiguration.NodeRegistration.Name = "init"
-				spec.KubeadmConfigSpec.JoinConfiguration.NodeRegistration.Name = "join"
-			})
-			f.provision(ctx)
-			machine := f.expectMachines(ctx, 1)[0]
-			Expect(machine.Labels).To(And(
-				HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name),
-				HaveKeyWithValue(clusterv1.MachineControlPlaneLabel, ""),
-				HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name),
-				HaveKeyWithValue("team", "a"),
-			))
-			Expect(machine.Annotations).To(And(HaveKeyWithValue("note", "b"), HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation)))
-			Expect(machine.OwnerReferences).To(ConsistOf(And(HaveField("UID", f.controlPlane.UID), HaveField("Controller", HaveValue(BeTrue())))))
-			Expect(machine.Spec.Version).To(Equal("v1.36.3"))
-			Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(Equal(int32(17))))
-			Expect(machine.Spec.ReadinessGates).To(ContainElements(
-				HaveField("ConditionType", "Theirs"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
-
-			config := &bootstrapv1.KubeadmConfig{}
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), config)).To(Succeed(), "it has the Machine's name")
-			Expect(machine.Spec.Bootstrap.ConfigRef.Name).To(Equal(machine.Name))
-			Expect(config.Spec.InitConfiguration.NodeRegistration.Name).To(Equal("init"))
-			Expect(config.Spec.JoinConfiguration.IsDefined()).To(BeFalse())
-			Expect(config.Spec.PreKubeadmCommands).To(Equal([]string{"true"}))
-			Expect(config.Labels).To(HaveKeyWithValue("team", "a"))
-
-			infra := infraObject("FooMachine", machine.ObjectMeta)
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the Machine's name")
-			Expect(machine.Spec.InfrastructureRef).To(Equal(clusterv1.ContractVersionedObjectReference{
-				APIGroup: infraGroup, Kind: "FooMachine", Name: machine.Name,
-			}))
-			Expect(infra.Object).To(HaveKeyWithValue("spec", HaveKeyWithValue("instanceType", "small")))
-			Expect(infra.GetLabels()).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
-			Expect(infra.GetAnnotations()).To(And(
-				HaveKeyWithValue(clusterv1.TemplateClonedFromNameAnnotation, f.template.GetName()),
-				HaveKeyWithValue(clusterv1.TemplateClonedFromGroupKindAnnotation, "FooMachineTemplate."+infraGroup),
-			))
-			Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(HavePrefix("True"))
+	It("makes the first Machine with its KubeadmConfig and its infrastructure machine", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			spec := &f.controlPlane.Spec
+			spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
+			spec.MachineTemplate.ObjectMeta.Annotations = map[string]string{"note": "b"}
+			spec.MachineTemplate.Spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](17)
+			spec.MachineTemplate.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Theirs"}}
+			spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
+			spec.KubeadmConfigSpec.InitConfiguration.NodeRegistration.Name = "init"
+			spec.KubeadmConfigSpec.JoinConfiguration.NodeRegistration.Name = "join"
 		})
+		f.provision(ctx)
+		machine := f.expectMachines(ctx, 1)[0]
+		Expect(machine.Labels).To(And(
+			HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name),
+			HaveKeyWithValue(clusterv1.MachineControlPlaneLabel, ""),
+			HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name),
+			HaveKeyWithValue("team", "a"),
+		))
+		Expect(machine.Annotations).To(And(HaveKeyWithValue("note", "b"), HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation)))
+		Expect(machine.OwnerReferences).To(ConsistOf(And(HaveField("UID", f.controlPlane.UID), HaveField("Controller", HaveValue(BeTrue())))))
+		Expect(machine.Spec.Version).To(Equal("v1.36.3"))
+		Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(Equal(int32(17))))
+		Expect(machine.Spec.ReadinessGates).To(ContainElements(
+			HaveField("ConditionType", "Theirs"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)))
 
-	It("is initialized the moment kubeadm is done", Label("contract:control-plane.initialization-completed"), func(ctx SpecContext) {
+		config := &bootstrapv1.KubeadmConfig{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), config)).To(Succeed(), "it has the Machine's name")
+		Expect(machine.Spec.Bootstrap.ConfigRef.Name).To(Equal(machine.Name))
+		Expect(config.Spec.InitConfiguration.NodeRegistration.Name).To(Equal("init"))
+		Expect(config.Spec.JoinConfiguration.IsDefined()).To(BeFalse())
+		Expect(config.Spec.PreKubeadmCommands).To(Equal([]string{"true"}))
+		Expect(config.Labels).To(HaveKeyWithValue("team", "a"))
+
+		infra := infraObject("FooMachine", machine.ObjectMeta)
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(&machine), infra)).To(Succeed(), "it has the Machine's name")
+		Expect(machine.Spec.InfrastructureRef).To(Equal(clusterv1.ContractVersionedObjectReference{
+			APIGroup: infraGroup, Kind: "FooMachine", Name: machine.Name,
+		}))
+		Expect(infra.Object).To(HaveKeyWithValue("spec", HaveKeyWithValue("instanceType", "small")))
+		Expect(infra.GetLabels()).To(HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name))
+		Expect(infra.GetAnnotations()).To(And(
+			HaveKeyWithValue(clusterv1.TemplateClonedFromNameAnnotation, f.template.GetName()),
+			HaveKeyWithValue(clusterv1.TemplateClonedFromGroupKindAnnotation, "FooMachineTemplate."+infraGroup),
+		))
+		Eventually(f.condition(ctx, controlplanev1.MachinesUpToDateCondition)).Should(HavePrefix("True"))
+	})
+
+	It("is initialized the moment kubeadm is done", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		first := f.expectMachines(ctx, 1)[0]
@@ -85,45 +84,44 @@ var _ = Describe("Machines", func() {
 		Eventually(f.condition(ctx, controlplanev1.InitializedCondition)).Should(HavePrefix("True"))
 	})
 
-	It("scales up one healthy Machine at a time, and balances failure domains",
-		Label("contract:control-plane.replicas", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
-			f := newFixture(ctx, replicas(3))
-			f.provision(ctx, "zone-a", "zone-b", "zone-c", "worker-d")
-			f.initialize(ctx)
-			f.expectMachines(ctx, 2)
-			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("it has no Node yet"))
-			f.join(ctx)
-			machines := f.expectMachines(ctx, 3)
-			f.join(ctx)
-			domains := map[string]int{}
-			for _, machine := range machines {
-				domains[machine.Spec.FailureDomain]++
-			}
-			Expect(domains).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1, "zone-c": 1}))
-			joined := &bootstrapv1.KubeadmConfig{}
-			Expect(c.Get(ctx, client.ObjectKeyFromObject(&machines[2]), joined)).To(Succeed())
-			Expect(joined.Spec.JoinConfiguration.ControlPlane).NotTo(BeNil())
-			Expect(joined.Spec.JoinConfiguration.Discovery.BootstrapToken.Token).To(Equal(fakeToken), "the bootstrap provider need not connect to the cluster")
-			Expect(joined.Spec.InitConfiguration.IsDefined()).To(BeFalse())
+	It("scales up one healthy Machine at a time, and balances failure domains", func(ctx SpecContext) {
+		f := newFixture(ctx, replicas(3))
+		f.provision(ctx, "zone-a", "zone-b", "zone-c", "worker-d")
+		f.initialize(ctx)
+		f.expectMachines(ctx, 2)
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(ContainSubstring("it has no Node yet"))
+		f.join(ctx)
+		machines := f.expectMachines(ctx, 3)
+		f.join(ctx)
+		domains := map[string]int{}
+		for _, machine := range machines {
+			domains[machine.Spec.FailureDomain]++
+		}
+		Expect(domains).To(Equal(map[string]int{"zone-a": 1, "zone-b": 1, "zone-c": 1}))
+		joined := &bootstrapv1.KubeadmConfig{}
+		Expect(c.Get(ctx, client.ObjectKeyFromObject(&machines[2]), joined)).To(Succeed())
+		Expect(joined.Spec.JoinConfiguration.ControlPlane).NotTo(BeNil())
+		Expect(joined.Spec.JoinConfiguration.Discovery.BootstrapToken.Token).To(Equal(fakeToken), "the bootstrap provider need not connect to the cluster")
+		Expect(joined.Spec.InitConfiguration.IsDefined()).To(BeFalse())
 
-			Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
-			Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"))
-			Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(HavePrefix("False"))
-			Eventually(func(g Gomega) {
-				status := f.get(ctx).Status
-				g.Expect(status.Replicas).To(HaveValue(Equal(int32(3))))
-				g.Expect(status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
-				g.Expect(status.Versions).To(Equal([]clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}}))
-				g.Expect(status.Version).To(Equal("v1.36.3"))
-				g.Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
-			}).Should(Succeed(), "the status is written after the conditions")
-			for _, machine := range f.expectMachines(ctx, 3) {
-				Expect(conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition)).To(BeTrue())
-				Expect(machine.Spec.MinReadySeconds).To(BeNil())
-			}
-		})
+		Eventually(f.condition(ctx, controlplanev1.AvailableCondition)).Should(HavePrefix("True"))
+		Eventually(f.condition(ctx, controlplanev1.EtcdClusterHealthyCondition)).Should(HavePrefix("True"))
+		Eventually(f.condition(ctx, controlplanev1.ScalingUpCondition)).Should(HavePrefix("False"))
+		Eventually(func(g Gomega) {
+			status := f.get(ctx).Status
+			g.Expect(status.Replicas).To(HaveValue(Equal(int32(3))))
+			g.Expect(status.UpToDateReplicas).To(HaveValue(Equal(int32(3))))
+			g.Expect(status.Versions).To(Equal([]clusterv1.StatusVersion{{Version: "v1.36.3", Replicas: 3}}))
+			g.Expect(status.Version).To(Equal("v1.36.3"))
+			g.Expect(status.Selector).To(ContainSubstring(f.cluster.Name))
+		}).Should(Succeed(), "the status is written after the conditions")
+		for _, machine := range f.expectMachines(ctx, 3) {
+			Expect(conditions.IsTrue(&machine, clusterv1.MachineUpToDateCondition)).To(BeTrue())
+			Expect(machine.Spec.MinReadySeconds).To(BeNil())
+		}
+	})
 
-	It("does not scale up while a component is not healthy", Label("contract:control-plane.conditions"), func(ctx SpecContext) {
+	It("does not scale up while a component is not healthy", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -136,7 +134,7 @@ var _ = Describe("Machines", func() {
 		Eventually(f.condition(ctx, controlplanev1.ControlPlaneComponentsHealthyCondition)).Should(HavePrefix("False"))
 	})
 
-	It("scales down by the etcd member first", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+	It("scales down by the etcd member first", func(ctx SpecContext) {
 		f := newFixture(ctx, replicas(3))
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -157,7 +155,7 @@ var _ = Describe("Machines", func() {
 		Eventually(f.condition(ctx, controlplanev1.ScalingDownCondition)).Should(HavePrefix("False"))
 	})
 
-	It("refuses to skip a minor version", Label("contract:control-plane.version", "contract:control-plane.min-ready-seconds-and-up-to-date"), func(ctx SpecContext) {
+	It("refuses to skip a minor version", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -195,7 +193,7 @@ var _ = Describe("Machines", func() {
 		}
 	})
 
-	It("has the Cluster own the template", Label("contract:control-plane.clusterctl"), func(ctx SpecContext) {
+	It("has the Cluster own the template", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.nameEndpoint(ctx)
 		Eventually(func() []metav1.OwnerReference {

@@ -318,8 +318,6 @@ func (r *Reconciler) observeWorkload(ctx context.Context, s *scope) (pending boo
 // observeInitialized asks whether kubeadm has initialized the control plane. A Machine that is
 // being deleted does not count: its replacement would have to join a control plane that is about to
 // be lost.
-//
-//contract:control-plane/initialization-completed
 func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending bool) {
 	first := awaited(s)
 	if first == nil {

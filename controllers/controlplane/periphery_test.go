@@ -34,7 +34,7 @@ import (
 )
 
 var _ = Describe("What the user has to put right", func() {
-	It("is shown of a kubeconfig for another cluster", Label("contract:control-plane.kubeconfig"), func(ctx SpecContext) {
+	It("is shown of a kubeconfig for another cluster", func(ctx SpecContext) {
 		other := newFixture(ctx)
 		other.nameEndpoint(ctx)
 		Eventually(other.secret(ctx, "-kubeconfig")).ShouldNot(BeNil())
@@ -72,7 +72,7 @@ var _ = Describe("What the user has to put right", func() {
 		f.expectMachines(ctx, 1)
 	})
 
-	It("is shown of a certificate authority that was lost while the status was too", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("is shown of a certificate authority that was lost while the status was too", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.expectMachines(ctx, 1)
@@ -184,7 +184,7 @@ var _ = Describe("Permissions", func() {
 })
 
 var _ = Describe("The kubeconfig's client certificate", func() {
-	It("is renewed when half of its life is over", Label("contract:control-plane.kubeconfig"), func(ctx SpecContext) {
+	It("is renewed when half of its life is over", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.nameEndpoint(ctx)
 		var made *corev1.Secret

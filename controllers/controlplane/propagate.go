@@ -50,8 +50,6 @@ var creators = []string{creatorManager, "capi-kubeadmcontrolplane", "capi-kubead
 // A new Machine is created with all of these. Until it has a Node, Cluster API writes to it and its
 // objects many times, and would have to repeat each write that conflicts with ours. So nothing is
 // applied before then unless the template changes.
-//
-//contract:control-plane/metadata-propagation
 func (r *Reconciler) propagate(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil

@@ -40,45 +40,44 @@ func (f *fixture) template2(ctx context.Context, change func(*controlplanev1.Foo
 }
 
 var _ = Describe("Propagation in place", func() {
-	It("takes labels and annotations to Machines and what they refer to, and takes them away again",
-		Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
-			f := newFixture(ctx, func(f *fixture) {
-				f.controlPlane.Spec.MachineTemplate.ObjectMeta = clusterv1.ObjectMeta{
-					Labels: map[string]string{"stays": "1", "changes": "1", "goes": "1"}, Annotations: map[string]string{"note-goes": "1"},
-				}
-			})
-			f.provision(ctx)
-			f.initialize(ctx)
+	It("takes labels and annotations to Machines and what they refer to, and takes them away again", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			f.controlPlane.Spec.MachineTemplate.ObjectMeta = clusterv1.ObjectMeta{
+				Labels: map[string]string{"stays": "1", "changes": "1", "goes": "1"}, Annotations: map[string]string{"note-goes": "1"},
+			}
+		})
+		f.provision(ctx)
+		f.initialize(ctx)
+		machine, config, infra := f.machineObjects(ctx)
+		for _, object := range []client.Object{machine, config, infra} {
+			before := object.DeepCopyObject().(client.Object)
+			labels := object.GetLabels()
+			labels["others"] = "1"
+			object.SetLabels(labels)
+			Expect(c.Patch(ctx, object, client.MergeFrom(before), client.FieldOwner("somebody"))).To(Succeed())
+		}
+		f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) {
+			template.ObjectMeta.Labels = map[string]string{"stays": "1", "changes": "2", "new": "1"}
+			template.ObjectMeta.Annotations = map[string]string{"note-new": "1"}
+		})
+		Eventually(func(g Gomega) {
 			machine, config, infra := f.machineObjects(ctx)
 			for _, object := range []client.Object{machine, config, infra} {
-				before := object.DeepCopyObject().(client.Object)
-				labels := object.GetLabels()
-				labels["others"] = "1"
-				object.SetLabels(labels)
-				Expect(c.Patch(ctx, object, client.MergeFrom(before), client.FieldOwner("somebody"))).To(Succeed())
+				g.Expect(object.GetLabels()).To(And(
+					HaveKeyWithValue("stays", "1"), HaveKeyWithValue("changes", "2"), HaveKeyWithValue("new", "1"), Not(HaveKey("goes")),
+					HaveKeyWithValue("others", "1"), HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name),
+					HaveKeyWithValue(clusterv1.MachineControlPlaneLabel, ""), HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name),
+				), "%T", object)
+				g.Expect(object.GetAnnotations()).To(And(HaveKeyWithValue("note-new", "1"), Not(HaveKey("note-goes"))), "%T", object)
 			}
-			f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) {
-				template.ObjectMeta.Labels = map[string]string{"stays": "1", "changes": "2", "new": "1"}
-				template.ObjectMeta.Annotations = map[string]string{"note-new": "1"}
-			})
-			Eventually(func(g Gomega) {
-				machine, config, infra := f.machineObjects(ctx)
-				for _, object := range []client.Object{machine, config, infra} {
-					g.Expect(object.GetLabels()).To(And(
-						HaveKeyWithValue("stays", "1"), HaveKeyWithValue("changes", "2"), HaveKeyWithValue("new", "1"), Not(HaveKey("goes")),
-						HaveKeyWithValue("others", "1"), HaveKeyWithValue(clusterv1.ClusterNameLabel, f.cluster.Name),
-						HaveKeyWithValue(clusterv1.MachineControlPlaneLabel, ""), HaveKeyWithValue(clusterv1.MachineControlPlaneNameLabel, f.controlPlane.Name),
-					), "%T", object)
-					g.Expect(object.GetAnnotations()).To(And(HaveKeyWithValue("note-new", "1"), Not(HaveKey("note-goes"))), "%T", object)
-				}
-				g.Expect(machine.Annotations).To(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
-				g.Expect(infra.GetAnnotations()).To(HaveKey(clusterv1.TemplateClonedFromNameAnnotation))
-			}).Should(Succeed())
-			Expect(f.machines(ctx)).To(HaveLen(1))
-			Expect(f.machines(ctx)[0].UID).To(Equal(machine.UID), "there is no rollout")
-		})
+			g.Expect(machine.Annotations).To(HaveKey(controlplanev1.PreTerminateHookCleanupAnnotation))
+			g.Expect(infra.GetAnnotations()).To(HaveKey(clusterv1.TemplateClonedFromNameAnnotation))
+		}).Should(Succeed())
+		Expect(f.machines(ctx)).To(HaveLen(1))
+		Expect(f.machines(ctx)[0].UID).To(Equal(machine.UID), "there is no rollout")
+	})
 
-	It("puts back what somebody else has changed", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
+	It("puts back what somebody else has changed", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}
 		})
@@ -89,41 +88,40 @@ var _ = Describe("Propagation in place", func() {
 		Eventually(func() map[string]string { return f.machines(ctx)[0].Labels }).Should(HaveKeyWithValue("team", "a"))
 	})
 
-	It("takes timeouts, readiness gates and taints to Machines, and takes them away again",
-		Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
-			f := newFixture(ctx, func(f *fixture) {
-				spec := &f.controlPlane.Spec.MachineTemplate.Spec
-				spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](5)
-				spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Goes"}}
-				spec.Taints = []clusterv1.MachineTaint{{
-					Key: "goes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways,
-				}}
-			})
-			f.provision(ctx)
-			f.initialize(ctx)
-			first := f.machines(ctx)[0]
-			Expect(first.Spec.ReadinessGates).To(ContainElement(HaveField("ConditionType", "Goes")))
-			f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) {
-				template.Spec.Deletion = controlplanev1.FooControlPlaneMachineTemplateDeletionSpec{NodeVolumeDetachTimeoutSeconds: ptr.To[int32](6)}
-				template.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "New"}}
-				template.Spec.Taints = []clusterv1.MachineTaint{{
-					Key: "new", Effect: corev1.TaintEffectNoExecute, Propagation: clusterv1.MachineTaintPropagationAlways,
-				}}
-			})
-			Eventually(func(g Gomega) {
-				spec := f.machines(ctx)[0].Spec
-				g.Expect(spec.Deletion.NodeDrainTimeoutSeconds).To(BeNil())
-				g.Expect(spec.Deletion.NodeVolumeDetachTimeoutSeconds).To(HaveValue(Equal(int32(6))))
-				g.Expect(spec.ReadinessGates).To(And(
-					ContainElements(HaveField("ConditionType", "New"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)),
-					Not(ContainElement(HaveField("ConditionType", "Goes"))),
-				))
-				g.Expect(spec.Taints).To(ConsistOf(HaveField("Key", "new")))
-			}).Should(Succeed())
-			Expect(f.machines(ctx)[0].UID).To(Equal(first.UID), "there is no rollout")
+	It("takes timeouts, readiness gates and taints to Machines, and takes them away again", func(ctx SpecContext) {
+		f := newFixture(ctx, func(f *fixture) {
+			spec := &f.controlPlane.Spec.MachineTemplate.Spec
+			spec.Deletion.NodeDrainTimeoutSeconds = ptr.To[int32](5)
+			spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "Goes"}}
+			spec.Taints = []clusterv1.MachineTaint{{
+				Key: "goes", Effect: corev1.TaintEffectNoSchedule, Propagation: clusterv1.MachineTaintPropagationAlways,
+			}}
 		})
+		f.provision(ctx)
+		f.initialize(ctx)
+		first := f.machines(ctx)[0]
+		Expect(first.Spec.ReadinessGates).To(ContainElement(HaveField("ConditionType", "Goes")))
+		f.template2(ctx, func(template *controlplanev1.FooControlPlaneMachineTemplate) {
+			template.Spec.Deletion = controlplanev1.FooControlPlaneMachineTemplateDeletionSpec{NodeVolumeDetachTimeoutSeconds: ptr.To[int32](6)}
+			template.Spec.ReadinessGates = []clusterv1.MachineReadinessGate{{ConditionType: "New"}}
+			template.Spec.Taints = []clusterv1.MachineTaint{{
+				Key: "new", Effect: corev1.TaintEffectNoExecute, Propagation: clusterv1.MachineTaintPropagationAlways,
+			}}
+		})
+		Eventually(func(g Gomega) {
+			spec := f.machines(ctx)[0].Spec
+			g.Expect(spec.Deletion.NodeDrainTimeoutSeconds).To(BeNil())
+			g.Expect(spec.Deletion.NodeVolumeDetachTimeoutSeconds).To(HaveValue(Equal(int32(6))))
+			g.Expect(spec.ReadinessGates).To(And(
+				ContainElements(HaveField("ConditionType", "New"), HaveField("ConditionType", controlplanev1.MachineEtcdMemberHealthyCondition)),
+				Not(ContainElement(HaveField("ConditionType", "Goes"))),
+			))
+			g.Expect(spec.Taints).To(ConsistOf(HaveField("Key", "new")))
+		}).Should(Succeed())
+		Expect(f.machines(ctx)[0].UID).To(Equal(first.UID), "there is no rollout")
+	})
 
-	It("takes timeouts to a Machine that is being deleted, but no labels", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
+	It("takes timeouts to a Machine that is being deleted, but no labels", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.provision(ctx)
 		f.initialize(ctx)
@@ -140,7 +138,7 @@ var _ = Describe("Propagation in place", func() {
 		Expect(f.machines(ctx)[0].Labels).NotTo(HaveKey("late"))
 	})
 
-	It("takes labels away that KubeadmControlPlane had set on Machines", Label("contract:control-plane.metadata-propagation"), func(ctx SpecContext) {
+	It("takes labels away that KubeadmControlPlane had set on Machines", func(ctx SpecContext) {
 		f := newFixture(ctx, func(f *fixture) {
 			f.controlPlane.Labels = map[string]string{clusterv1.WatchLabel: "later"}
 			f.controlPlane.Spec.MachineTemplate.ObjectMeta.Labels = map[string]string{"team": "a"}

@@ -121,7 +121,7 @@ func (f *fixture) ownerRemediated(ctx context.Context, machine *clusterv1.Machin
 }
 
 var _ = Describe("Rollout", func() {
-	It("makes the new Machine first with maxSurge 1, and moves the leadership of etcd", Label("contract:control-plane.version"), func(ctx SpecContext) {
+	It("makes the new Machine first with maxSurge 1, and moves the leadership of etcd", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)
 		old := f.names(ctx)
@@ -240,7 +240,7 @@ var _ = Describe("Rollout", func() {
 		Expect(f.names(ctx)).To(Equal([]string{machine.Name}))
 	})
 
-	It("rolls out at spec.rollout.after", Label("contract:control-plane.rollout-after"), func(ctx SpecContext) {
+	It("rolls out at spec.rollout.after", func(ctx SpecContext) {
 		f := newFixture(ctx)
 		f.settle(ctx)
 		old := f.machines(ctx)[0]

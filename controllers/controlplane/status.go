@@ -34,9 +34,6 @@ type outcome struct {
 
 // setStatus writes all that was observed and decided into the status. Only the Paused and
 // AddonsUpToDate conditions are set elsewhere.
-//
-//contract:control-plane/replicas
-//contract:control-plane/version
 func (s *scope) setStatus(result outcome) {
 	status := &s.controlPlane.Status
 	if result.failure == nil {

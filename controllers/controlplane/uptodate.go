@@ -23,8 +23,6 @@ const (
 )
 
 // compare lists how each Machine differs from a new one. It is called once per reconcile.
-//
-//contract:control-plane/min-ready-seconds-and-up-to-date
 func (s *scope) compare() error {
 	var err error
 	if s.madeFrom, err = newMadeFrom(s.controlPlane); err != nil {
@@ -52,8 +50,6 @@ func (s *scope) compare() error {
 }
 
 // due lists the points in time in the spec that require the Machine's replacement now.
-//
-//contract:control-plane/rollout-after
 func (s *scope) due(machine *clusterv1.Machine) []plan.Difference {
 	var found []plan.Difference
 	if after := s.controlPlane.Spec.Rollout.After; !after.IsZero() && !s.now.Before(after.Time) && machine.CreationTimestamp.Before(&after) {

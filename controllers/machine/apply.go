@@ -67,8 +67,6 @@ func (r *reconciler) apply(ctx context.Context, c cloud.Instances, s *state, d d
 
 // createInstance writes the provider ID as soon as the instance is ordered. From then on, no other
 // instance is ever ordered.
-//
-//contract:infra-machine/provider-id
 func (r *reconciler) createInstance(ctx context.Context, c cloud.Instances, s *state, d decision) outcome {
 	userData, wait, err := r.userData(ctx, d.secret)
 	if wait.reason != "" {

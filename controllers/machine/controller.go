@@ -63,8 +63,6 @@ type reconciler struct {
 }
 
 // SetupWithManager adds the controller to a manager.
-//
-//contract:infra-machine/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
@@ -123,8 +121,6 @@ func requestsFor(event cloud.Event) []reconcile.Request {
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconcile brings one FooMachine and its instance closer to what its spec asks for.
-//
-//contract:infra-machine/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	fooMachine := &infrav1.FooMachine{}
 	if mine, err := r.gate.Read(ctx, req.NamespacedName, fooMachine); err != nil || !mine {

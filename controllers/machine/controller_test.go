@@ -123,29 +123,27 @@ var _ = Describe("FooMachine", func() {
 		Expect(string(userData)).To(Equal(infratest.UserData))
 	})
 
-	It("orders the instance as Machine and FooMachine say, and reports it",
-		Label("contract:infra-machine.provider-id", "contract:infra-machine.addresses", "contract:infra-machine.failure-domain",
-			"contract:infra-machine.initialization-completed"), func() {
-			machine.Spec.FailureDomain = "zone-b"
-			createAll()
-			beReady()
-			i := instance()
-			Expect(i.Zone).To(Equal("zone-b"))
-			Expect(i.Hostname).To(Equal("m1"))
-			Expect(i.Type).To(Equal(infrav1.DefaultInstanceType))
-			Expect(i.KubernetesVersion).To(Equal(infratest.KubernetesVersion))
-			Expect(i.Tags).To(HaveKeyWithValue("cluster.x-k8s.io/role", "control-plane"))
+	It("orders the instance as Machine and FooMachine say, and reports it", func() {
+		machine.Spec.FailureDomain = "zone-b"
+		createAll()
+		beReady()
+		i := instance()
+		Expect(i.Zone).To(Equal("zone-b"))
+		Expect(i.Hostname).To(Equal("m1"))
+		Expect(i.Type).To(Equal(infrav1.DefaultInstanceType))
+		Expect(i.KubernetesVersion).To(Equal(infratest.KubernetesVersion))
+		Expect(i.Tags).To(HaveKeyWithValue("cluster.x-k8s.io/role", "control-plane"))
 
-			current := get(Default)
-			Expect(current.Spec.ProviderID).To(Equal(i.ProviderID))
-			Expect(current.Status.FailureDomain).To(Equal("zone-b"))
-			Expect(current.Status.Addresses).To(ConsistOf(
-				clusterv1.MachineAddress{Type: clusterv1.MachineHostName, Address: "m1"},
-				clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: i.Address},
-			))
-		})
+		current := get(Default)
+		Expect(current.Spec.ProviderID).To(Equal(i.ProviderID))
+		Expect(current.Status.FailureDomain).To(Equal("zone-b"))
+		Expect(current.Status.Addresses).To(ConsistOf(
+			clusterv1.MachineAddress{Type: clusterv1.MachineHostName, Address: "m1"},
+			clusterv1.MachineAddress{Type: clusterv1.MachineInternalIP, Address: i.Address},
+		))
+	})
 
-	It("is provisioned when the instance runs, though its bootstrap goes on", Label("contract:infra-machine.initialization-completed"), func() {
+	It("is provisioned when the instance runs, though its bootstrap goes on", func() {
 		suite.Cloud.SetMode(fake.Manual)
 		createAll()
 		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason)
@@ -159,7 +157,7 @@ var _ = Describe("FooMachine", func() {
 		haveCondition(infrav1.FooMachineBootstrapExecSucceededCondition, metav1.ConditionTrue, infrav1.FooMachineBootstrapSucceededReason)
 	})
 
-	It("says which command of the bootstrap failed", Label("contract:infra-machine.conditions", "contract:infra-machine.terminal-failures"), func() {
+	It("says which command of the bootstrap failed", func() {
 		createAll()
 		beReady()
 		failed := cloud.Bootstrap{State: cloud.BootstrapFailed, Message: `"kubeadm init" exited with 1: port 6443 in use`}
@@ -169,7 +167,7 @@ var _ = Describe("FooMachine", func() {
 		Expect(ptr.Deref(get(Default).Status.Initialization.Provisioned, false)).To(BeTrue())
 	})
 
-	It("reports an instance that stopped", Label("contract:infra-machine.terminal-failures"), func() {
+	It("reports an instance that stopped", func() {
 		createAll()
 		beReady()
 		Expect(suite.Cloud.StopInstance(name(), "PID 1 exited")).To(BeTrue())
@@ -177,7 +175,7 @@ var _ = Describe("FooMachine", func() {
 		Expect(ptr.Deref(get(Default).Status.Initialization.Provisioned, false)).To(BeTrue())
 	})
 
-	It("never makes a lost instance again", Label("contract:infra-machine.terminal-failures"), func() {
+	It("never makes a lost instance again", func() {
 		createAll()
 		beReady()
 		calls := suite.Cloud.Calls(fake.CallEnsureInstance)
@@ -188,7 +186,7 @@ var _ = Describe("FooMachine", func() {
 		beGone()
 	})
 
-	It("tells that the cloud takes the instance back, in time for whoever replaces it", Label("contract:infra-machine.conditions"), func() {
+	It("tells that the cloud takes the instance back, in time for whoever replaces it", func() {
 		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
 		fooMachine = infratest.NewFooMachine(machine)
 		fooMachine.Spec.Interruptible = ptr.To(true)
@@ -215,7 +213,7 @@ var _ = Describe("FooMachine", func() {
 		haveCondition(infrav1.FooMachineReadyCondition, metav1.ConditionFalse, infrav1.FooMachineInstanceStoppedReason)
 	})
 
-	DescribeTable("reports an error of the cloud and recovers", Label("contract:infra-machine.conditions"),
+	DescribeTable("reports an error of the cloud and recovers",
 		func(err error, reason string) {
 			suite.Cloud.Fail(fake.CallEnsureInstance, err)
 			createAll()
@@ -249,7 +247,7 @@ var _ = Describe("FooMachine", func() {
 		beReady()
 	})
 
-	It("leaves an instance alone that its spec no longer describes", Label("contract:infra-machine.in-place-changes"), func() {
+	It("leaves an instance alone that its spec no longer describes", func() {
 		createAll()
 		beReady()
 		before := get(Default)
@@ -263,7 +261,7 @@ var _ = Describe("FooMachine", func() {
 		beReady()
 	})
 
-	It("does nothing while paused", Label("contract:infra-machine.pausing"), func() {
+	It("does nothing while paused", func() {
 		Expect(suite.Client.Create(ctx, machine)).To(Succeed())
 		fooMachine = infratest.NewFooMachine(machine)
 		fooMachine.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}

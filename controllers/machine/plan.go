@@ -56,8 +56,6 @@ type decision struct {
 
 // decide returns what to do next. A changed spec does not affect an existing instance: a rollout or
 // an in-place update of the Machine handles that.
-//
-//contract:infra-machine/in-place-changes
 func decide(s *state) decision {
 	switch {
 	case !s.fault.IsZero():
@@ -116,8 +114,6 @@ func missing(s *state) waiting {
 }
 
 // instanceSpec returns the order for the instance, without user data.
-//
-//contract:infra-machine/failure-domain
 func instanceSpec(s *state) cloud.InstanceSpec {
 	role := ownertags.RoleWorker
 	if util.IsControlPlaneMachine(s.machine) {

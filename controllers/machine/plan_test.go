@@ -115,8 +115,6 @@ func TestDecide(t *testing.T) {
 }
 
 // The zone is the Machine's failure domain.
-//
-//contract:infra-machine/failure-domain
 func TestInstanceSpec(t *testing.T) {
 	g := NewWithT(t)
 	p := decide(newState(controlPlane))

@@ -48,10 +48,6 @@ var eventKinds = report.Kinds{
 }
 
 // setStatus sets the whole status, including every condition.
-//
-//contract:infra-machine/conditions
-//contract:infra-machine/initialization-completed
-//contract:infra-machine/terminal-failures
 func setStatus(s *state, o outcome) {
 	status := &s.fooMachine.Status
 	status.ObservedGeneration = s.fooMachine.Generation
@@ -70,8 +66,6 @@ func setStatus(s *state, o outcome) {
 }
 
 // setInstance keeps the last known state of an instance that is lost or cannot be queried.
-//
-//contract:infra-machine/addresses
 func setInstance(status *infrav1.FooMachineStatus, instance *cloud.Instance) {
 	if instance == nil {
 		return

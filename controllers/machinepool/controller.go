@@ -72,8 +72,6 @@ type reconciler struct {
 }
 
 // SetupWithManager adds the controller to a manager.
-//
-//contract:infra-machinepool/multi-tenancy
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	if options.Clouds == nil || options.Events == nil {
 		return fmt.Errorf("the %s controller needs a cloud and its events", controllerName)
@@ -133,8 +131,6 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 
 // Reconcile brings one FooMachinePool and its pool in the cloud closer to what the MachinePool and
 // the FooMachinePool ask for.
-//
-//contract:infra-machinepool/pausing
 func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, error) {
 	if rest := r.pace.rest(req.NamespacedName, r.clock.Now()); rest > 0 {
 		return ctrl.Result{RequeueAfter: rest}, nil

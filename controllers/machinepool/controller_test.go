@@ -157,9 +157,7 @@ var _ = Describe("FooMachinePool", func() {
 		haveCondition(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionTrue, infrav1.FooMachinePoolPoolProvisionedReason)
 	})
 
-	It("reports what Cluster API reads", Label("contract:infra-machinepool.providerIDList", "contract:infra-machinepool.replicas",
-		"contract:infra-machinepool.providerID", "contract:infra-machinepool.initialization-completed",
-		"contract:infra-machinepool.instances", "contract:infra-machinepool.conditions"), func() {
+	It("reports what Cluster API reads", func() {
 		createAll()
 		haveMachines(3)
 		Eventually(func(g Gomega) {
@@ -183,25 +181,24 @@ var _ = Describe("FooMachinePool", func() {
 		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
 	})
 
-	It("makes a FooMachine for each instance that Cluster API finds and may control",
-		Label("contract:infra-machinepool.machine-pool-machines"), func() {
-			createAll()
-			haveMachines(3)
-			byName := map[string]cloud.Instance{}
-			for _, i := range instances() {
-				byName[i.Hostname] = i
-			}
-			for _, fooMachine := range fooMachines(Default) {
-				Expect(byName).To(HaveKey(fooMachine.Name))
-				Expect(fooMachine.Spec.ProviderID).To(Equal(byName[fooMachine.Name].ProviderID))
-				Expect(fooMachine.Labels).To(And(
-					HaveKeyWithValue(clusterv1.ClusterNameLabel, cluster.Name),
-					HaveKeyWithValue(clusterv1.MachinePoolNameLabel, machinePool.Name)))
-				Expect(metav1.GetControllerOf(&fooMachine)).To(BeNil())
-				Expect(fooMachine.OwnerReferences).To(HaveLen(1))
-				Expect(fooMachine.Finalizers).To(ConsistOf(infrav1.FooMachineFinalizer))
-			}
-		})
+	It("makes a FooMachine for each instance that Cluster API finds and may control", func() {
+		createAll()
+		haveMachines(3)
+		byName := map[string]cloud.Instance{}
+		for _, i := range instances() {
+			byName[i.Hostname] = i
+		}
+		for _, fooMachine := range fooMachines(Default) {
+			Expect(byName).To(HaveKey(fooMachine.Name))
+			Expect(fooMachine.Spec.ProviderID).To(Equal(byName[fooMachine.Name].ProviderID))
+			Expect(fooMachine.Labels).To(And(
+				HaveKeyWithValue(clusterv1.ClusterNameLabel, cluster.Name),
+				HaveKeyWithValue(clusterv1.MachinePoolNameLabel, machinePool.Name)))
+			Expect(metav1.GetControllerOf(&fooMachine)).To(BeNil())
+			Expect(fooMachine.OwnerReferences).To(HaveLen(1))
+			Expect(fooMachine.Finalizers).To(ConsistOf(infrav1.FooMachineFinalizer))
+		}
+	})
 
 	It("scales up", func() {
 		createAll()
@@ -210,28 +207,27 @@ var _ = Describe("FooMachinePool", func() {
 		haveMachines(5)
 	})
 
-	It("shrinks by deleting Machines and keeps their IDs until the instances are gone",
-		Label("contract:infra-machinepool.providerIDList", "contract:infra-machinepool.machine-pool-machines"), func() {
-			createAll()
-			haveMachines(3)
-			bootAll()
-			makeMachines()
-			scale(1)
-			Eventually(deletingMachines).Should(HaveLen(2), "victims are chosen immediately")
-			Consistently(func(g Gomega) {
-				g.Expect(deletingMachines(g)).To(HaveLen(2))
-				g.Expect(get(g).Spec.ProviderIDList).To(HaveLen(3))
-				g.Expect(instances()).To(HaveLen(3))
-			}, "1s").Should(Succeed(), "nothing is deleted before Cluster API has drained the Nodes")
-			haveCondition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason)
-			for _, machine := range deletingMachines(Default) {
-				finishMachine(&machine)
-			}
-			haveMachines(1)
-			haveCondition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotScalingDownReason)
-			haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
-			Consistently(instances, "1s").Should(HaveLen(1), "the pool does not grow again")
-		})
+	It("shrinks by deleting Machines and keeps their IDs until the instances are gone", func() {
+		createAll()
+		haveMachines(3)
+		bootAll()
+		makeMachines()
+		scale(1)
+		Eventually(deletingMachines).Should(HaveLen(2), "victims are chosen immediately")
+		Consistently(func(g Gomega) {
+			g.Expect(deletingMachines(g)).To(HaveLen(2))
+			g.Expect(get(g).Spec.ProviderIDList).To(HaveLen(3))
+			g.Expect(instances()).To(HaveLen(3))
+		}, "1s").Should(Succeed(), "nothing is deleted before Cluster API has drained the Nodes")
+		haveCondition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionTrue, infrav1.FooMachinePoolScalingDownReason)
+		for _, machine := range deletingMachines(Default) {
+			finishMachine(&machine)
+		}
+		haveMachines(1)
+		haveCondition(infrav1.FooMachinePoolScalingDownCondition, metav1.ConditionFalse, infrav1.FooMachinePoolNotScalingDownReason)
+		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue, infrav1.FooMachinePoolReadyReason)
+		Consistently(instances, "1s").Should(HaveLen(1), "the pool does not grow again")
+	})
 
 	It("deletes the Machine with the delete annotation first", func() {
 		createAll()
@@ -306,7 +302,7 @@ var _ = Describe("FooMachinePool", func() {
 		}).Should(HaveValue(Equal(int32(4))), "the MachinePool adopts the pool's size")
 	})
 
-	It("says why the pool could not grow", Label("contract:infra-machinepool.terminal-failures"), func() {
+	It("says why the pool could not grow", func() {
 		quota, err := suite.Cloud.Quota(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		suite.Cloud.SetLimits(cloud.Resources{Instances: quota.Used.Instances + 2})
@@ -320,27 +316,26 @@ var _ = Describe("FooMachinePool", func() {
 		haveCondition(infrav1.FooMachinePoolPoolProvisionedCondition, metav1.ConditionTrue, infrav1.FooMachinePoolPoolProvisionedReason)
 	})
 
-	DescribeTable("reports a cloud error, deletes nothing, and recovers",
-		func(call fake.Call, err error, reason string) {
-			createAll()
-			haveMachines(3)
-			suite.Cloud.Fail(call, err)
-			suite.Cloud.DropWatches()
-			scale(4)
-			haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, reason)
-			Expect(get(Default).Spec.ProviderIDList).To(HaveLen(3))
-			Expect(fooMachines(Default)).To(HaveLen(3))
-			suite.Cloud.Heal(call)
-			suite.Cloud.DropWatches() // triggers a reconcile now instead of at the next retry
-			haveMachines(4)
-		},
+	DescribeTable("reports a cloud error, deletes nothing, and recovers", func(call fake.Call, err error, reason string) {
+		createAll()
+		haveMachines(3)
+		suite.Cloud.Fail(call, err)
+		suite.Cloud.DropWatches()
+		scale(4)
+		haveCondition(infrav1.FooMachinePoolReadyCondition, metav1.ConditionFalse, reason)
+		Expect(get(Default).Spec.ProviderIDList).To(HaveLen(3))
+		Expect(fooMachines(Default)).To(HaveLen(3))
+		suite.Cloud.Heal(call)
+		suite.Cloud.DropWatches() // triggers a reconcile now instead of at the next retry
+		haveMachines(4)
+	},
 		Entry("unavailable", fake.CallGetPool, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 		Entry("instances unavailable", fake.CallListInstances, &cloud.UnavailableError{Message: "maintenance"}, infrav1.CloudUnavailableReason),
 		Entry("quota", fake.CallScalePool, &cloud.QuotaExceededError{Resource: "instances", Limit: 3, Used: 3, Requested: 1}, infrav1.CloudQuotaExceededReason),
 		Entry("throttled", fake.CallScalePool, &cloud.ThrottledError{}, infrav1.CloudThrottledReason),
 	)
 
-	It("does nothing while paused", Label("contract:infra-machinepool.pausing"), func() {
+	It("does nothing while paused", func() {
 		before := cluster.DeepCopy()
 		cluster.Spec.Paused = ptr.To(true)
 		Expect(suite.Client.Patch(ctx, cluster, client.MergeFrom(before))).To(Succeed())

@@ -68,8 +68,6 @@ func (p plan) allowed(s *scope) []victim {
 
 // decide returns what to do now. It decides nothing about members until everything that the
 // decision depends on is known.
-//
-//contract:infra-machinepool/machine-pool-machines
 func decide(s *scope) plan {
 	if !s.fault.IsZero() {
 		return plan{memory: s.memory}

@@ -19,9 +19,6 @@ import (
 
 // setSpec sets the spec fields that the contract requires. It keeps the list as it was while the
 // cloud cannot be queried.
-//
-//contract:infra-machinepool/providerIDList
-//contract:infra-machinepool/providerID
 func setSpec(s *scope, spec *infrav1.FooMachinePoolSpec) {
 	if s.cloudPool != nil {
 		spec.ProviderID = cloud.PoolProviderID(s.cloudPool.Name)
@@ -45,11 +42,6 @@ func providerIDs(members []member) []string {
 }
 
 // setStatus sets the whole status from the scope, including every condition.
-//
-//contract:infra-machinepool/replicas
-//contract:infra-machinepool/initialization-completed
-//contract:infra-machinepool/conditions
-//contract:infra-machinepool/terminal-failures
 func setStatus(s *scope) {
 	status := &s.pool.Status
 	status.ObservedGeneration = s.pool.Generation
@@ -103,8 +95,6 @@ func provisioned(s *scope) bool {
 }
 
 // instanceStatuses returns the status of each instance, for users; Cluster API does not read it.
-//
-//contract:infra-machinepool/instances
 func instanceStatuses(members []member) []infrav1.FooMachinePoolInstanceStatus {
 	var statuses []infrav1.FooMachinePoolInstanceStatus
 	for _, m := range members {

@@ -40,7 +40,7 @@ var _ = Describe("The life of a pool", func() {
 		}
 	})
 
-	DescribeTable("rolls out a version within its budget", Label("contract:infra-machinepool.machine-pool-machines"),
+	DescribeTable("rolls out a version within its budget",
 		func(surge, unavailable int32) {
 			s := newStory(3, strategy(surge, unavailable))
 			s.settles(3)

@@ -31,7 +31,7 @@ func TestMachineTemplate(t *testing.T) {
 }
 
 var _ = Describe("FooMachineTemplate", func() {
-	It("says what its nodes will have", Label("contract:infra-machine.autoscaling-from-zero"), func(ctx SpecContext) {
+	It("says what its nodes will have", func(ctx SpecContext) {
 		namespace, err := suite.Namespace(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		template := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "workers"}}

@@ -11,8 +11,6 @@ import (
 
 // setStatus sets the whole status. It is empty if a cloud does not have the instance type, so that
 // nobody scales up in vain, or if the clouds of several clusters disagree.
-//
-//contract:infra-machine/autoscaling-from-zero
 func setStatus(template *infrav1.FooMachineTemplate, sizes []*cloud.InstanceType) {
 	template.Status = infrav1.FooMachineTemplateStatus{}
 	for _, size := range sizes {

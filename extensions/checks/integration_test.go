@@ -26,7 +26,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-var _ = Describe("Before an upgrade", Label("contract:lifecycle-hooks.before-cluster-upgrade"), func() {
+var _ = Describe("Before an upgrade", func() {
 	settings := map[string]string{"upgradeChecks": "Enabled"}
 
 	It("names what stands in its way, and lets go once that is mended", func(ctx SpecContext) {
@@ -78,7 +78,7 @@ var _ = Describe("Before an upgrade", Label("contract:lifecycle-hooks.before-clu
 var _ = Describe("Between the steps of an upgrade", func() {
 	settings := map[string]string{"smokeChecks": "Enabled"}
 
-	It("waits for the control plane's nodes and DNS", Label("contract:lifecycle-hooks.after-control-plane-upgrade"), func(ctx SpecContext) {
+	It("waits for the control plane's nodes and DNS", func(ctx SpecContext) {
 		behind := readyNode("cp", "v1.35.4", controlPlane())
 		shared.create(ctx, behind, readyNode("w", "v1.35.4", nil), deployment())
 		task := checks.NewSmoke(shared.options)
@@ -97,7 +97,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		Expect(run(ctx, task, job)).To(Equal(work.Outcome{Done: true, Message: "the smoke checks found nothing"}))
 	})
 
-	It("names budgets that would block a drain", Label("contract:lifecycle-hooks.before-workers-upgrade"), func(ctx SpecContext) {
+	It("names budgets that would block a drain", func(ctx SpecContext) {
 		namespace := shared.namespace(ctx)
 		app := map[string]string{"app": "a"}
 		shared.create(ctx, readyNode("w", "v1.36.3", nil), pod(namespace, "a", "w", app), pod(namespace, "b", "w", nil),
@@ -131,7 +131,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 	})
 })
 
-var _ = Describe("After an upgrade", Label("contract:lifecycle-hooks.after-cluster-upgrade"), func() {
+var _ = Describe("After an upgrade", func() {
 	const text = "apiVersion: batch/v1\nkind: Job\nspec:\n  ttlSecondsAfterFinished: 0\n  template:\n    spec:\n" +
 		"      restartPolicy: Never\n      containers: [{name: check, image: example.com/check:v1}]\n"
 	job := work.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: map[string]string{"conformanceChecks": "Enabled", "conformanceJob": "conformance"}}

@@ -73,10 +73,6 @@ func (d decision) into(response runtimehooksv1.ResponseObject) {
 }
 
 // decide returns the answer to a call of a hook for a Cluster.
-//
-//contract:runtime-extension/blocking-hooks
-//contract:runtime-extension/avoid-dependencies
-//contract:runtime-extension/deterministic-result
 func (d desk) decide(ctx context.Context, cluster *clusterv1.Cluster, job work.Job) decision {
 	if problem := unusable(cluster); problem != "" {
 		return decision{failure: true, message: problem}
@@ -152,8 +148,6 @@ func answered(answer work.Answer, unknown []string) decision {
 
 // unasked is the answer if the job could not be requested. In a terminating namespace no job can be
 // recorded, but the Cluster must still be deletable.
-//
-//contract:runtime-extension/error-messages
 func unasked(ctx context.Context, job work.Job, err error) decision {
 	ctrl.LoggerFrom(ctx).Error(err, "Failed to request the job of a hook", "Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
 	if job.Hook == BeforeClusterDelete && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {

@@ -43,22 +43,16 @@ type Hooks struct {
 func New(options Options) Hooks { return Hooks{desk: desk{options}} }
 
 // BeforeClusterCreate blocks the creation of the topology's objects.
-//
-//contract:lifecycle-hooks/before-cluster-create
 func (h Hooks) BeforeClusterCreate(ctx context.Context, request *runtimehooksv1.BeforeClusterCreateRequest, response *runtimehooksv1.BeforeClusterCreateResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: BeforeClusterCreate, Settings: request.Settings}).into(response)
 }
 
 // AfterControlPlaneInitialized blocks nothing: its job is recorded and done later.
-//
-//contract:lifecycle-hooks/after-control-plane-initialized
 func (h Hooks) AfterControlPlaneInitialized(ctx context.Context, request *runtimehooksv1.AfterControlPlaneInitializedRequest, response *runtimehooksv1.AfterControlPlaneInitializedResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: AfterControlPlaneInitialized, Settings: request.Settings}).into(response)
 }
 
 // BeforeClusterUpgrade blocks the whole upgrade. It is called once for each upgrade.
-//
-//contract:lifecycle-hooks/before-cluster-upgrade
 func (h Hooks) BeforeClusterUpgrade(ctx context.Context, request *runtimehooksv1.BeforeClusterUpgradeRequest, response *runtimehooksv1.BeforeClusterUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{
 		Hook: BeforeClusterUpgrade, From: request.FromKubernetesVersion, To: request.ToKubernetesVersion,
@@ -67,8 +61,6 @@ func (h Hooks) BeforeClusterUpgrade(ctx context.Context, request *runtimehooksv1
 }
 
 // BeforeControlPlaneUpgrade blocks one step of the control plane.
-//
-//contract:lifecycle-hooks/before-control-plane-upgrade
 func (h Hooks) BeforeControlPlaneUpgrade(ctx context.Context, request *runtimehooksv1.BeforeControlPlaneUpgradeRequest, response *runtimehooksv1.BeforeControlPlaneUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{
 		Hook: BeforeControlPlaneUpgrade, From: request.FromKubernetesVersion, To: request.ToKubernetesVersion,
@@ -77,8 +69,6 @@ func (h Hooks) BeforeControlPlaneUpgrade(ctx context.Context, request *runtimeho
 }
 
 // AfterControlPlaneUpgrade blocks what follows one step of the control plane.
-//
-//contract:lifecycle-hooks/after-control-plane-upgrade
 func (h Hooks) AfterControlPlaneUpgrade(ctx context.Context, request *runtimehooksv1.AfterControlPlaneUpgradeRequest, response *runtimehooksv1.AfterControlPlaneUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{
 		Hook: AfterControlPlaneUpgrade, To: request.KubernetesVersion, Plan: versions(request.ControlPlaneUpgrades), Settings: request.Settings,
@@ -86,8 +76,6 @@ func (h Hooks) AfterControlPlaneUpgrade(ctx context.Context, request *runtimehoo
 }
 
 // BeforeWorkersUpgrade blocks one step of the workers.
-//
-//contract:lifecycle-hooks/before-workers-upgrade
 func (h Hooks) BeforeWorkersUpgrade(ctx context.Context, request *runtimehooksv1.BeforeWorkersUpgradeRequest, response *runtimehooksv1.BeforeWorkersUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{
 		Hook: BeforeWorkersUpgrade, From: request.FromKubernetesVersion, To: request.ToKubernetesVersion,
@@ -96,8 +84,6 @@ func (h Hooks) BeforeWorkersUpgrade(ctx context.Context, request *runtimehooksv1
 }
 
 // AfterWorkersUpgrade blocks what follows one step of the workers.
-//
-//contract:lifecycle-hooks/after-workers-upgrade
 func (h Hooks) AfterWorkersUpgrade(ctx context.Context, request *runtimehooksv1.AfterWorkersUpgradeRequest, response *runtimehooksv1.AfterWorkersUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{
 		Hook: AfterWorkersUpgrade, To: request.KubernetesVersion, Plan: versions(request.WorkersUpgrades), Settings: request.Settings,
@@ -105,15 +91,11 @@ func (h Hooks) AfterWorkersUpgrade(ctx context.Context, request *runtimehooksv1.
 }
 
 // AfterClusterUpgrade blocks the next upgrade.
-//
-//contract:lifecycle-hooks/after-cluster-upgrade
 func (h Hooks) AfterClusterUpgrade(ctx context.Context, request *runtimehooksv1.AfterClusterUpgradeRequest, response *runtimehooksv1.AfterClusterUpgradeResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: AfterClusterUpgrade, To: request.KubernetesVersion, Settings: request.Settings}).into(response)
 }
 
 // BeforeClusterDelete blocks the deletion of the Cluster's objects.
-//
-//contract:lifecycle-hooks/before-cluster-delete
 func (h Hooks) BeforeClusterDelete(ctx context.Context, request *runtimehooksv1.BeforeClusterDeleteRequest, response *runtimehooksv1.BeforeClusterDeleteResponse) {
 	h.desk.decide(ctx, &request.Cluster, work.Job{Hook: BeforeClusterDelete, Settings: request.Settings}).into(response)
 }

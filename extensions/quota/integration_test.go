@@ -30,7 +30,7 @@ func newTask(of clouds) work.Task {
 	return quota.New(quota.Options{Client: program, Clouds: of})
 }
 
-var _ = Describe("A new Cluster", Label("contract:lifecycle-hooks.before-cluster-create"), func() {
+var _ = Describe("A new Cluster", func() {
 	It("waits with the numbers until the quota has room for what its topology asks for", func(ctx SpecContext) {
 		namespace := class(ctx, nil)
 		cluster := newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"})

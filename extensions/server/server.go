@@ -73,10 +73,6 @@ type Handlers struct {
 // Register adds the handlers to the manager's webhook server, which New must have created. The
 // manager starts that server. Every handler's failure policy is Fail, so that none can be left out
 // unnoticed.
-//
-//contract:runtime-extension/implementation
-//contract:runtime-extension/timeouts
-//contract:runtime-extension/error-management
 func Register(mgr ctrl.Manager, handlers Handlers) error {
 	server, ok := mgr.GetWebhookServer().(*runtimeserver.Server)
 	if !ok {

@@ -177,8 +177,6 @@ func List(name, meaning, allowed string, check func(string) error) Key[[]string]
 
 // CheckNames returns an error that names all unknown settings. A misspelled setting would otherwise
 // leave off what it should turn on, and nobody would notice until too late.
-//
-//contract:runtime-extension/settings
 func CheckNames(settings map[string]string, known []Doc) error {
 	names := make([]string, 0, len(known))
 	for _, doc := range known {

@@ -26,7 +26,6 @@ func both(t *testing.T) (inline, external *class) {
 	return inline, external
 }
 
-//contract:topology-mutation/generate-patches
 func TestEachVariableDoesWhatItDoesInline(t *testing.T) {
 	inline, external := both(t)
 	plain, err := inline.compute(t.Context(), small())

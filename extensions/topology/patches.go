@@ -33,9 +33,6 @@ type Patches struct{}
 // specify, in the order of the UIDs. A merge patch adds fields even if their parents are missing,
 // and leaves everything else alone. A variable that is missing or violates its schema is a Failure.
 // The hook reads no settings.
-//
-//contract:topology-mutation/generate-patches
-//contract:topology-mutation/patch-guidelines
 func (Patches) GeneratePatches(_ context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
 	shared, wrong := readCommon(request.Variables)
 	wrong = append(wrong, missing(request.Variables)...)

@@ -105,8 +105,6 @@ var (
 	inDeployment = given("builtin", `{"machineDeployment":{"class":"default-worker","topologyName":"deployment"}}`)
 )
 
-//contract:topology-mutation/patch-guidelines
-//contract:topology-mutation/generate-patches
 func TestPatchesAreTheSameBytesInWhateverOrder(t *testing.T) {
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 3)
 	want := jsonOf(patchesOf(t, request))
@@ -119,7 +117,6 @@ func TestPatchesAreTheSameBytesInWhateverOrder(t *testing.T) {
 	})
 }
 
-//contract:topology-mutation/patch-guidelines
 func TestPatchedTemplatesAreNotPatchedAgain(t *testing.T) {
 	g := NewWithT(t)
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
@@ -142,7 +139,6 @@ func TestPatchedTemplatesAreNotPatchedAgain(t *testing.T) {
 	g.Expect(response.Items).To(BeEmpty())
 }
 
-//contract:topology-mutation/patch-guidelines
 func TestVariablesThatAreNotGivenAreNamed(t *testing.T) {
 	g := NewWithT(t)
 	request := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 1)
@@ -197,7 +193,6 @@ func TestPatchesNeedNothingOfATemplate(t *testing.T) {
 			"certFile":"/etc/kubernetes/pki/apiserver-etcd-client.crt","keyFile":"/etc/kubernetes/pki/apiserver-etcd-client.key"}}}}`)))
 }
 
-//contract:topology-mutation/version-bumps
 func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 	arguments := given("controllerManagerExtraArgs", `[{"name":"v","value":"2"},{"name":"kube-api-burst","value":"9"}]`)
 	for name, test := range map[string]struct {
@@ -243,7 +238,6 @@ func TestTemplatesOfV1Beta1ArePatched(t *testing.T) {
 	}
 }
 
-//contract:topology-mutation/patch-guidelines
 func TestWhatCannotBePatchedIsAFailure(t *testing.T) {
 	template := fmt.Sprintf(machineTemplate, "v1beta2", "")
 	for name, test := range map[string]struct {

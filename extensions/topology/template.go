@@ -20,8 +20,6 @@ import (
 const workerClass = "default-worker"
 
 // Versions of the templates.
-//
-//contract:topology-mutation/version-bumps
 const (
 	v1beta1 = "v1beta1"
 	v1beta2 = "v1beta2"

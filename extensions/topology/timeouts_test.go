@@ -18,8 +18,6 @@ import (
 
 // This test runs with the tests that run one package at a time, because others would use up the
 // CPU.
-//
-//contract:runtime-extension/timeouts
 func TestHandlersStandManyCallsAtOnce(t *testing.T) {
 	patches := recorded[runtimehooksv1.GeneratePatchesRequest](t, "generate-patches.foo", 3)
 	variables, err := topology.NewVariables()

@@ -38,8 +38,6 @@ type Validation struct{}
 // would refuse in the objects created from the templates, and what would fail later on a machine.
 // One message holds all findings. Each finding says where it is, what was given, and what is
 // allowed.
-//
-//contract:topology-mutation/validate-topology
 func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
 	types, err := instanceTypes.Get(request.Settings)
 	if err != nil {

@@ -27,8 +27,6 @@ const (
 )
 
 // Cluster API itself computes these topologies and calls the checks.
-//
-//contract:topology-mutation/validate-topology
 func TestTopologiesAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		change   func(*clusterv1.Topology)

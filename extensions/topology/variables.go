@@ -32,10 +32,6 @@ func NewVariables() (Variables, error) {
 
 // DiscoverVariables lists the variables and their schemas in the order of the ClusterClass foo. It
 // reads no settings.
-//
-//contract:topology-mutation/discover-variables
-//contract:topology-mutation/variable-discovery
-//contract:topology-mutation/discovery-guidelines
 func (v Variables) DiscoverVariables(_ context.Context, _ *runtimehooksv1.DiscoverVariablesRequest, response *runtimehooksv1.DiscoverVariablesResponse) {
 	for _, variable := range v.list {
 		response.Variables = append(response.Variables, *variable.DeepCopy())

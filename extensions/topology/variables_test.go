@@ -24,8 +24,6 @@ func discovered(t testing.TB, request *runtimehooksv1.DiscoverVariablesRequest) 
 }
 
 // The test compares with the class that the release publishes, as kustomize builds it.
-//
-//contract:topology-mutation/discover-variables
 func TestVariablesAreThoseOfTheInlineClass(t *testing.T) {
 	g := NewWithT(t)
 	inline, external := both(t)
@@ -62,9 +60,6 @@ func TestTheClassesDifferInNothingElse(t *testing.T) {
 
 // Cluster API's own webhook validates the classes, and the extension's variables as if they were
 // inline.
-//
-//contract:topology-mutation/variable-discovery
-//contract:topology-mutation/discovery-guidelines
 func TestTheClassesAreAdmitted(t *testing.T) {
 	inline, external := both(t)
 	discovering := external.object.DeepCopy()

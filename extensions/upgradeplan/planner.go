@@ -49,8 +49,6 @@ func New(source Source) Planner { return Planner{source: source} }
 
 // GenerateUpgradePlan plans the steps of the control plane, and leaves the steps of the workers to
 // Cluster API. If required versions are not available, the response is a Failure that names them.
-//
-//contract:upgrade-plan/generate-upgrade-plan
 func (p Planner) GenerateUpgradePlan(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest, response *runtimehooksv1.GenerateUpgradePlanResponse) {
 	steps, err := p.steps(ctx, request)
 	if err != nil {

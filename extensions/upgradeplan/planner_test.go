@@ -51,7 +51,6 @@ func steps(response *runtimehooksv1.GenerateUpgradePlanResponse) []string {
 	return versions
 }
 
-//contract:upgrade-plan/generate-upgrade-plan
 func TestPlans(t *testing.T) {
 	for name, test := range map[string]struct {
 		there             []string
@@ -192,8 +191,6 @@ func TestTheSourceIsAskedForTheCluster(t *testing.T) {
 
 // Whatever versions there are, Cluster API accepts each plan and rolls the workers as rarely as
 // possible.
-//
-//contract:upgrade-plan/generate-upgrade-plan
 func TestEveryPlanIsTaken(t *testing.T) {
 	release := rapid.Custom(func(t *rapid.T) string {
 		text := fmt.Sprintf("v1.%d.%d", rapid.IntRange(20, 28).Draw(t, "minor"), rapid.IntRange(0, 12).Draw(t, "patch"))

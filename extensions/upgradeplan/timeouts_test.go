@@ -19,8 +19,6 @@ import (
 )
 
 // This must hold even while the cloud, which knows the versions, does not answer.
-//
-//contract:runtime-extension/timeouts
 func TestHandlerStandsManyCallsAtOnce(t *testing.T) {
 	hanging := func(ctx context.Context, _ client.ObjectKey) ([]string, error) {
 		<-ctx.Done()

@@ -60,8 +60,6 @@ type Options struct {
 
 // SetupWithManager adds the controller that does the jobs. Of several replicas, only the leader
 // runs it.
-//
-//contract:runtime-extension/availability
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
 	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks, once: options.Once}
 	if options.Controller.RateLimiter == nil {

@@ -40,9 +40,6 @@ type Answer struct {
 // Ask returns the progress of a job. It records a new job, and updates the plan of an unfinished
 // one. It fails for a new job if no ExtensionConfig has the given settings, because anybody may be
 // the caller.
-//
-//contract:runtime-extension/idempotence
-//contract:runtime-extension/side-effects
 func (l *Ledger) Ask(ctx context.Context, job Job) (Answer, error) {
 	known := &corev1.ConfigMap{}
 	err := l.cached.Get(ctx, job.key(), known)

@@ -56,7 +56,6 @@ func as[T any](g *WithT, kinds map[string][]unstructured.Unstructured, kind stri
 	return typed
 }
 
-//contract:clusterctl/components-controllers
 func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())
@@ -204,7 +203,6 @@ func rulesOf(g *WithT, object unstructured.Unstructured) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-//contract:clusterctl/components-variables
 func TestVariables(t *testing.T) {
 	guide, err := os.ReadFile(filepath.Join(sources, "docs/getting-started.md"))
 	NewWithT(t).Expect(err).NotTo(HaveOccurred())

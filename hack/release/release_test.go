@@ -80,7 +80,6 @@ func TestSums(t *testing.T) {
 	g.Expect(listed).To(Equal(files))
 }
 
-//contract:clusterctl/metadata-validation
 func TestWrongVersionIsRefused(t *testing.T) {
 	for _, test := range []struct{ version, want string }{
 		{"", `version "": want v<major>.<minor>.<patch>`},
@@ -113,11 +112,6 @@ func TestSourcesElsewhereAreRefused(t *testing.T) {
 	g.Expect(output).NotTo(BeADirectory())
 }
 
-//contract:clusterctl/repository
-//contract:clusterctl/components
-//contract:clusterctl/components-namespace
-//contract:clusterctl/components-labels
-//contract:clusterctl/external-objects
 func TestComponents(t *testing.T) {
 	g := NewWithT(t)
 	files, err := build(sources, version)

@@ -19,8 +19,6 @@ import (
 // EnsureOwner makes the owner the controller of a secret of Cluster API's type, in place of any
 // other controller. Such a secret is deleted with its control plane. A secret of another type is the
 // user's and is left alone. It writes only if that changes something.
-//
-//contract:clusterctl/owner-references
 func EnsureOwner(ctx context.Context, writer client.Writer, existing *corev1.Secret, owner metav1.OwnerReference) error {
 	if existing.Type != clusterv1.ClusterSecretType {
 		return nil

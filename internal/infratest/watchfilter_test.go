@@ -79,9 +79,9 @@ var _ = DescribeTable("objects with the label of the filter, and no others, are 
 		Eventually(finalizers).WithArguments(mine).ShouldNot(BeEmpty(), "the label matches")
 		Consistently(finalizers, "1s").WithArguments(other).Should(BeEmpty(), "the label does not match")
 	},
-	Entry("FooCluster", Label("contract:infra-cluster.multi-tenancy"), createFooCluster),
-	Entry("FooMachine", Label("contract:infra-machine.multi-tenancy"), createFooMachine),
-	Entry("FooMachinePool", Label("contract:infra-machinepool.multi-tenancy"), createFooMachinePool),
+	Entry("FooCluster", createFooCluster),
+	Entry("FooMachine", createFooMachine),
+	Entry("FooMachinePool", createFooMachinePool),
 	Entry("FooClusterIdentity", createIdentity),
 )
 

@@ -68,8 +68,6 @@ type Owner struct {
 // CloudName returns the name of what the object owns: <namespace>.<name>. A namespace contains no
 // dot, so no two objects of a kind get the same name. An object that is moved to another management
 // cluster keeps its namespace and name, so it finds what it owns although it has lost its status.
-//
-//contract:clusterctl/move
 func (o Owner) CloudName() string { return CloudName(o.Key) }
 
 // Tags returns the tags of what the object owns for a Cluster.

@@ -40,8 +40,6 @@ type Provider struct {
 }
 
 // Dir returns the provider's folder for this version, relative to the root, with slashes.
-//
-//contract:clusterctl/local-repository
 func (p Provider) Dir() string {
 	return path.Join(clusterctlv1.ManifestLabel(p.Name, p.Type), p.Version)
 }
@@ -49,8 +47,6 @@ func (p Provider) Dir() string {
 // ComponentsFile returns the path of the provider's components, relative to the root, with slashes.
 // clusterctl finds the repository by this file, which must exist even if only a template is
 // requested.
-//
-//contract:clusterctl/components-names
 func (p Provider) ComponentsFile() string {
 	return path.Join(p.Dir(), clusterctlv1.ManifestLabel("components", p.Type)+".yaml")
 }

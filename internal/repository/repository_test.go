@@ -12,8 +12,6 @@ import (
 	clusterctlv1 "sigs.k8s.io/cluster-api/cmd/clusterctl/api/v1alpha3"
 )
 
-//contract:clusterctl/local-repository
-//contract:clusterctl/components-names
 func TestPaths(t *testing.T) {
 	for _, test := range []struct {
 		kind            clusterctlv1.ProviderType

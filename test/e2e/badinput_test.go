@@ -35,7 +35,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 		m.apply(ctx, bareCluster(namespace, "bare"))
 	}, NodeTimeout(clusterUp))
 
-	DescribeTable("in the template of a cluster", Label("contract:infra-machine.conditions"),
+	DescribeTable("in the template of a cluster",
 		func(ctx SpecContext, name string, want shape, changes []func(*unstructured.Unstructured), condition, reason string, says ...string) {
 			c := m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: name}, want, changes...)
 			Eventually(func(g Gomega) {
@@ -73,7 +73,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 				m.expectProblem(g, ctx, fooMachine, condition, reason, says...)
 			}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		},
-		Entry("a zone that the cloud does not have", NodeTimeout(2*clusterUp), Label("contract:infra-machine.failure-domain"), "zone", "zone-x", "#cloud-config\n",
+		Entry("a zone that the cloud does not have", NodeTimeout(2*clusterUp), "zone", "zone-x", "#cloud-config\n",
 			infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, `"zone-x"`, "zone-a", "zone-b", "zone-c"),
 		Entry("cloud-init that is not YAML", NodeTimeout(2*clusterUp), "no-yaml", "", "#cloud-config\nruncmd: [\n",
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "yaml"),
@@ -84,7 +84,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			infrav1.FooMachineBootstrapExecSucceededCondition, infrav1.FooMachineBootstrapFailedReason, "#cloud-config"),
 	)
 
-	DescribeTable("in a pool", Label("contract:infra-machinepool.conditions"),
+	DescribeTable("in a pool",
 		func(ctx SpecContext, name, instanceType, reason string, says ...string) {
 			pool := m.newPool(ctx, client.ObjectKey{Namespace: namespace, Name: name}, instanceType)
 			Eventually(func(g Gomega) {
@@ -102,7 +102,7 @@ var _ = Describe("What a user gets wrong", Ordered, ContinueOnFailure, Label("ba
 			infrav1.CloudQuotaExceededReason, "cpus", "limit 200", "requested 1000"),
 	)
 
-	It("a wrong token is reported, and work continues when it is corrected", Label("contract:infra-cluster.conditions"), func(ctx SpecContext) {
+	It("a wrong token is reported, and work continues when it is corrected", func(ctx SpecContext) {
 		token := m.env["FOO_CLOUD_TOKEN_FILE"]
 		right, err := os.ReadFile(token)
 		Expect(err).NotTo(HaveOccurred())

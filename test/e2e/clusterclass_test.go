@@ -56,8 +56,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 		})
 	}, NodeTimeout(clusterUp))
 
-	It("comes up", Label("contract:infra-cluster.template", "contract:control-plane.template", "contract:infra-machine.template",
-		"contract:infra-machinepool.template"), func(ctx SpecContext) {
+	It("comes up", func(ctx SpecContext) {
 		c.available(ctx)
 		c.nodesReady(ctx, 1, 2)
 		c.topologySettled(ctx, counts{1, 1, 1}, version)
@@ -68,7 +67,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 		c.expectMachines(ctx, 0, func() {}, func() { c.expectQuiet(ctx, brieflyQuiet) })
 	}, NodeTimeout(3*clusterUp))
 
-	It("is upgraded by its version, the control plane before the workers", Label("slow", "contract:control-plane.version"), func(ctx SpecContext) {
+	It("is upgraded by its version, the control plane before the workers", Label("slow"), func(ctx SpecContext) {
 		version = currentVersion
 		disorder := c.watchUpgrade(ctx, version)
 		c.expectMachines(ctx, 3, func() {
@@ -80,7 +79,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 		}
 	}, NodeTimeout(2*rolledOut))
 
-	It("is scaled by its topology", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
+	It("is scaled by its topology", func(ctx SpecContext) {
 		c.expectMachines(ctx, 1, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/workers/machinePools/0/replicas","value":2},
 				{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":0}]`)
@@ -91,7 +90,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(4*clusterUp))
 
-	It("applies a change of its class in place where possible", Label("contract:control-plane.machines"), func(ctx SpecContext) {
+	It("applies a change of its class in place where possible", func(ctx SpecContext) {
 		c.expectMachines(ctx, 0, func() {
 			c.patchClass(ctx, `[{"op":"add","path":"/spec/controlPlane/deletion","value":{"nodeDrainTimeoutSeconds":77}},
 				{"op":"add","path":"/spec/controlPlane/metadata","value":{"labels":{"e2e.foo/class":"changed"}}},
@@ -108,8 +107,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 		}, func() { c.topologySettled(ctx, counts{1, 1, 1}, version) })
 	}, NodeTimeout(2*clusterUp))
 
-	It("rolls its workers once when their template is rotated", Label("contract:infra-machine.template-ssa-dry-run",
-		"contract:infra-machinepool.template-ssa-dry-run"), func(ctx SpecContext) {
+	It("rolls its workers once when their template is rotated", func(ctx SpecContext) {
 		before := c.templateOf(Default, ctx)
 		c.expectMachines(ctx, 2, func() {
 			c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/variables","value":[
@@ -126,7 +124,7 @@ var _ = Describe("A cluster of a ClusterClass", Ordered, Label("clusterclass", n
 			Should(BeTrue(), "the unused template still exists")
 	}, NodeTimeout(4*clusterUp))
 
-	It("rolls its control plane once for another template of the class", Label("slow", "contract:control-plane.template"), func(ctx SpecContext) {
+	It("rolls its control plane once for another template of the class", Label("slow"), func(ctx SpecContext) {
 		template := c.classTemplate(ctx, "FooControlPlaneTemplate", className)
 		template.SetName("foo-2")
 		commands := addCommands(template, []string{"true"}, "spec", "template", "spec", "kubeadmConfigSpec", "preKubeadmCommands")

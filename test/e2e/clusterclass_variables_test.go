@@ -51,7 +51,7 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass", needsN
 	}
 	want := flavor{name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: currentVersion}}
 
-	It("reach the objects that they are for", Label("contract:control-plane.template"), func(ctx SpecContext) {
+	It("reach the objects that they are for", func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, "variables")
 		c := &cluster{management: m, key: client.ObjectKey{Namespace: "variables", Name: "many"}}

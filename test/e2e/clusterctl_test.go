@@ -161,7 +161,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		}
 	})
 
-	It("is not installed without its required variables", Label("contract:clusterctl.components-variables"), func(ctx SpecContext) {
+	It("is not installed without its required variables", func(ctx SpecContext) {
 		source.prepare(ctx)
 		without := &clusterctl{config: ctl.config}
 		got := without.on(ctx, source.management, initOf(lastRelease)...)
@@ -169,7 +169,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		Expect(got.stderr).To(And(ContainSubstring("FOO_CLOUD_CA_B64"), ContainSubstring("FOO_CLOUD_ENDPOINT"), ContainSubstring("FOO_CLOUD_TOKEN_B64")))
 	}, NodeTimeout(clusterUp))
 
-	It("is installed by clusterctl init", Label("contract:clusterctl.components-transformations", "contract:clusterctl.components-controllers"), func(ctx SpecContext) {
+	It("is installed by clusterctl init", func(ctx SpecContext) {
 		ctl.init(ctx, source, lastRelease)
 		plan := ctl.run(ctx, source.management, "upgrade", "plan")
 		Expect(plan).To(MatchRegexp(`control-plane-foo .*%s +%s`, lastRelease, nextRelease))
@@ -182,7 +182,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		Expect(got.stderr).To(ContainSubstring("there is already an instance of the \"infrastructure-foo\" provider"))
 	}, NodeTimeout(clusterUp))
 
-	It("generates a cluster of each flavor", Label("contract:clusterctl.templates", "contract:clusterctl.template-transformations"), func(ctx SpecContext) {
+	It("generates a cluster of each flavor", func(ctx SpecContext) {
 		source.kubectl(ctx, "create", "namespace", namespace)
 		for _, flavor := range flavorsOf(nextRelease) {
 			Expect(ctl.generate(ctx, source.management, key, nextRelease, flavor)).To(ContainSubstring("kind: Cluster"), "flavor %q", flavor)
@@ -275,7 +275,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		target.run(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("moves a live cluster with its MachineHealthCheck, and back", Label("contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+	It("moves a live cluster with its MachineHealthCheck, and back", func(ctx SpecContext) {
 		c.healthChecked(ctx, impatient)
 		before := c.footprint(ctx, source.management)
 		ctl.move(ctx, source, target, c)
@@ -285,7 +285,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		Expect(append(source.refused(), target.refused()...)).To(BeEmpty(), "the roles of a release lack a permission")
 	}, NodeTimeout(4*clusterUp))
 
-	It("moves a live cluster even if the first move is killed before everything is at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("moves a live cluster even if the first move is killed before everything is at the target", func(ctx SpecContext) {
 		before, objects := c.footprint(ctx, source.management), c.names(ctx, source.management)
 		allow := target.refuse(ctx, admissionregistrationv1.Create, schema.GroupResource{Group: infrav1.GroupVersion.Group, Resource: "foomachines"}, func() error {
 			return target.Create(ctx, &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "probe"}}, client.DryRunAll)
@@ -313,7 +313,7 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		Expect(c.footprint(ctx, source.management)).To(Equal(before), "the move has changed the cluster")
 	}, NodeTimeout(4*clusterUp))
 
-	It("completes a move by hand that was killed after everything was at the target", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("completes a move by hand that was killed after everything was at the target", func(ctx SpecContext) {
 		before, objects := c.footprint(ctx, source.management), c.names(ctx, target.management)
 		controlPlane := c.controlPlane(Default, ctx)
 		allow := target.refuse(ctx, admissionregistrationv1.Delete, schema.GroupResource{Group: controlplanev1.GroupVersion.Group, Resource: "foocontrolplanes"}, func() error {
@@ -359,19 +359,19 @@ var _ = Describe("A release of Foo", Ordered, Label("clusterctl", needsNextRelea
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(2*clusterUp))
 
-	It("moves a cluster with an identity to a target that does not allow its namespace yet", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("moves a cluster with an identity to a target that does not allow its namespace yet", func(ctx SpecContext) {
 		ctl.moveTenant(ctx, source, target)
 	}, NodeTimeout(2*clusterUp))
 
-	It("moves a control plane of 3 with a broken Machine, which is replaced at the target", Label("slow", "contract:clusterctl.move"), func(ctx SpecContext) {
+	It("moves a control plane of 3 with a broken Machine, which is replaced at the target", Label("slow"), func(ctx SpecContext) {
 		ctl.moveBroken(ctx, source, target)
 	}, NodeTimeout(2*rolledOut+2*clusterUp))
 
-	It("moves a crowd of clusters at once", Label("slow", "contract:clusterctl.move", "contract:clusterctl.owner-references"), func(ctx SpecContext) {
+	It("moves a crowd of clusters at once", Label("slow"), func(ctx SpecContext) {
 		ctl.moveCrowd(ctx, source, target)
 	}, NodeTimeout(3*clusterUp))
 
-	It("deletes the cluster, and then itself", Label("contract:clusterctl.components"), func(ctx SpecContext) {
+	It("deletes the cluster, and then itself", func(ctx SpecContext) {
 		source.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", key.Name)
 		Expect(foocloud[[]instance](ctx, source.management, "instances")).To(BeEmpty())
 		ctl.run(ctx, source.management, "delete", "--control-plane=foo", "--infrastructure=foo")

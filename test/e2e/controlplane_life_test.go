@@ -46,9 +46,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("grows to 3 without a gap in service even if the manager and foocloud are killed", Label("resilience",
-		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
-	), func(ctx SpecContext) {
+	It("grows to 3 without a gap in service even if the manager and foocloud are killed", Label("resilience"), func(ctx SpecContext) {
 		expectNoGap(keys.during(ctx, func() {
 			c.scaleControlPlane(ctx, 3)
 			By("killing the manager once it has created the second Machine")
@@ -62,9 +60,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		}))
 	}, NodeTimeout(2*rolledOut))
 
-	It("grows to 5 and shrinks to 3, in balance and without a gap in service", Label(
-		"contract:control-plane.replicas", "contract:control-plane.machine-placement",
-	), func(ctx SpecContext) {
+	It("grows to 5 and shrinks to 3, in balance and without a gap in service", func(ctx SpecContext) {
 		expectNoGap(keys.during(ctx, func() {
 			for _, replicas := range []int{5, 3} {
 				c.scaleControlPlane(ctx, replicas)
@@ -73,7 +69,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		}))
 	}, NodeTimeout(3*rolledOut))
 
-	It("rolls out a new version with one more Machine, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+	It("rolls out a new version with one more Machine, without a gap in service", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		expectNoGap(keys.during(ctx, func() {
 			version = currentVersion
@@ -138,7 +134,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		keys.expectAll(ctx)
 	}, NodeTimeout(2*rolledOut))
 
-	It("replaces a Machine whose instance has stopped", Label("contract:control-plane.machines"), func(ctx SpecContext) {
+	It("replaces a Machine whose instance has stopped", func(ctx SpecContext) {
 		c.healthChecked(ctx)
 		keys.during(ctx, func() {
 			c.expectReplaced(ctx, 3, version, c.stopInstances(ctx, c.settled(ctx, 3, version)[:1]))
@@ -172,7 +168,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		keys.expectAll(ctx)
 	}, NodeTimeout(4*rolledOut))
 
-	It("rolls out even if the manager is killed in each step", Label("slow", "contract:control-plane.rollout-after"), func(ctx SpecContext) {
+	It("rolls out even if the manager is killed in each step", Label("slow"), func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		writes, reads := keys.during(ctx, func() {
 			c.rolloutNow(ctx)
@@ -184,7 +180,7 @@ var _ = Describe("The life of a control plane", Ordered, Label("control-plane", 
 		expectNoGap(writes, reads)
 	}, NodeTimeout(3*rolledOut))
 
-	It("shrinks to 1", Label("contract:control-plane.replicas"), func(ctx SpecContext) {
+	It("shrinks to 1", func(ctx SpecContext) {
 		expectNoGap(keys.during(ctx, func() {
 			c.scaleControlPlane(ctx, 1)
 			c.settled(ctx, 1, version)
@@ -204,7 +200,7 @@ var _ = Describe("A control plane without room for an additional machine", Order
 		c.settled(ctx, 3, previousVersion)
 	}, NodeTimeout(rolledOut+clusterUp))
 
-	It("rolls out a new version with one Machine fewer, without a gap in service", Label("contract:control-plane.version"), func(ctx SpecContext) {
+	It("rolls out a new version with one Machine fewer, without a gap in service", func(ctx SpecContext) {
 		watched := c.countMachines(ctx)
 		expectNoGap(c.newLedger(ctx).during(ctx, func() {
 			c.upgradeControlPlane(ctx, currentVersion)

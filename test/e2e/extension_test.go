@@ -61,7 +61,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		called = c.watchHooks(ctx)
 	}, NodeTimeout(clusterUp))
 
-	It("is not created while the quota has no room for it", Label("contract:lifecycle-hooks.before-cluster-create"), func(ctx SpecContext) {
+	It("is not created while the quota has no room for it", func(ctx SpecContext) {
 		c.held(ctx, "BeforeClusterCreate", Equal("waiting for room in the quota: CPUs: wants 1002, 0 of 200 used, 0 reserved for other Clusters"))
 		Consistently(func(g Gomega) { g.Expect(c.now(g, ctx).Spec.InfrastructureRef.IsDefined()).To(BeFalse()) }).
 			WithContext(ctx).Should(Succeed(), "objects were created while the hook blocked")
@@ -73,15 +73,14 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		}
 	}, NodeTimeout(2*clusterUp))
 
-	It("gets its add-ons once its control plane is initialized", Label("contract:lifecycle-hooks.after-control-plane-initialized"), func(ctx SpecContext) {
+	It("gets its add-ons once its control plane is initialized", func(ctx SpecContext) {
 		c.let(ctx, "AfterControlPlaneInitialized")
 		Expect(c.on(ctx, "--namespace=kube-public", "get", "configmap", "from-addon", "--output=jsonpath={.data.for}")).To(Equal(previousVersion))
 		Expect(c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset", "flannel")).To(ContainSubstring("successfully rolled out"))
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(clusterUp))
 
-	It("is upgraded only after its etcd was saved, even if the extension dies while it waits", Label(
-		"contract:lifecycle-hooks.before-cluster-upgrade", "contract:lifecycle-hooks.before-control-plane-upgrade"), func(ctx SpecContext) {
+	It("is upgraded only after its etcd was saved, even if the extension dies while it waits", func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "before-the-upgrade", "--from-literal=kept=yes")
 		Expect(os.WriteFile(filepath.Join(suiteDir, "no-folder"), nil, 0o600)).To(Succeed())
 		broken := allHooks(filepath.Join(suiteDir, "no-folder"))
@@ -97,9 +96,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.on(ctx, "create", "configmap", "after-the-snapshot", "--from-literal=kept=no")
 	}, NodeTimeout(2*clusterUp))
 
-	It("is checked after each step of the upgrade", Label("contract:lifecycle-hooks.after-control-plane-upgrade",
-		"contract:lifecycle-hooks.before-workers-upgrade", "contract:lifecycle-hooks.after-workers-upgrade",
-		"contract:lifecycle-hooks.after-cluster-upgrade"), func(ctx SpecContext) {
+	It("is checked after each step of the upgrade", func(ctx SpecContext) {
 		for _, hook := range []string{"AfterControlPlaneUpgrade", "BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade"} {
 			c.letWithin(ctx, hook, rolledOut)
 		}
@@ -120,7 +117,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		Expect(keys).To(HaveKey("/registry/namespaces/kube-system"))
 	}, NodeTimeout(clusterUp))
 
-	It("is deleted only after its cloud resources are gone", Label("contract:lifecycle-hooks.before-cluster-delete"), func(ctx SpecContext) {
+	It("is deleted only after its cloud resources are gone", func(ctx SpecContext) {
 		service := &corev1.Service{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "public", Finalizers: []string{"e2e.foo/load-balancer"}},
 			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}},
@@ -139,7 +136,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 
 // What a cluster waits for in these stories never happens; only changing the registration unblocks
 // it.
-var _ = Describe("The registration of the runtime extension", Label("extension", needsNextRelease, "contract:runtime-extension.extensionconfig"), func() {
+var _ = Describe("The registration of the runtime extension", Label("extension", needsNextRelease), func() {
 	It("can be limited to some namespaces, removed and restored while clusters wait", func(ctx SpecContext) {
 		const namespace = "registered"
 		m := sharedManagement(ctx)

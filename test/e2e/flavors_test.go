@@ -50,8 +50,7 @@ var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 	}
 	small := shape{controlPlanes: 1, workers: 1, version: currentVersion}
 
-	It("machine-deployment comes up with the previous minor version, and is deleted", Label("version", needsAllVersions,
-		"contract:control-plane.version"), func(ctx SpecContext) {
+	It("machine-deployment comes up with the previous minor version, and is deleted", Label("version", needsAllVersions), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "machine-deployment", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion}})
 		deployments := &clusterv1.MachineDeploymentList{}
 		Expect(c.List(ctx, deployments, client.InNamespace(c.key.Namespace))).To(Succeed())
@@ -64,7 +63,7 @@ var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("external-etcd comes up with an existing etcd, and is deleted", Label("contract:control-plane.certificates"), func(ctx SpecContext) {
+	It("external-etcd comes up with an existing etcd, and is deleted", func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "external-etcd", shape: small})
 		pods := &corev1.PodList{}
 		Expect(c.workload.List(ctx, pods, client.InNamespace("kube-system"), client.MatchingLabels{"component": "etcd"})).To(Succeed())
@@ -72,14 +71,13 @@ var _ = Describe("A flavor", Label("flavors", needsNextRelease), func() {
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("v1beta1 comes up, is read in both versions, and is deleted", Label("contract:control-plane.api-version", "contract:infra-cluster.api-version",
-		"contract:infra-machinepool.api-version", "contract:infra-machine.api-version"), func(ctx SpecContext) {
+	It("v1beta1 comes up, is read in both versions, and is deleted", func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "v1beta1", shape: small})
 		c.expectBothVersions(ctx)
 		c.deleted(ctx)
 	}, NodeTimeout(3*clusterUp))
 
-	It("ha comes up in several zones with its health checks, and is deleted", Label("slow", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
+	It("ha comes up in several zones with its health checks, and is deleted", Label("slow"), func(ctx SpecContext) {
 		c := made(ctx, flavor{name: "ha", shape: shape{controlPlanes: 3, workers: 3, version: currentVersion}})
 		c.controlPlaneReady(ctx, 3)
 		zones := sets.New[string]()

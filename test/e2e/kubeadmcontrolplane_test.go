@@ -26,7 +26,7 @@ var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control
 			flavor{name: "kcp", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion}})
 	}, NodeTimeout(clusterUp))
 
-	It("comes up", Label("contract:infra-cluster.control-plane-endpoint", "contract:infra-machine.initialization-completed"), func(ctx SpecContext) {
+	It("comes up", func(ctx SpecContext) {
 		c.available(ctx)
 		Expect(c.anyControlPlane(Default, ctx).GetKind()).To(Equal("KubeadmControlPlane"))
 		c.nodesReady(ctx, 1, 1)
@@ -36,14 +36,14 @@ var _ = Describe("A KubeadmControlPlane on FooMachines", Ordered, Label("control
 		keys = c.newLedger(ctx)
 	}, NodeTimeout(2*clusterUp))
 
-	It("rolls out a new version", Label("contract:infra-machine.provider-id"), func(ctx SpecContext) {
+	It("rolls out a new version", func(ctx SpecContext) {
 		keys.during(ctx, func() {
 			c.upgradeControlPlane(ctx, currentVersion)
 			c.settled(ctx, 1, currentVersion)
 		})
 	}, NodeTimeout(rolledOut))
 
-	It("grows to 3", Label("contract:infra-machine.failure-domain"), func(ctx SpecContext) {
+	It("grows to 3", func(ctx SpecContext) {
 		keys.during(ctx, func() {
 			c.scaleControlPlane(ctx, 3)
 			c.settled(ctx, 3, currentVersion)

@@ -59,7 +59,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow", need
 
 	AfterEach(func() { Expect(w.problems()).To(BeEmpty()) })
 
-	It("grows to 6 and shrinks to 2", Label("contract:infra-machinepool.providerIDList", "contract:infra-machinepool.machine-pool-machines"), func(ctx SpecContext) {
+	It("grows to 6 and shrinks to 2", func(ctx SpecContext) {
 		c.scaleWorkers(ctx, 6)
 		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 6)))
 		c.on(ctx, "rollout", "restart", "deployment/web")
@@ -88,7 +88,7 @@ var _ = Describe("A pool under load", Ordered, Label("machinepool", "slow", need
 		w.expectWorkers(0)
 	}, NodeTimeout(3*clusterUp))
 
-	It("follows the cluster autoscaler, from 0 to 3 and to 0", Label("contract:infra-machinepool.replicas"), func(ctx SpecContext) {
+	It("follows the cluster autoscaler, from 0 to 3 and to 0", func(ctx SpecContext) {
 		w.stop()
 		c.on(ctx, "delete", "poddisruptionbudget,deployment", "web")
 		c.kubectl(ctx, "--namespace="+namespace, "annotate", "machinepool", "one-workers",

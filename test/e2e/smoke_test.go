@@ -40,12 +40,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c = m.newCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, shape{controlPlanes: 1, workers: 3, version: currentVersion})
 	}, NodeTimeout(clusterUp))
 
-	It("comes up with its control plane and its pool of workers", Label(
-		"contract:infra-cluster.control-plane-endpoint", "contract:infra-cluster.failure-domains", "contract:infra-cluster.initialization-completed",
-		"contract:control-plane.initialization-completed", "contract:control-plane.kubeconfig", "contract:control-plane.certificates",
-		"contract:control-plane.version", "contract:control-plane.machines", "contract:control-plane.endpoint",
-		"contract:infra-machine.initialization-completed", "contract:infra-machinepool.initialization-completed",
-	), func(ctx SpecContext) {
+	It("comes up with its control plane and its pool of workers", func(ctx SpecContext) {
 		c.available(ctx)
 		nodes := c.nodesReady(ctx, 1, 3)
 		for _, node := range nodes {
@@ -62,10 +57,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.controlPlaneReady(ctx, 1)
 	}, NodeTimeout(2*clusterUp))
 
-	It("joins instances, Nodes and Machines by their provider IDs", Label(
-		"contract:infra-machine.provider-id", "contract:infra-machine.addresses", "contract:infra-machine.failure-domain",
-		"contract:infra-machinepool.providerIDList", "contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.replicas",
-	), func(ctx SpecContext) {
+	It("joins instances, Nodes and Machines by their provider IDs", func(ctx SpecContext) {
 		nodes := c.nodesReady(ctx, 1, 3)
 		c.poolHas(ctx, workersOf(nodes))
 		instances := foocloud[[]instance](ctx, c.management, "instances")
@@ -79,8 +71,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		}
 	}, NodeTimeout(clusterUp))
 
-	It("is described by clusterctl", Label("contract:control-plane.clusterctl", "contract:infra-cluster.clusterctl",
-		"contract:infra-machine.clusterctl", "contract:infra-machinepool.clusterctl"), func(ctx SpecContext) {
+	It("is described by clusterctl", func(ctx SpecContext) {
 		tree := output(command(ctx, "tools/clusterctl", "describe", "cluster", c.key.Name, "--namespace="+namespace,
 			"--kubeconfig="+c.management.kubeconfig, "--show-conditions=all", "--grouping=false"))
 		for _, kind := range []string{"FooCluster", "FooControlPlane", "Machine", "MachinePool"} {
@@ -204,14 +195,12 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(c.healthyMembers(ctx, nodes)).To(ConsistOf(name))
 	}, NodeTimeout(clusterUp))
 
-	It("grows its pool to 5", Label("contract:infra-machinepool.providerIDList", "contract:infra-machinepool.replicas"), func(ctx SpecContext) {
+	It("grows its pool to 5", func(ctx SpecContext) {
 		c.scaleWorkers(ctx, 5)
 		c.poolHas(ctx, workersOf(c.nodesReady(ctx, 1, 5)))
 	}, NodeTimeout(2*clusterUp))
 
-	It("shrinks its pool to 2 after draining, and removes the Nodes", Label(
-		"contract:infra-machinepool.providerIDList", "contract:infra-machinepool.replicas", "contract:infra-machinepool.machine-pool-machines",
-	), func(ctx SpecContext) {
+	It("shrinks its pool to 2 after draining, and removes the Nodes", func(ctx SpecContext) {
 		before := workersOf(c.nodesReady(ctx, 1, 5))
 		c.on(ctx, "rollout", "restart", "deployment/hello") // some Pods are on the new Nodes now
 		c.deploymentReady(ctx, "hello", 10)
@@ -225,7 +214,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.deploymentReady(ctx, "hello", 10)
 	}, NodeTimeout(2*clusterUp))
 
-	It("replaces its control plane Machine on request", Label("contract:control-plane.rollout-after"), func(ctx SpecContext) {
+	It("replaces its control plane Machine on request", func(ctx SpecContext) {
 		before := uidsOf(c.controlPlaneMachines(Default, ctx))
 		c.rolloutNow(ctx)
 		c.replaced(ctx, before)
@@ -235,7 +224,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		c.deploymentReady(ctx, "hello", 10)
 	}, NodeTimeout(rolledOut))
 
-	It("grows its control plane to 3, with 3 healthy etcd members", Label("contract:control-plane.replicas", "contract:control-plane.machine-placement"), func(ctx SpecContext) {
+	It("grows its control plane to 3, with 3 healthy etcd members", func(ctx SpecContext) {
 		c.scaleControlPlane(ctx, 3)
 		nodes := c.nodesReady(ctx, 3, 2)
 		c.controlPlaneReady(ctx, 3)

@@ -42,7 +42,6 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 	}, NodeTimeout(2*clusterUp))
 
 	It("of a MachineDeployment have the requested zone and size",
-		Label("contract:infra-machine.failure-domain", "contract:infra-machine.autoscaling-from-zero", "contract:infra-machine.template"),
 		func(ctx SpecContext) {
 			nodes := workersOf(c.nodesReady(ctx, 1, 3))
 			fooMachine := c.oneFooMachine(ctx, deployed)
@@ -58,30 +57,29 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone))))
 		}, NodeTimeout(clusterUp))
 
-	It("of a pool are spread, and get changes of their MachinePool's template in place",
-		Label("contract:infra-machine.failure-domain", "contract:infra-machinepool.machine-pool-machines"), func(ctx SpecContext) {
-			revision := c.pool(Default, ctx).Status.Revision
-			c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge", `--patch={"spec":{"template":{
+	It("of a pool are spread, and get changes of their MachinePool's template in place", func(ctx SpecContext) {
+		revision := c.pool(Default, ctx).Status.Revision
+		c.kubectl(ctx, "--namespace="+namespace, "patch", "machinepool", "one-workers", "--type=merge", `--patch={"spec":{"template":{
 				"metadata":{"labels":{"tier":"front"}},"spec":{"minReadySeconds":1,"deletion":{"nodeDrainTimeoutSeconds":60}}}}}`)
-			Eventually(func(g Gomega) {
-				var machines clusterv1.MachineList
-				g.Expect(c.List(ctx, &machines, client.InNamespace(namespace), pooled)).To(Succeed())
-				zones := sets.New[string]()
-				for _, machine := range machines.Items {
-					zones.Insert(machine.Status.FailureDomain)
-					g.Expect(machine.Labels).To(HaveKeyWithValue("tier", "front"))
-					g.Expect(machine.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(1)))
-					g.Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(BeEquivalentTo(60)))
-				}
-				g.Expect(zones.Delete("")).To(HaveLen(2), "two Machines are in two zones")
-				for _, fooMachine := range c.fooMachinesWith(g, ctx, pooled) {
-					g.Expect(fooMachine.Labels).To(HaveKeyWithValue("tier", "front"))
-				}
-			}).WithContext(ctx).Should(Succeed())
-			Expect(c.pool(Default, ctx).Status.Revision).To(Equal(revision), "the change replaces no Machine")
-		}, NodeTimeout(clusterUp))
+		Eventually(func(g Gomega) {
+			var machines clusterv1.MachineList
+			g.Expect(c.List(ctx, &machines, client.InNamespace(namespace), pooled)).To(Succeed())
+			zones := sets.New[string]()
+			for _, machine := range machines.Items {
+				zones.Insert(machine.Status.FailureDomain)
+				g.Expect(machine.Labels).To(HaveKeyWithValue("tier", "front"))
+				g.Expect(machine.Spec.MinReadySeconds).To(HaveValue(BeEquivalentTo(1)))
+				g.Expect(machine.Spec.Deletion.NodeDrainTimeoutSeconds).To(HaveValue(BeEquivalentTo(60)))
+			}
+			g.Expect(zones.Delete("")).To(HaveLen(2), "two Machines are in two zones")
+			for _, fooMachine := range c.fooMachinesWith(g, ctx, pooled) {
+				g.Expect(fooMachine.Labels).To(HaveKeyWithValue("tier", "front"))
+			}
+		}).WithContext(ctx).Should(Succeed())
+		Expect(c.pool(Default, ctx).Status.Revision).To(Equal(revision), "the change replaces no Machine")
+	}, NodeTimeout(clusterUp))
 
-	It("are reported as stopped and as lost, and recreated once their Machine is deleted", Label("contract:infra-machine.conditions"),
+	It("are reported as stopped and as lost, and recreated once their Machine is deleted",
 		func(ctx SpecContext) {
 			fooMachine := c.oneFooMachine(ctx, deployed)
 			Expect(syscall.Kill(instanceInit(fooMachine.Status.InstanceID), syscall.SIGKILL)).To(Succeed())
@@ -100,50 +98,48 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 			Expect(c.oneFooMachine(ctx, deployed).Status.FailureDomain).To(Equal(workersZone))
 		}, NodeTimeout(2*clusterUp))
 
-	It("of a pool are replaced when a MachineHealthCheck finds them unhealthy",
-		Label("contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.providerIDList"), func(ctx SpecContext) {
-			w := c.watch()
-			DeferCleanup(w.stop)
-			c.diskChecked(ctx)
-			nodes := workersOf(c.nodesReady(ctx, 1, 3))
-			victim := nodeOf(nodes, &c.fooMachinesWith(Default, ctx, pooled)[0])
-			c.on(ctx, "patch", "node", victim.Name, "--subresource=status",
-				`--patch={"status":{"conditions":[{"type":"DiskFailed","status":"True","reason":"Test"}]}}`)
-			Eventually(c.gone(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: victim.Name}})).
-				WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue(), "nobody replaces the Machine")
-			left := workersOf(c.nodesReady(ctx, 1, 3))
-			Expect(namesOf(left)).NotTo(ContainElement(victim.Name))
-			Eventually(func(g Gomega) {
-				pool := c.pool(g, ctx)
-				expectCondition(g, pool.Status.Conditions, infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue)
-				g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(2)))
-				g.Expect(pool.Spec.ProviderIDList).To(HaveLen(2))
-				g.Expect(pool.Spec.ProviderIDList).NotTo(ContainElement(victim.Spec.ProviderID))
-			}).WithContext(ctx).Should(Succeed())
-			Eventually(w.removed).WithContext(ctx).Should(Equal(1))
-			Expect(w.problems()).To(BeEmpty())
-		}, NodeTimeout(2*clusterUp))
+	It("of a pool are replaced when a MachineHealthCheck finds them unhealthy", func(ctx SpecContext) {
+		w := c.watch()
+		DeferCleanup(w.stop)
+		c.diskChecked(ctx)
+		nodes := workersOf(c.nodesReady(ctx, 1, 3))
+		victim := nodeOf(nodes, &c.fooMachinesWith(Default, ctx, pooled)[0])
+		c.on(ctx, "patch", "node", victim.Name, "--subresource=status",
+			`--patch={"status":{"conditions":[{"type":"DiskFailed","status":"True","reason":"Test"}]}}`)
+		Eventually(c.gone(&clusterv1.Machine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: victim.Name}})).
+			WithContext(ctx).WithTimeout(clusterUp).Should(BeTrue(), "nobody replaces the Machine")
+		left := workersOf(c.nodesReady(ctx, 1, 3))
+		Expect(namesOf(left)).NotTo(ContainElement(victim.Name))
+		Eventually(func(g Gomega) {
+			pool := c.pool(g, ctx)
+			expectCondition(g, pool.Status.Conditions, infrav1.FooMachinePoolReadyCondition, metav1.ConditionTrue)
+			g.Expect(pool.Status.AvailableReplicas).To(HaveValue(BeEquivalentTo(2)))
+			g.Expect(pool.Spec.ProviderIDList).To(HaveLen(2))
+			g.Expect(pool.Spec.ProviderIDList).NotTo(ContainElement(victim.Spec.ProviderID))
+		}).WithContext(ctx).Should(Succeed())
+		Eventually(w.removed).WithContext(ctx).Should(Equal(1))
+		Expect(w.problems()).To(BeEmpty())
+	}, NodeTimeout(2*clusterUp))
 
-	It("of a pool are rolled out to another size with one more Node and never fewer",
-		Label("contract:infra-machinepool.machine-pool-machines", "contract:infra-machinepool.instances"), func(ctx SpecContext) {
-			w := c.watch()
-			DeferCleanup(w.stop)
-			before := namesOf(workersOf(c.nodesReady(ctx, 1, 3)))
-			Eventually(w.seen).WithContext(ctx).Should(Equal(3), "the watch has begun")
-			w.expectWorkers(3)
-			revision := c.pool(Default, ctx).Status.Revision
-			c.kubectl(ctx, "--namespace="+namespace, "patch", "foomachinepool", "one-workers", "--type=merge",
-				`--patch={"spec":{"template":{"instanceType":"medium"},"strategy":{"maxSurge":1,"maxUnavailable":0}}}`)
-			c.poolRolled(ctx, revision, 2)
-			Eventually(w.removed).WithContext(ctx).Should(Equal(2))
-			Expect(w.problems()).To(BeEmpty())
-			w.expectWorkers(0)
-			nodes := workersOf(c.nodesReady(ctx, 1, 3))
-			Expect(intersection(namesOf(nodes), before)).To(HaveLen(1), "only the Node of the MachineDeployment is kept")
-			for _, node := range nodes {
-				Expect(node.Status.Capacity.Memory().Value()).To(BeEquivalentTo(4 << 30))
-			}
-		}, NodeTimeout(2*clusterUp))
+	It("of a pool are rolled out to another size with one more Node and never fewer", func(ctx SpecContext) {
+		w := c.watch()
+		DeferCleanup(w.stop)
+		before := namesOf(workersOf(c.nodesReady(ctx, 1, 3)))
+		Eventually(w.seen).WithContext(ctx).Should(Equal(3), "the watch has begun")
+		w.expectWorkers(3)
+		revision := c.pool(Default, ctx).Status.Revision
+		c.kubectl(ctx, "--namespace="+namespace, "patch", "foomachinepool", "one-workers", "--type=merge",
+			`--patch={"spec":{"template":{"instanceType":"medium"},"strategy":{"maxSurge":1,"maxUnavailable":0}}}`)
+		c.poolRolled(ctx, revision, 2)
+		Eventually(w.removed).WithContext(ctx).Should(Equal(2))
+		Expect(w.problems()).To(BeEmpty())
+		w.expectWorkers(0)
+		nodes := workersOf(c.nodesReady(ctx, 1, 3))
+		Expect(intersection(namesOf(nodes), before)).To(HaveLen(1), "only the Node of the MachineDeployment is kept")
+		for _, node := range nodes {
+			Expect(node.Status.Capacity.Memory().Value()).To(BeEquivalentTo(4 << 30))
+		}
+	}, NodeTimeout(2*clusterUp))
 })
 
 func intersection(a, b []string) []string {

@@ -18,9 +18,6 @@ var TemplateSpec = field.NewPath("spec", "template", "spec")
 // UnlessTopologyAsks returns the change rule of a template. Cluster API's topology controller uses
 // a dry run to find out what it would change, and then creates a new template. Such a dry run may
 // make changes that nobody else may make.
-//
-//contract:infra-machine/template-ssa-dry-run
-//contract:infra-machinepool/template-ssa-dry-run
 func UnlessTopologyAsks[T client.Object](change func(before, after T) field.ErrorList) func(context.Context, T, T) field.ErrorList {
 	return func(ctx context.Context, before, after T) field.ErrorList {
 		if request, err := admission.RequestFromContext(ctx); err == nil && topology.IsDryRunRequest(request, after) {

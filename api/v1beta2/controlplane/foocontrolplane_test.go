@@ -55,16 +55,15 @@ var _ = Describe("FooControlPlane", func() {
 		Expect(err).NotTo(HaveOccurred())
 	})
 
-	It("needs a version and an infrastructure template only, and has one replica by default",
-		Label("contract:control-plane.resource-definition", "contract:control-plane.type-meta"), func(ctx context.Context) {
-			created := minimalControlPlane(namespace)
-			Expect(env.Client.Create(ctx, created)).To(Succeed())
-			Expect(created.Spec.Replicas).To(HaveValue(BeEquivalentTo(1)))
+	It("needs a version and an infrastructure template only, and has one replica by default", func(ctx context.Context) {
+		created := minimalControlPlane(namespace)
+		Expect(env.Client.Create(ctx, created)).To(Succeed())
+		Expect(created.Spec.Replicas).To(HaveValue(BeEquivalentTo(1)))
 
-			var list controlplanev1.FooControlPlaneList
-			Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
-			Expect(list.Items).To(HaveLen(1))
-		})
+		var list controlplanev1.FooControlPlaneList
+		Expect(env.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
+		Expect(list.Items).To(HaveLen(1))
+	})
 
 	It("keeps every field of its spec and status through the API server", func(ctx context.Context) {
 		created := minimalControlPlane(namespace)
@@ -79,7 +78,7 @@ var _ = Describe("FooControlPlane", func() {
 		Expect(created.Status).To(BeEquivalentTo(*wantStatus))
 	})
 
-	It("is scaled through the scale subresource", Label("contract:control-plane.replicas"), func(ctx context.Context) {
+	It("is scaled through the scale subresource", func(ctx context.Context) {
 		created := minimalControlPlane(namespace)
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 		created.Status.Replicas = ptr.To[int32](1)
@@ -176,7 +175,7 @@ var _ = Describe("FooControlPlane", func() {
 		}, "should be greater than or equal to 0"),
 	)
 
-	It("has no terminal failure fields", Label("contract:control-plane.terminal-failures"), func(ctx context.Context) {
+	It("has no terminal failure fields", func(ctx context.Context) {
 		created := minimalControlPlane(namespace)
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"failureReason":"Broken","failureMessage":"broken"}}`))
@@ -186,8 +185,7 @@ var _ = Describe("FooControlPlane", func() {
 		)))
 	})
 
-	It("has a CRD as Cluster API wants it", Label("contract:control-plane.scope", "contract:control-plane.api-version",
-		"contract:control-plane.resource-definition"), func(ctx context.Context) {
+	It("has a CRD as Cluster API wants it", func(ctx context.Context) {
 		for _, kind := range []string{"FooControlPlane", "FooControlPlaneTemplate"} {
 			crd := &apiextensionsv1.CustomResourceDefinition{}
 			name := contract.CalculateCRDName(controlplanev1.GroupVersion.Group, kind)

@@ -55,14 +55,14 @@ type FooControlPlaneSpec struct {
 	// +optional
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=1
-	Replicas *int32 `json:"replicas,omitempty"` // contract:control-plane/replicas
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// version is the Kubernetes version of the control plane: a semantic version, for example v1.36.3.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:XValidation:rule=`self.matches('^v?(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)\\.(0|[1-9][0-9]*)([-+][0-9A-Za-z.+-]+)?$')`,message="version must be a semantic version such as v1.36.3 (see kubectl explain foocontrolplanes.spec.version)"
-	Version string `json:"version,omitempty"` // contract:control-plane/version
+	Version string `json:"version,omitempty"`
 
 	// machineTemplate describes the control plane's Machines.
 	// +required
@@ -91,8 +91,6 @@ type FooControlPlaneSpec struct {
 // failures: conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
-//
-//contract:control-plane/terminal-failures
 type FooControlPlaneStatus struct {
 	// conditions are the observations of the FooControlPlane's current state. Known types are
 	// Available, Initialized, CertificatesAvailable, EtcdClusterHealthy,
@@ -102,7 +100,7 @@ type FooControlPlaneStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:control-plane/conditions
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// initialization reports the first provisioning of the control plane. Cluster API uses it to
 	// start what depends on the control plane.
@@ -245,7 +243,7 @@ type FooControlPlaneInitializationStatus struct {
 	// controlPlaneInitialized is true once the control plane can accept requests; it never goes
 	// back to false.
 	// +optional
-	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"` // contract:control-plane/initialization-completed
+	ControlPlaneInitialized *bool `json:"controlPlaneInitialized,omitempty"`
 }
 
 // LastRemediationStatus describes the latest remediation. If it is lost, retries are counted from
@@ -288,11 +286,6 @@ type LastRemediationStatus struct {
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
 // +kubebuilder:printcolumn:name="Version",type="string",JSONPath=".spec.version",description="Desired Kubernetes version"
-//
-//contract:control-plane/resource-definition
-//contract:control-plane/scope
-//contract:control-plane/type-meta
-//contract:control-plane/api-version
 type FooControlPlane struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -17,7 +17,7 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
 
-var _ = Describe("FooControlPlaneTemplate", Label("contract:control-plane.template"), func() {
+var _ = Describe("FooControlPlaneTemplate", func() {
 	It("can be empty", func(ctx context.Context) {
 		namespace, err := env.CreateNamespace(ctx, "template")
 		Expect(err).NotTo(HaveOccurred())

@@ -23,7 +23,7 @@ type FooControlPlaneMachineTemplateSpec struct {
 	// FooControlPlane. Templates of any infrastructure provider are supported. Naming another
 	// template replaces the Machines.
 	// +required
-	InfrastructureRef clusterv1.ContractVersionedObjectReference `json:"infrastructureRef,omitempty,omitzero"` // contract:control-plane/machines
+	InfrastructureRef clusterv1.ContractVersionedObjectReference `json:"infrastructureRef,omitempty,omitzero"`
 
 	// readinessGates are additional conditions that must be true for a Machine to be ready. The
 	// FooControlPlane adds its own. A change is applied to existing Machines without replacing

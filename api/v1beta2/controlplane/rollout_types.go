@@ -25,7 +25,7 @@ type FooControlPlaneRolloutSpec struct {
 	// after is a time, for example "2026-03-09T09:00:00Z". Once it has passed, all Machines created
 	// before it are replaced.
 	// +optional
-	After metav1.Time `json:"after,omitempty,omitzero"` // contract:control-plane/rollout-after
+	After metav1.Time `json:"after,omitempty,omitzero"`
 
 	// strategy says how Machines are replaced.
 	// +optional

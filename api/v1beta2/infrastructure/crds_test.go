@@ -39,12 +39,12 @@ var _ = Describe("The CRDs", func() {
 			HaveKeyWithValue("clusterctl.cluster.x-k8s.io", ""),
 		))
 	},
-		Entry("FooCluster", Label("contract:infra-cluster.scope", "contract:infra-cluster.api-version"), "FooCluster"),
-		Entry("FooClusterTemplate", Label("contract:infra-cluster.scope", "contract:infra-cluster.api-version"), "FooClusterTemplate"),
-		Entry("FooMachine", Label("contract:infra-machine.scope", "contract:infra-machine.api-version"), "FooMachine"),
-		Entry("FooMachineTemplate", Label("contract:infra-machine.scope", "contract:infra-machine.api-version"), "FooMachineTemplate"),
-		Entry("FooMachinePool", Label("contract:infra-machinepool.scope", "contract:infra-machinepool.api-version"), "FooMachinePool"),
-		Entry("FooMachinePoolTemplate", Label("contract:infra-machinepool.scope", "contract:infra-machinepool.api-version"), "FooMachinePoolTemplate"),
+		Entry("FooCluster", "FooCluster"),
+		Entry("FooClusterTemplate", "FooClusterTemplate"),
+		Entry("FooMachine", "FooMachine"),
+		Entry("FooMachineTemplate", "FooMachineTemplate"),
+		Entry("FooMachinePool", "FooMachinePool"),
+		Entry("FooMachinePoolTemplate", "FooMachinePoolTemplate"),
 	)
 })
 
@@ -59,9 +59,9 @@ var _ = Describe("The statuses", func() {
 			ContainSubstring(`unknown field "status.failureReason"`), ContainSubstring(`unknown field "status.failureMessage"`),
 		)))
 	},
-		Entry("FooCluster", Label("contract:infra-cluster.terminal-failures"), "FooCluster"),
-		Entry("FooMachine", Label("contract:infra-machine.terminal-failures"), "FooMachine"),
-		Entry("FooMachinePool", Label("contract:infra-machinepool.terminal-failures"), "FooMachinePool"),
+		Entry("FooCluster", "FooCluster"),
+		Entry("FooMachine", "FooMachine"),
+		Entry("FooMachinePool", "FooMachinePool"),
 	)
 })
 

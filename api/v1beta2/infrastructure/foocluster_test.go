@@ -21,7 +21,7 @@ import (
 )
 
 var _ = Describe("FooCluster", func() {
-	It("needs nothing", Label("contract:infra-cluster.resource-definition", "contract:infra-cluster.type-meta"), func(ctx context.Context) {
+	It("needs nothing", func(ctx context.Context) {
 		created := &infrav1.FooCluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "minimal"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 
@@ -67,7 +67,7 @@ var _ = Describe("FooCluster", func() {
 	)
 })
 
-var _ = Describe("FooClusterTemplate", Label("contract:infra-cluster.template"), func() {
+var _ = Describe("FooClusterTemplate", func() {
 	It("can be empty", func(ctx context.Context) {
 		created := &infrav1.FooClusterTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())

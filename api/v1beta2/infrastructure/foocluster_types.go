@@ -18,7 +18,7 @@ type FooClusterSpec struct {
 	// controller creates a load balancer and writes its address here. If the user sets it, the
 	// endpoint is used as it is and no load balancer is created.
 	// +optional
-	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"` // contract:infra-cluster/control-plane-endpoint
+	ControlPlaneEndpoint APIEndpoint `json:"controlPlaneEndpoint,omitempty,omitzero"`
 
 	// identityRef names the FooClusterIdentity whose cloud and tenant own all load balancers,
 	// instances and pools of the cluster. If it is empty, they belong to the cloud that the manager
@@ -65,8 +65,6 @@ func (e APIEndpoint) IsZero() bool { return e == APIEndpoint{} }
 // conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
-//
-//contract:infra-cluster/terminal-failures
 type FooClusterStatus struct {
 	// conditions are the observations of the FooCluster's current state.
 	// Known types are Ready, LoadBalancerReady, FailureDomainsReady, Deleting and Paused.
@@ -74,7 +72,7 @@ type FooClusterStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-cluster/conditions
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// initialization reports the first provisioning of the cluster's infrastructure. Cluster API
 	// uses it to start what depends on the infrastructure.
@@ -87,7 +85,7 @@ type FooClusterStatus struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100
-	FailureDomains []clusterv1.FailureDomain `json:"failureDomains,omitempty"` // contract:infra-cluster/failure-domains
+	FailureDomains []clusterv1.FailureDomain `json:"failureDomains,omitempty"`
 
 	// observedGeneration is the generation of the spec that this status was computed from.
 	// +optional
@@ -101,7 +99,7 @@ type FooClusterInitializationStatus struct {
 	// provisioned is true once the cluster's infrastructure has been fully provisioned; it never
 	// goes back to false.
 	// +optional
-	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-cluster/initialization-completed
+	Provisioned *bool `json:"provisioned,omitempty"`
 }
 
 // FooCluster is the infrastructure that the machines of one cluster share: its load balancer and
@@ -121,12 +119,6 @@ type FooClusterInitializationStatus struct {
 // +kubebuilder:printcolumn:name="Port",type="integer",JSONPath=".spec.controlPlaneEndpoint.port",description="Port of the control plane endpoint",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-//
-//contract:infra-cluster/resource-definition
-//contract:infra-cluster/scope
-//contract:infra-cluster/type-meta
-//contract:infra-cluster/api-version
-//contract:infra-cluster/clusterctl
 type FooCluster struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -23,7 +23,7 @@ import (
 )
 
 var _ = Describe("FooMachine", func() {
-	It("needs nothing", Label("contract:infra-machine.resource-definition", "contract:infra-machine.type-meta"), func(ctx context.Context) {
+	It("needs nothing", func(ctx context.Context) {
 		created := &infrav1.FooMachine{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "minimal"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 		Expect(created.Spec.InstanceTypeOrDefault()).To(Equal(infrav1.DefaultInstanceType))
@@ -83,7 +83,7 @@ var _ = Describe("FooMachine", func() {
 })
 
 var _ = Describe("FooMachineTemplate", func() {
-	It("can be empty", Label("contract:infra-machine.template"), func(ctx context.Context) {
+	It("can be empty", func(ctx context.Context) {
 		created := &infrav1.FooMachineTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 
@@ -106,7 +106,7 @@ var _ = Describe("FooMachineTemplate", func() {
 		Expect(created.Status.NodeInfo).To(Equal(want.NodeInfo))
 	})
 
-	It("refuses a provider ID", Label("contract:infra-machine.template"), func(ctx context.Context) {
+	It("refuses a provider ID", func(ctx context.Context) {
 		_, err := create(ctx, "FooMachineTemplate", template(map[string]any{"providerID": "foo:///a/b"}))
 		Expect(err).To(MatchError(ContainSubstring("providerID must not be set in a template")))
 	})

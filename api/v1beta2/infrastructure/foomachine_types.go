@@ -25,7 +25,7 @@ type FooMachineSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	ProviderID string `json:"providerID,omitempty"` // contract:infra-machine/provider-id
+	ProviderID string `json:"providerID,omitempty"`
 
 	// instanceType names an instance type of the cloud, which determines the instance's CPUs and
 	// memory. Defaults to "small". The condition InstanceProvisioned reports an unknown name and
@@ -62,8 +62,6 @@ type BootstrapState string
 // conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
-//
-//contract:infra-machine/terminal-failures
 type FooMachineStatus struct {
 	// conditions are the observations of the FooMachine's current state.
 	// Known types are Ready, InstanceProvisioned, BootstrapExecSucceeded, Deleting and Paused.
@@ -71,7 +69,7 @@ type FooMachineStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-machine/conditions
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// initialization reports the first provisioning of the machine's infrastructure. Cluster API
 	// uses it to start what depends on the machine.
@@ -82,13 +80,13 @@ type FooMachineStatus struct {
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
-	Addresses []clusterv1.MachineAddress `json:"addresses,omitempty"` // contract:infra-machine/addresses
+	Addresses []clusterv1.MachineAddress `json:"addresses,omitempty"`
 
 	// failureDomain is the zone in which the instance runs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
-	FailureDomain string `json:"failureDomain,omitempty"` // contract:infra-machine/failure-domain
+	FailureDomain string `json:"failureDomain,omitempty"`
 
 	// instanceID is the cloud's ID of the instance.
 	// +optional
@@ -128,7 +126,7 @@ type FooMachineInitializationStatus struct {
 	// provisioned is true once the instance has been fully provisioned; it never goes back to
 	// false.
 	// +optional
-	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-machine/initialization-completed
+	Provisioned *bool `json:"provisioned,omitempty"`
 }
 
 // FooMachine is an instance of the cloud that hosts one Node.
@@ -150,12 +148,6 @@ type FooMachineInitializationStatus struct {
 // +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-//
-//contract:infra-machine/resource-definition
-//contract:infra-machine/scope
-//contract:infra-machine/type-meta
-//contract:infra-machine/api-version
-//contract:infra-machine/clusterctl
 type FooMachine struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

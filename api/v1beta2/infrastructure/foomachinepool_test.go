@@ -23,7 +23,7 @@ import (
 )
 
 var _ = Describe("FooMachinePool", func() {
-	It("needs nothing", Label("contract:infra-machinepool.resource-definition", "contract:infra-machinepool.type-meta"), func(ctx context.Context) {
+	It("needs nothing", func(ctx context.Context) {
 		created := &infrav1.FooMachinePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "minimal"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())
 		Expect(created.Spec.Template.InstanceTypeOrDefault()).To(Equal(infrav1.DefaultInstanceType))
@@ -141,7 +141,7 @@ var _ = Describe("FooMachinePool", func() {
 	})
 })
 
-var _ = Describe("FooMachinePoolTemplate", Label("contract:infra-machinepool.template"), func() {
+var _ = Describe("FooMachinePoolTemplate", func() {
 	It("can be empty", func(ctx context.Context) {
 		created := &infrav1.FooMachinePoolTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "empty"}}
 		Expect(env.Client.Create(ctx, created)).To(Succeed())

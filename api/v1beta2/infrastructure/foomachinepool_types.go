@@ -44,7 +44,7 @@ type FooMachinePoolSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	ProviderID string `json:"providerID,omitempty"` // contract:infra-machinepool/providerID
+	ProviderID string `json:"providerID,omitempty"`
 
 	// providerIDList is the provider IDs of the pool's instances, sorted. The controller writes it
 	// and lists an ID until its instance is gone, because Cluster API deletes the Node of an ID
@@ -54,7 +54,7 @@ type FooMachinePoolSpec struct {
 	// +kubebuilder:validation:MaxItems=10000
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=512
-	ProviderIDList []string `json:"providerIDList,omitempty"` // contract:infra-machinepool/providerIDList
+	ProviderIDList []string `json:"providerIDList,omitempty"`
 
 	// template describes the pool's instances.
 	// +optional
@@ -160,8 +160,6 @@ func (t *FooMachinePoolMachineTemplate) InstanceTypeOrDefault() string {
 // failures: conditions report them.
 //
 // +kubebuilder:validation:MinProperties=1
-//
-//contract:infra-machinepool/terminal-failures
 type FooMachinePoolStatus struct {
 	// conditions are the observations of the FooMachinePool's current state. Known types are Ready,
 	// PoolProvisioned, InstancesReady, ScalingUp, ScalingDown, RollingOut, Stalled, Deleting and
@@ -170,7 +168,7 @@ type FooMachinePoolStatus struct {
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
-	Conditions []metav1.Condition `json:"conditions,omitempty"` // contract:infra-machinepool/conditions
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
 	// initialization reports the first provisioning of the pool's infrastructure.
 	// +optional
@@ -184,7 +182,7 @@ type FooMachinePoolStatus struct {
 	// replicas is the number of instances that the pool has in the cloud, in any state.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Replicas *int32 `json:"replicas,omitempty"` // contract:infra-machinepool/replicas
+	Replicas *int32 `json:"replicas,omitempty"`
 
 	// desiredReplicas is the number of instances that the pool should have: the MachinePool's
 	// replicas, or the size that an external autoscaler set.
@@ -221,7 +219,7 @@ type FooMachinePoolStatus struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"` // contract:infra-machinepool/machine-pool-machines
+	InfrastructureMachineKind string `json:"infrastructureMachineKind,omitempty"`
 
 	// instances are the pool's instances, sorted by name and limited to the first 1000. The total
 	// is in replicas.
@@ -229,7 +227,7 @@ type FooMachinePoolStatus struct {
 	// +listType=map
 	// +listMapKey=instanceName
 	// +kubebuilder:validation:MaxItems=1000
-	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"` // contract:infra-machinepool/instances
+	Instances []FooMachinePoolInstanceStatus `json:"instances,omitempty"`
 
 	// capacity is the CPUs and memory of one instance. The cluster autoscaler reads it to scale
 	// from zero.
@@ -276,7 +274,7 @@ type FailedReplacements struct {
 type FooMachinePoolInitializationStatus struct {
 	// provisioned is true once the pool has been fully provisioned; it never goes back to false.
 	// +optional
-	Provisioned *bool `json:"provisioned,omitempty"` // contract:infra-machinepool/initialization-completed
+	Provisioned *bool `json:"provisioned,omitempty"`
 }
 
 // FooMachinePoolInstanceStatus is one instance of a pool.
@@ -344,12 +342,6 @@ type FooMachinePoolInstanceStatus struct {
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".spec.template.instanceType",description="Instance type",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-//
-//contract:infra-machinepool/resource-definition
-//contract:infra-machinepool/scope
-//contract:infra-machinepool/type-meta
-//contract:infra-machinepool/api-version
-//contract:infra-machinepool/clusterctl
 type FooMachinePool struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

@@ -39,8 +39,6 @@ type FooMachinePoolTemplateResource struct {
 // +kubebuilder:printcolumn:name="ClusterClass",type="string",JSONPath=`.metadata.ownerReferences[?(@.kind=="ClusterClass")].name`,description="ClusterClass that owns this template"
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".spec.template.spec.template.instanceType",description="Instance type"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-//
-//contract:infra-machinepool/template
 type FooMachinePoolTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

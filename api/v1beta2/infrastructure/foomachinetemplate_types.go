@@ -65,7 +65,7 @@ type FooMachineTemplateStatus struct {
 	// capacity is the CPUs and memory of the template's instance type. The cluster autoscaler reads
 	// it to scale from zero.
 	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"` // contract:infra-machine/autoscaling-from-zero
+	Capacity corev1.ResourceList `json:"capacity,omitempty"`
 
 	// nodeInfo is the architecture and operating system of the template's instances.
 	// +optional
@@ -84,8 +84,6 @@ type FooMachineTemplateStatus struct {
 // +kubebuilder:metadata:labels="clusterctl.cluster.x-k8s.io="
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".spec.template.spec.instanceType",description="Instance type"
 // +kubebuilder:printcolumn:name="Age",type="date",JSONPath=".metadata.creationTimestamp",description="Time since creation"
-//
-//contract:infra-machine/template
 type FooMachineTemplate struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata is the standard object's metadata.

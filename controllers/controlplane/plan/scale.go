@@ -92,8 +92,6 @@ func (s State) unstable(except Machine) (Decision, bool) {
 
 // placement is the failure domain with the fewest Machines that stay, and among those with the
 // fewest Machines overall.
-//
-//contract:control-plane/machine-placement
 func (s State) placement() string {
 	if len(s.FailureDomains) == 0 {
 		return ""

@@ -34,8 +34,7 @@ import (
 var on = map[string]string{"work": "Enabled"}
 
 var _ = Describe("Discovery", func() {
-	It("lists each handler with its hook, its timeout and its policy", Label("contract:runtime-extension.implementation",
-		"contract:runtime-extension.timeouts"), func(ctx SpecContext) {
+	It("lists each handler with its hook, its timeout and its policy", func(ctx SpecContext) {
 		content, status, err := newCaller().post(ctx, replicas[0], "/hooks.runtime.cluster.x-k8s.io/v1alpha1/discovery", []byte("{}"))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(status).To(Equal(http.StatusOK))
@@ -55,13 +54,9 @@ var _ = Describe("Discovery", func() {
 	})
 })
 
-var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-cluster-create",
-	"contract:lifecycle-hooks.after-control-plane-initialized", "contract:lifecycle-hooks.before-cluster-upgrade",
-	"contract:lifecycle-hooks.before-control-plane-upgrade", "contract:lifecycle-hooks.after-control-plane-upgrade",
-	"contract:lifecycle-hooks.before-workers-upgrade", "contract:lifecycle-hooks.after-workers-upgrade",
-	"contract:lifecycle-hooks.after-cluster-upgrade", "contract:lifecycle-hooks.before-cluster-delete"), func() {
+var _ = Describe("Every lifecycle hook", func() {
 	for _, hook := range lifecycle.Names() {
-		It(hook+" does not block when nothing is enabled", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
+		It(hook+" does not block when nothing is enabled", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "off")
 			for _, given := range []map[string]string{nil, {"work": "Disabled"}} {
@@ -70,7 +65,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(records(ctx, namespace)).To(BeEmpty())
 		})
 
-		It(hook+" blocks only while its job waits", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
+		It(hook+" blocks only while its job waits", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "waits-"+strings.ToLower(hook))
 			jobs.hold(cluster.Name, "waits for the test")
@@ -96,7 +91,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
 		})
 
-		It(hook+" rejects invalid and unknown settings", Label("contract:runtime-extension.settings", "contract:runtime-extension.error-messages"), func(ctx SpecContext) {
+		It(hook+" rejects invalid and unknown settings", func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "wrong")
 			call := func(given map[string]string) answer {
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
@@ -105,14 +100,14 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has unknown settings: "labour"; want only work`)))
 		})
 
-		It(hook+" continues as soon as its settings are corrected", Label("contract:runtime-extension.settings"), func(ctx SpecContext) {
+		It(hook+" continues as soon as its settings are corrected", func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "mended-"+strings.ToLower(hook))
 			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"work": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
 				Should(HaveField("Message", "done"))
 		})
 
-		It(hook+" is skipped by an annotation of the Cluster", Label("contract:runtime-extension.blocking-hooks"), func(ctx SpecContext) {
+		It(hook+" is skipped by an annotation of the Cluster", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "skipped-"+strings.ToLower(hook))
 			jobs.hold(cluster.Name, "waits for the test")
@@ -128,29 +123,28 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		})
 	}
 
-	It("does not depend on the status of the request's Cluster, and ignores unknown fields",
-		Label("contract:runtime-extension.avoid-dependencies"), func(ctx SpecContext) {
-			cluster := newCluster(ctx, newNamespace(ctx), "fields")
-			hook := lifecycle.BeforeClusterCreate
-			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
-			body, err := json.Marshal(requests(cluster, on)[hook])
-			Expect(err).NotTo(HaveOccurred())
-			plain, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
-			Expect(err).NotTo(HaveOccurred())
-			var fields map[string]any
-			Expect(json.Unmarshal(body, &fields)).To(Succeed())
-			fields["ofAnotherVersion"] = map[string]any{"a": 1}
-			object, ok := fields["cluster"].(map[string]any)
-			Expect(ok).To(BeTrue())
-			object["status"] = map[string]any{"phase": "Failed", "new": true}
-			body, err = json.Marshal(fields)
-			Expect(err).NotTo(HaveOccurred())
-			other, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
-			Expect(err).NotTo(HaveOccurred())
-			Expect(other).To(Equal(plain))
-		})
+	It("does not depend on the status of the request's Cluster, and ignores unknown fields", func(ctx SpecContext) {
+		cluster := newCluster(ctx, newNamespace(ctx), "fields")
+		hook := lifecycle.BeforeClusterCreate
+		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
+		body, err := json.Marshal(requests(cluster, on)[hook])
+		Expect(err).NotTo(HaveOccurred())
+		plain, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
+		Expect(err).NotTo(HaveOccurred())
+		var fields map[string]any
+		Expect(json.Unmarshal(body, &fields)).To(Succeed())
+		fields["ofAnotherVersion"] = map[string]any{"a": 1}
+		object, ok := fields["cluster"].(map[string]any)
+		Expect(ok).To(BeTrue())
+		object["status"] = map[string]any{"phase": "Failed", "new": true}
+		body, err = json.Marshal(fields)
+		Expect(err).NotTo(HaveOccurred())
+		other, _, err := newCaller().post(ctx, replicas[0], handlerPath(hook), body)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(other).To(Equal(plain))
+	})
 
-	It("returns the same bytes for the same state from each replica", Label("contract:runtime-extension.deterministic-result"), func(ctx SpecContext) {
+	It("returns the same bytes for the same state from each replica", func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "same")
 		jobs.hold(cluster.Name, "waits for the test")
 		for _, hook := range lifecycle.Names() {
@@ -172,8 +166,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		}
 	})
 
-	It("does nothing more when it is called again, in any order", Label("contract:runtime-extension.idempotence",
-		"contract:runtime-extension.side-effects"), func(ctx SpecContext) {
+	It("does nothing more when it is called again, in any order", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "again")
 		all := requests(cluster, on)
@@ -196,7 +189,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 		}
 	})
 
-	It("is done once for any number of concurrent calls", Label("contract:runtime-extension.idempotence", "contract:runtime-extension.availability"), func(ctx SpecContext) {
+	It("is done once for any number of concurrent calls", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "at-once")
 		caller, request := newCaller(), requests(cluster, on)[lifecycle.BeforeClusterDelete]
@@ -248,7 +241,7 @@ var _ = Describe("Every lifecycle hook", Label("contract:lifecycle-hooks.before-
 	})
 })
 
-var _ = Describe("A malformed request", Label("contract:runtime-extension.error-management"), func() {
+var _ = Describe("A malformed request", func() {
 	bodies := map[string]string{
 		"empty": "", "invalid JSON": "{", "an array": "[]", "a string": `"x"`, "null": "null", "a cluster that is text": `{"cluster":"x"}`,
 		"settings that are numbers": `{"settings":{"work":1}}`, "no cluster": `{"settings":{"work":"Enabled"}}`,
@@ -277,7 +270,7 @@ var _ = Describe("A malformed request", Label("contract:runtime-extension.error-
 })
 
 var _ = Describe("The server", func() {
-	It("serves a renewed certificate, also of another authority, without a restart", Label("contract:runtime-extension.extensionconfig"), func(ctx SpecContext) {
+	It("serves a renewed certificate, also of another authority, without a restart", func(ctx SpecContext) {
 		r, another := startReplica(ctx, server.Options{}), newAuthority()
 		name := func(by signer) (string, error) {
 			response, err := by.caller().http.Get(r.url)
@@ -328,7 +321,7 @@ var _ = Describe("The server", func() {
 	})
 })
 
-var _ = Describe("Several replicas", Serial, Label("contract:runtime-extension.availability"), func() {
+var _ = Describe("Several replicas", Serial, func() {
 	It("continue the work of a replica that has stopped", func(ctx SpecContext) {
 		another := startReplica(ctx, server.Options{})
 		namespace := newNamespace(ctx)

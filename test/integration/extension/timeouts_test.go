@@ -18,7 +18,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
 )
 
-var _ = Describe("A handler with many concurrent callers", Serial, Label("contract:runtime-extension.timeouts"), func() {
+var _ = Describe("A handler with many concurrent callers", Serial, func() {
 	for _, hook := range lifecycle.Names() {
 		It(hook+" answers 99 of 100 within the budget", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)

@@ -22,7 +22,7 @@ import (
 )
 
 // Cluster API does not tell a hook that it is no longer needed.
-var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-hooks"), func() {
+var _ = Describe("A job that waits", func() {
 	for _, hook := range []string{lifecycle.AfterControlPlaneInitialized, lifecycle.BeforeControlPlaneUpgrade} {
 		It("ends when its hook is skipped: "+hook, func(ctx SpecContext) {
 			cluster := held(ctx, "ends", hook)
@@ -72,7 +72,7 @@ var _ = Describe("A job that waits", Label("contract:runtime-extension.blocking-
 	})
 })
 
-var _ = Describe("The settings of the ExtensionConfig", Serial, Label("contract:runtime-extension.settings"), func() {
+var _ = Describe("The settings of the ExtensionConfig", Serial, func() {
 	hook := lifecycle.AfterControlPlaneInitialized
 	AfterEach(func(ctx SpecContext) { register(ctx, on) })
 

@@ -108,8 +108,7 @@ func startManager(filter string, into *written) {
 	})
 }
 
-var _ = Describe("Two managers, each with a watch filter", Label("contract:infra-cluster.multi-tenancy",
-	"contract:infra-machine.multi-tenancy", "contract:infra-machinepool.multi-tenancy"), func() {
+var _ = Describe("Two managers, each with a watch filter", func() {
 	It("bring up their own clusters, and never write the other's objects", func(ctx SpecContext) {
 		namespace, err := environment.CreateNamespace(ctx, "shared")
 		Expect(err).NotTo(HaveOccurred())

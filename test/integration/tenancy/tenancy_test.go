@@ -165,7 +165,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 		Expect(shared.ListInstances(ctx, cloud.InstanceFilter{})).To(BeEmpty())
 	})
 
-	It("makes the identity own the Secret, so that clusterctl moves both", Label("contract:clusterctl.move"), func(ctx SpecContext) {
+	It("makes the identity own the Secret, so that clusterctl moves both", func(ctx SpecContext) {
 		Eventually(func(g Gomega) {
 			g.Expect(c.Get(ctx, client.ObjectKeyFromObject(red.secret), red.secret)).To(Succeed())
 			g.Expect(red.secret.OwnerReferences).To(ConsistOf(And(HaveField("Kind", "FooClusterIdentity"), HaveField("Name", red.identity.Name))))

@@ -34,7 +34,7 @@ var templates = map[string]any{
 	"FooMachinePoolTemplate":  map[string]any{"template": map[string]any{"instanceType": "large"}},
 }
 
-var _ = Describe("A template", Label("contract:infra-machine.template-ssa-dry-run", "contract:infra-machinepool.template-ssa-dry-run"), func() {
+var _ = Describe("A template", func() {
 	for kind, change := range templates {
 		It(kind+" may be changed in a dry run of the topology controller, and in nothing else", func(ctx SpecContext) {
 			object := fixture(ctx, "v1beta2", kind, nil)
@@ -64,7 +64,7 @@ var _ = Describe("A template", Label("contract:infra-machine.template-ssa-dry-ru
 	})
 })
 
-var _ = Describe("The version of a FooControlPlane", Label("contract:control-plane.version"), func() {
+var _ = Describe("The version of a FooControlPlane", func() {
 	for _, version := range []string{"v1beta1", "v1beta2"} {
 		It("gets a v in front in "+version, func(ctx SpecContext) {
 			object := fixture(ctx, version, "FooControlPlane", map[string]any{"spec": map[string]any{"version": "1.36.3"}})
@@ -93,7 +93,7 @@ var _ = Describe("The version of a FooControlPlane", Label("contract:control-pla
 	})
 })
 
-var _ = Describe("The scale of a FooControlPlane", Label("contract:control-plane.replicas"), func() {
+var _ = Describe("The scale of a FooControlPlane", func() {
 	scale := func(ctx SpecContext, object client.Object, replicas int32) error {
 		wanted := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
 		return environment.Client.SubResource("scale").Update(ctx, object, client.WithSubResourceBody(wanted))

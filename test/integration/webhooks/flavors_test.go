@@ -27,7 +27,7 @@ var flavorVariables = map[string]string{
 	"FOO_ETCD_ENDPOINTS": "[https://192.0.2.1:2379, https://192.0.2.2:2379]",
 }
 
-var _ = Describe("What a release publishes", Label("contract:infra-cluster.clusterctl"), func() {
+var _ = Describe("What a release publishes", func() {
 	all, err := flavors.Build()
 	if err != nil {
 		AbortSuite("templates: " + err.Error())

@@ -32,8 +32,7 @@ var conversionAnnotations = []string{"cluster.x-k8s.io/conversion-data", "cluste
 var _ = Describe("Both versions of", func() {
 	for _, group := range slices.Sorted(maps.Keys(kinds)) {
 		for _, kind := range kinds[group] {
-			It(kind+" are the same object", Label("contract:control-plane.api-version", "contract:infra-cluster.api-version",
-				"contract:infra-machine.api-version", "contract:infra-machinepool.api-version"), func(ctx SpecContext) {
+			It(kind+" are the same object", func(ctx SpecContext) {
 				for _, version := range []string{"v1beta1", "v1beta2"} {
 					object := fixture(ctx, version, kind, nil)
 					given := object.DeepCopy()
@@ -52,7 +51,7 @@ var _ = Describe("Both versions of", func() {
 				}
 			})
 
-			It(kind+" are labelled with the contracts, and v1beta2 is stored", Label("contract:control-plane.api-version"), func(ctx SpecContext) {
+			It(kind+" are labelled with the contracts, and v1beta2 is stored", func(ctx SpecContext) {
 				crd := &apiextensionsv1.CustomResourceDefinition{}
 				Expect(environment.Client.Get(ctx, client.ObjectKey{Name: contract.CalculateCRDName(group, kind)}, crd)).To(Succeed())
 				Expect(crd.Labels).To(And(HaveKeyWithValue("cluster.x-k8s.io/v1beta1", "v1beta1"), HaveKeyWithValue("cluster.x-k8s.io/v1beta2", "v1beta2")))
@@ -115,8 +114,7 @@ var _ = Describe("An object of v1beta1", func() {
 })
 
 var _ = Describe("The status of v1beta1", func() {
-	It("of a FooControlPlane is what the v1beta1 contract asks for", Label("contract:control-plane.initialization-completed",
-		"contract:control-plane.conditions", "contract:control-plane.replicas", "contract:control-plane.terminal-failures"), func(ctx SpecContext) {
+	It("of a FooControlPlane is what the v1beta1 contract asks for", func(ctx SpecContext) {
 		object := fixture(ctx, "v1beta2", "FooControlPlane", nil)
 		Expect(environment.Client.Create(ctx, object)).To(Succeed())
 		hub := &controlplanev1.FooControlPlane{}
@@ -157,7 +155,7 @@ var _ = Describe("The status of v1beta1", func() {
 		Expect(again.Annotations).To(BeEmpty())
 	})
 
-	It("of a FooCluster has the failure domains as a map", Label("contract:infra-cluster.failure-domains", "contract:infra-cluster.initialization-completed"), func(ctx SpecContext) {
+	It("of a FooCluster has the failure domains as a map", func(ctx SpecContext) {
 		object := fixture(ctx, "v1beta2", "FooCluster", nil)
 		Expect(environment.Client.Create(ctx, object)).To(Succeed())
 		hub := &infrav1.FooCluster{}
@@ -173,7 +171,7 @@ var _ = Describe("The status of v1beta1", func() {
 		Expect(spoke.Annotations).NotTo(HaveKey(conversionAnnotations[0]), "everything fits")
 	})
 
-	It("of a FooMachine has the zone in the spec", Label("contract:infra-machine.failure-domain", "contract:infra-machine.initialization-completed"), func(ctx SpecContext) {
+	It("of a FooMachine has the zone in the spec", func(ctx SpecContext) {
 		object := fixture(ctx, "v1beta2", "FooMachine", nil)
 		Expect(environment.Client.Create(ctx, object)).To(Succeed())
 		hub := &infrav1.FooMachine{}

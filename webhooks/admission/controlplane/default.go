@@ -37,8 +37,6 @@ const (
 // The API server calls it before it validates the schema, so it accepts objects of each version as
 // they are. Decoding or converting an invalid object would end in a server error, while the schema
 // has a better message.
-//
-//contract:control-plane/version
 type defaultHandler struct {
 	kind, resource string
 	// spec is the path of the control plane's spec.

@@ -25,8 +25,6 @@ const scalePath = "/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocont
 // scaleHandler applies the rules of a FooControlPlane when its replicas change through the scale
 // subresource. The API server sends the webhook only the Scale, so the handler reads the
 // FooControlPlane.
-//
-//contract:control-plane/replicas
 type scaleHandler struct {
 	reader  client.Reader
 	decoder admission.Decoder
