@@ -74,6 +74,7 @@ test-all: lint verify test-unit test-integration e2e ## Run all tests, the slow 
 .PHONY: test-unit
 test-unit: prerequisites ## Run the unit tests
 	$(GO_TEST) -timeout 30m ./...
+	cd bench && $(GO_TEST) ./...
 	cd node/agent && $(GO_TEST) ./...
 	cd node/kubernetes && go test ./preflight
 
@@ -91,7 +92,7 @@ fuzz: prerequisites ## Fuzz for objects that a conversion changes and requests t
 # machine have the tag host.
 TAGGED = $(shell grep -rlE --include='*_test.go' '^//go:build .*$(1)' . | xargs -r -n1 dirname | sort -u)
 HOST_PACKAGES = $(filter-out ./node/%,$(call TAGGED,host))
-INTEGRATION_PACKAGES = $(filter-out ./node/% $(HOST_PACKAGES),$(call TAGGED,integration))
+INTEGRATION_PACKAGES = $(filter-out ./node/% ./bench $(HOST_PACKAGES),$(call TAGGED,integration))
 
 # Packages with their own kube-apiserver wait most of the time, so they run in parallel. Packages
 # with instances have the machine to themselves. Go does not notice changed programs and images, so
@@ -99,6 +100,7 @@ INTEGRATION_PACKAGES = $(filter-out ./node/% $(HOST_PACKAGES),$(call TAGGED,inte
 .PHONY: test-integration
 test-integration: programs images ## Run the tests against a real kube-apiserver and real instances
 	$(GO_TEST) -tags integration -count 1 -p 4 -timeout 40m $(INTEGRATION_PACKAGES)
+	cd bench && $(GO_TEST) -tags integration -count 1 -timeout 40m ./...
 	$(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m $(HOST_PACKAGES)
 	cd node/agent && $(GO_TEST) -tags integration,host -count 1 -p 1 -timeout 40m ./...
 
@@ -120,12 +122,13 @@ conformance-report: conformance-parts ## Write docs/conformance from the results
 	go run ./test/conformance report
 
 .PHONY: bench
-bench: all-versions programs in-memory-provider kubeadm-control-plane ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
-	go run ./test/bench $(ARGS)
+bench: all-versions programs in-memory-provider kubeadm-control-plane bench-program ## Compare Foo, bare kubeadm, the in-memory provider, both kinds of control plane, and pools of 500 and 2,000
+	$(BIN)/bench $(ARGS)
 
 .PHONY: lint
 lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 	$(TOOLS)/golangci-lint run ./...
+	cd bench && $(TOOLS)/golangci-lint run --config ../.golangci.yml ./...
 	cd node/agent && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	cd node/flannel && $(TOOLS)/golangci-lint run --config ../../.golangci.yml ./...
 	test -z "$$(gofmt -l node)"
@@ -264,6 +267,10 @@ $(BIN)/conformance/system.tar: test/conformance/packages.txt hack/build-system.s
 
 $(BIN)/conformance/images.tar: $(BIN)/conformance/e2e.test $(BIN)/conformance/system.tar test/conformance/images.go $(wildcard internal/image/*.go)
 	@go run ./test/conformance images --system $(BIN)/conformance/system.tar --programs $(BIN)/conformance/programs --output $@
+
+.PHONY: bench-program
+bench-program:
+	@cd bench && $(GO_BUILD) -o $(BIN)/bench .
 
 .PHONY: kubeadm-control-plane in-memory-provider
 kubeadm-control-plane in-memory-provider: %: $(TOOLS)/%

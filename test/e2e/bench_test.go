@@ -6,7 +6,6 @@
 package e2e
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 
@@ -14,22 +13,18 @@ import (
 	. "github.com/onsi/gomega"
 )
 
-// The shortest form of the benchmark: the results do not matter here, only that each part still
-// works.
-var _ = Describe("The benchmark", Label("bench"), func() {
-	measure := func(ctx SpecContext, parts string, tables ...string) {
-		cmd := exec.CommandContext(ctx, "go", "run", "./test/bench", "--parts="+parts, "--runs=1", "--clusters=1", "--machines=1",
-			"--pools=5", "--idle=1s", "--timeout="+clusterUp.String(), "--state-dir="+filepath.Join(suiteDir, "bench"), "--bridge="+quickstartBridge, "--network="+quickstartNetwork)
+// The shortest form: the results do not matter here, only that each part still works. The tests of
+// bench measure pools.
+var _ = Describe("The benchmark", Label("bench", needsBenchmark), func() {
+	DescribeTable("measures", func(ctx SpecContext, parts string, benchmarks ...string) {
+		cmd := exec.CommandContext(ctx, filepath.Join(bin, "bench"), "--parts="+parts, "--runs=1", "--clusters=1", "--machines=1",
+			"--idle=1s", "--timeout="+clusterUp.String(), "--state-dir="+filepath.Join(suiteDir, "bench"), "--bridge="+quickstartBridge, "--network="+quickstartNetwork)
 		cmd.Dir = filepath.Dir(bin)
-		cmd.Env = append(os.Environ(), "KUBEBUILDER_ASSETS="+filepath.Join(bin, "kubernetes", currentVersion))
-		Expect(output(cmd)).To(containAll(tables))
-	}
-
-	DescribeTable("measures", measure,
+		Expect(output(cmd)).To(containAll(benchmarks))
+	},
 		Entry("clusters", Label(needsInMemoryProvider), NodeTimeout(3*clusterUp), "bare,foo,inmemory,many,memory",
-			"kubeadm init itself", "Foo, times a bare kubeadm init", "Foo, times the in-memory provider", "Memory of the cluster"),
-		Entry("pools", NodeTimeout(clusterUp), "machine-pools", "A pool from 0 machines"),
+			"BenchmarkBare 1 ", "BenchmarkFoo 1 ", "BenchmarkInMemory 1 ", "BenchmarkMany/clusters=1 1 ", "BenchmarkMemory 1 "),
 		Entry("control planes", Label("slow", needsAllVersions, needsKubeadmControlPlane), NodeTimeout(3*clusterUp), "control-planes",
-			"FooControlPlane, times KubeadmControlPlane", "Cluster API drains a machine"),
+			"BenchmarkControlPlane/kind=FooControlPlane 1 ", "BenchmarkControlPlane/kind=KubeadmControlPlane 1 "),
 	)
 })

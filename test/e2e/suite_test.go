@@ -19,7 +19,7 @@
 // A story that needs more than the programs says so in a label such as needs:all-versions, which
 // is a target of the Makefile; make e2e builds it for the selected stories only.
 //
-// Limits: it does not measure speed, which test/bench does, and runs one story at a time.
+// Limits: it does not measure speed, which bench does, and runs one story at a time.
 package e2e
 
 import (
@@ -78,6 +78,7 @@ const (
 	needsKubeadmControlPlane = "needs:kubeadm-control-plane"
 	needsInMemoryProvider    = "needs:in-memory-provider"
 	needsConformanceParts    = "needs:conformance-parts"
+	needsBenchmark           = "needs:bench-program"
 )
 
 const suiteName = "Foo on real machines"

@@ -5,10 +5,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/common/expfmt"
@@ -60,27 +60,16 @@ func newMetricsReader(ctx context.Context, kube client.Client) (*metricsReader, 
 
 // requests returns how many requests a controller has made since it started.
 func (r *metricsReader) requests(ctx context.Context, controller process) (float64, error) {
-	for _, argument := range controller.args {
-		address, ok := strings.CutPrefix(argument, diagnosticsFlag)
-		if !ok {
-			continue
-		}
-		total, err := r.sum(ctx, "https://"+address+"/metrics", requestsMetric)
-		if err != nil {
-			return 0, fmt.Errorf("metrics of %s: %w", controller.kind, err)
-		}
-		return total, nil
+	index := slices.IndexFunc(controller.args, func(argument string) bool { return strings.HasPrefix(argument, diagnosticsFlag) })
+	if index < 0 {
+		return 0, fmt.Errorf("%s has no argument %s<address>", controller.kind, diagnosticsFlag)
 	}
-	return 0, fmt.Errorf("%s has no argument %s<address>", controller.kind, diagnosticsFlag)
-}
-
-// sum adds up a metric over all its labels.
-func (r *metricsReader) sum(ctx context.Context, url, metric string) (float64, error) {
 	// The certificate of a controller's metrics is self-signed; the controller is on this machine.
 	clients, err := rest.HTTPClientFor(&rest.Config{BearerToken: r.token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
 	if err != nil {
 		return 0, err
 	}
+	url := "https://" + strings.TrimPrefix(controller.args[index], diagnosticsFlag) + "/metrics"
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return 0, err
@@ -91,9 +80,9 @@ func (r *metricsReader) sum(ctx context.Context, url, metric string) (float64, e
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return 0, errors.New(response.Status)
+		return 0, fmt.Errorf("metrics of %s: %s", controller.kind, response.Status)
 	}
-	return sumOf(response.Body, metric)
+	return sumOf(response.Body, requestsMetric)
 }
 
 // sumOf adds up a counter over all its labels from metrics in Prometheus' format.

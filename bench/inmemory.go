@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"time"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/capfoo/cluster-api-provider-foo/test/inmemory"
 )
@@ -32,33 +29,31 @@ var inMemoryPhases = []phase{phaseInfrastructure, phaseInitialized, phaseFirstNo
 // and nothing waits. On a busy machine, Cluster API may repeatedly fail to reach its API server
 // within 5 s, and retries only after 30 s. A cluster that does not come up says nothing about
 // speed, so it is measured again, and the results report that.
-func inMemoryRun(ctx context.Context, options options, env *environment, turn int, results *results) error {
+func inMemoryRun(ctx context.Context, env *environment, turn int, results *results) error {
 	name := fmt.Sprintf("in-memory-%d", turn)
-	run, err := inMemoryAttempt(ctx, options, env, name)
-	if errors.Is(err, errSlow) {
-		results.InMemoryRepeated++
-		progress("run %d is repeated: %v (load %.1f); the end of the provider's log:\n%s", turn, err, loadAverage(), env.inMemory.said.last(logLines))
-		run, err = inMemoryAttempt(ctx, options, env, name+"-again")
+	run, err := inMemoryAttempt(ctx, env, name)
+	repeated := errors.Is(err, errSlow)
+	if repeated {
+		progress("run %d is repeated: %v; the end of the provider's log:\n%s", turn, err, env.inMemory.last())
+		run, err = inMemoryAttempt(ctx, env, name+"-again")
 	}
 	if err != nil {
 		return err
 	}
-	results.InMemory = append(results.InMemory, *run)
-	progress("cluster of the in-memory provider, run %d: initialized %s, all Nodes Ready %s, available %s (load %.1f)", turn,
-		seconds(run.Reached[phaseInitialized]), seconds(run.Reached[phaseNodes]), seconds(run.end()), run.Load)
+	if repeated {
+		run.add("repeated", 1)
+	}
+	results.add(run)
 	return nil
 }
 
-// logLines is how much of a log is shown.
-const logLines = 20
-
-func inMemoryAttempt(ctx context.Context, options options, env *environment, name string) (run *clusterTimes, err error) {
-	run = &clusterTimes{Load: loadAverage()}
+func inMemoryAttempt(ctx context.Context, env *environment, name string) (run *measurement, err error) {
+	run = newMeasurement(benchmarkInMemory)
 	defer func(whole context.Context) { err = errors.Join(err, env.removeAll(whole)) }(ctx)
-	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, errSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, env.timeout, errSlow)
 	defer cancel()
 	objects, err := render(inMemoryTemplate, map[string]string{
-		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": options.kubernetesVersion,
+		"NAMESPACE": benchNamespace, "CLUSTER_NAME": name, "KUBERNETES_VERSION": env.kubernetesVersion,
 		"WORKER_MACHINE_COUNT": fmt.Sprint(workers),
 	})
 	if err != nil {
@@ -68,8 +63,11 @@ func inMemoryAttempt(ctx context.Context, options options, env *environment, nam
 	if err != nil {
 		return nil, err
 	}
-	run.Reached = made.reached
-	return run, env.follow(ctx, []*cluster{made}, inMemoryPhases...)
+	if err := env.follow(ctx, []*cluster{made}, inMemoryPhases...); err != nil {
+		return nil, err
+	}
+	made.reached.addTo(run)
+	return run, nil
 }
 
 // startInMemory installs the in-memory provider and starts it.
@@ -87,30 +85,25 @@ func startInMemory(ctx context.Context, env *environment) error {
 	if err != nil {
 		return fmt.Errorf("start the in-memory provider: %w", err)
 	}
-	if err := started.healthy(ctx, ready); err != nil {
+	if err := started.until(ctx, func(ctx context.Context) error { return healthy(ctx, ready) }); err != nil {
 		return errors.Join(fmt.Errorf("start the in-memory provider: %w", err), started.interrupt())
 	}
 	env.inMemory = started
 	return nil
 }
 
-// healthy waits until a program reports that it is healthy. It polls, because there is nothing to
-// watch.
-func (p *program) healthy(ctx context.Context, url string) error {
-	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		if p.ended() {
-			return false, fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return false, err
-		}
-		return answersOK(request), nil
-	})
-}
-
-// answersOK also returns false while nothing is listening.
-func answersOK(request *http.Request) bool {
+func healthy(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
-	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
 }

@@ -32,7 +32,7 @@ func TestByKind(t *testing.T) {
 		{Group: groupClusters, Kind: "(ending)", Processes: 1, CPU: 7},
 		{Group: groupClusters, Kind: "etcd", Processes: 1, CPU: 5, Memory: 50},
 		{Group: groupClusters, Kind: "foonode", Processes: 2, CPU: 10, Memory: 100},
-		{Group: groupClusters, Kind: "load balancer", Processes: 1, CPU: 3, Memory: 30},
+		{Group: groupClusters, Kind: "load-balancer", Processes: 1, CPU: 3, Memory: 30},
 		{Group: groupManagement, Kind: "etcd", Processes: 1, CPU: 2, Memory: 20},
 		{Group: groupManagement, Kind: "foocloud", Processes: 1, CPU: 1, Memory: 10},
 	}

@@ -109,7 +109,7 @@ func classify(all []process, root int) []process {
 // Kinds of processes that are not named after their program.
 const (
 	kindCloud        = "foocloud"
-	kindLoadBalancer = "load balancer"
+	kindLoadBalancer = "load-balancer"
 )
 
 func kindOf(args []string) string {

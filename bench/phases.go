@@ -5,22 +5,22 @@ package main
 
 import "time"
 
-// phase is a step of a cluster that comes up.
+// phase is a step of a cluster that comes up: the unit of the time until then.
 type phase string
 
 const (
-	phaseInfrastructure phase = "infrastructure provisioned"
-	phaseOrdered        phase = "control plane instance ordered"
-	phaseRunning        phase = "control plane instance running"
-	phaseBootstrapped   phase = "control plane instance bootstrapped"
-	phaseInitialized    phase = "ControlPlaneInitialized"
-	phaseFirstNode      phase = "control plane Node Ready"
-	phaseWorkersRunning phase = "all worker instances running"
-	phaseWorkersDone    phase = "all worker instances bootstrapped"
-	phaseRegistered     phase = "all Nodes registered"
-	phaseNodes          phase = "all Nodes Ready"
-	phaseMachines       phase = "all Machines Ready"
-	phaseAvailable      phase = "Cluster Available"
+	phaseInfrastructure phase = "infrastructure-provisioned-s"
+	phaseOrdered        phase = "control-plane-instance-ordered-s"
+	phaseRunning        phase = "control-plane-instance-running-s"
+	phaseBootstrapped   phase = "control-plane-instance-bootstrapped-s"
+	phaseInitialized    phase = "ControlPlaneInitialized-s"
+	phaseFirstNode      phase = "control-plane-Node-Ready-s"
+	phaseWorkersRunning phase = "worker-instances-running-s"
+	phaseWorkersDone    phase = "worker-instances-bootstrapped-s"
+	phaseRegistered     phase = "Nodes-registered-s"
+	phaseNodes          phase = "Nodes-Ready-s"
+	phaseMachines       phase = "Machines-Ready-s"
+	phaseAvailable      phase = "Cluster-Available-s"
 )
 
 // phases in the order in which a cluster usually reaches them.
@@ -91,4 +91,13 @@ func (t times) missing(wanted ...phase) []phase {
 		}
 	}
 	return left
+}
+
+// addTo adds the time of each reached phase to a run.
+func (t times) addTo(run *measurement) {
+	for _, phase := range phases {
+		if reached, ok := t[phase]; ok {
+			run.addSeconds(string(phase), reached)
+		}
+	}
 }

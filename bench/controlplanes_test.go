@@ -5,10 +5,9 @@ package main
 
 import (
 	"fmt"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -73,53 +72,19 @@ func TestControllersAreToldApart(t *testing.T) {
 	}
 }
 
-func TestCostsBetweenSamples(t *testing.T) {
-	before := sample{process: process{pid: 7, cpu: 2, pss: 10, rss: 20}, requests: 100}
-	after := sample{process: process{pid: 7, cpu: 5, pss: 30, rss: 40}, requests: 350}
-	var costs controlPlaneCosts
-	if err := costs.add(before, after); err != nil {
+func TestUsageBetweenSamples(t *testing.T) {
+	before := sample{process: process{pid: 7, cpu: 2, pss: 10 << 20, rss: 20 << 20}, requests: 100}
+	after := sample{process: process{pid: 7, cpu: 5, pss: 30 << 20, rss: 40 << 20}, requests: 350}
+	var run measurement
+	if err := run.addUsage(before, after); err != nil {
 		t.Fatal(err)
 	}
-	if want := (controlPlaneCosts{Requests: 250, CPU: 3, PSS: 30, RSS: 40}); !reflect.DeepEqual(costs, want) {
-		t.Errorf("got %+v, want %+v", costs, want)
+	if want := []value{{unitRequests, 250}, {unitControllerCPU, 3}, {unitPSS, 30}, {unitRSS, 40}}; !slices.Equal(run.Values, want) {
+		t.Errorf("got %+v, want %+v", run.Values, want)
 	}
 	after.process.pid = 8
-	if err := costs.add(before, after); err == nil {
+	if err := run.addUsage(before, after); err == nil {
 		t.Error("a restarted controller is not an error")
-	}
-}
-
-func TestControlPlaneText(t *testing.T) {
-	r := &results{
-		FooControlPlane: []controlPlaneCosts{
-			{Load: 1.5, Created: 20 * time.Second, Rolled: 30 * time.Second, Requests: 400, CPU: 2, PSS: 40 << 20, RSS: 60 << 20,
-				Phases: rollTimes{rollDrains: 20 * time.Second}},
-			{Created: 30 * time.Second, Rolled: 50 * time.Second, Requests: 600, CPU: 3, PSS: 50 << 20, RSS: 70 << 20},
-		},
-		KubeadmControlPlane: []controlPlaneCosts{
-			{Created: 50 * time.Second, Rolled: 20 * time.Second, Requests: 1000, CPU: 2.5, PSS: 45 << 20, RSS: 130 << 20},
-		},
-	}
-	text := r.text()
-	for _, line := range []string{
-		"FooControlPlane seconds to all machines 20.00 30.00 25.00",
-		"FooControlPlane seconds of the rollout in which Cluster API drains a machine 20.00 0.00 10.00",
-		"FooControlPlane load of the machine before 1.5 0.0",
-		"KubeadmControlPlane API requests of the controller 1000.00 1000.00",
-		"seconds to all machines 0.50 0.5 met",
-		"seconds to roll all machines 2.00 0.6 missed",
-		"API requests of the controller 0.50 0.8 met",
-		"CPU seconds of the controller 1.00 0.7 missed",
-		"MiB of the controller, PSS 1.00 1.0 met",
-		"MiB of the controller, RSS 0.50 1.0 met",
-	} {
-		if !hasLine(text, line) {
-			t.Errorf("there is no line %q in:\n%s", line, text)
-		}
-	}
-	r.KubeadmControlPlane = nil
-	if text := r.text(); strings.Contains(text, "ratio") {
-		t.Errorf("a single kind is compared:\n%s", text)
 	}
 }
 
@@ -136,24 +101,5 @@ rest_client_requests_total{code="200",host="10.0.0.1:6443",method="GET"} 2
 	}
 	if _, err := sumOf(strings.NewReader(text), "missing"); err == nil {
 		t.Error("a missing metric is not an error")
-	}
-}
-
-func TestTail(t *testing.T) {
-	kept := &tail{}
-	for range 3 {
-		if _, err := kept.Write([]byte(strings.Repeat("x", tailBytes/2) + "\n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_, _ = kept.Write([]byte("one\ntwo\n"))
-	if got := len(kept.String()); got != tailBytes {
-		t.Errorf("%d bytes are kept, want %d", got, tailBytes)
-	}
-	if got := kept.last(2); got != "one\ntwo" {
-		t.Errorf("the last lines are %q", got)
-	}
-	if got := (&tail{}).last(3); got != "" {
-		t.Errorf("the last lines of nothing are %q", got)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,10 +17,20 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/fsnotify/fsnotify"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
+	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
 // benchNamespace holds all clusters.
@@ -29,8 +41,9 @@ const benchNamespace = "bench"
 type environment struct {
 	options
 	client   client.Client
-	observer *observer
-	cloud    *cloudClient
+	scheme   *k8sruntime.Scheme
+	observer *observer.Observer
+	cloud    *cloudclient.Client
 	program  *program
 	// inMemory is the in-memory provider while it is running.
 	inMemory *program
@@ -55,40 +68,61 @@ func startEnvironment(ctx context.Context, options options, arguments ...string)
 		_ = env.stop() // the startup error is more useful
 		return nil, err
 	}
-	progress("management cluster up after %s", seconds(time.Since(began)))
+	progress("management cluster up after %s", time.Since(began).Round(time.Second))
 	return env, nil
 }
 
 // connect waits until everything is up; its clients live as long as the context watching.
 func (e *environment) connect(ctx, watching context.Context) error {
-	variables, err := e.program.environment(ctx, filepath.Join(e.stateDir, "env"))
+	variables, err := e.variables(ctx)
 	if err != nil {
 		return err
 	}
-	if e.cloud, err = newCloudClient(variables["FOO_CLOUD_ENDPOINT"], variables["FOO_CLOUD_TOKEN_FILE"]); err != nil {
-		return err
-	}
-	config, err := restConfig(e.kubeconfig())
+	e.cloud, err = cloudclient.NewClient(cloudclient.Options{Endpoint: variables["FOO_CLOUD_ENDPOINT"], TokenFile: variables["FOO_CLOUD_TOKEN_FILE"]})
 	if err != nil {
 		return err
 	}
-	scheme, err := newScheme()
+	config, err := clientcmd.BuildConfigFromFlags("", e.kubeconfig())
 	if err != nil {
 		return err
 	}
-	if e.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	e.scheme = k8sruntime.NewScheme()
+	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
+		if err := add(e.scheme); err != nil {
+			return err
+		}
+	}
+	if e.client, err = client.New(direct(config), client.Options{Scheme: e.scheme}); err != nil {
 		return err
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: benchNamespace}}
 	if err := e.client.Create(ctx, namespace); err != nil {
 		return err
 	}
-	e.observer, err = observe(watching, config, scheme)
+	e.observer, err = observer.Start(watching, config, observer.Options{Scheme: e.scheme, Namespace: benchNamespace},
+		&clusterv1.Cluster{}, &clusterv1.Machine{}, &infrav1.FooMachine{})
 	return err
+}
+
+// direct disables rate limits and proxies for requests.
+func direct(config *rest.Config) *rest.Config {
+	config.QPS = -1
+	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
+	return config
 }
 
 // kubeconfig is the path of the management cluster's kubeconfig.
 func (e *environment) kubeconfig() string { return filepath.Join(e.stateDir, "management.kubeconfig") }
+
+// variables waits for quickstart to write its file of variables, and returns the variables.
+func (e *environment) variables(ctx context.Context) (map[string]string, error) {
+	var content []byte
+	err := e.program.until(ctx, func(context.Context) (err error) {
+		content, err = os.ReadFile(filepath.Join(e.stateDir, "env"))
+		return err
+	})
+	return parseVariables(string(content)), err
+}
 
 // stop stops everything; quickstart deletes everything that it and the cloud created.
 func (e *environment) stop() error {
@@ -99,18 +133,24 @@ func (e *environment) stop() error {
 
 // program is a program that runs until it is stopped.
 type program struct {
-	cmd  *exec.Cmd
-	said *tail
+	cmd *exec.Cmd
+	// log is the path of a file with its output.
+	log  string
 	done chan struct{}
 }
 
 // startProgram starts a program with additional environment variables. The program ends when this
 // one does, even if this one is killed.
 func startProgram(ctx context.Context, variables []string, path string, args ...string) (*program, error) {
+	log, err := os.CreateTemp("", "foo-bench-*.log")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }() // the program keeps its own
 	// It does not end with ctx, because it cleans up only when it is interrupted.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
-	p := &program{cmd: cmd, said: &tail{}, done: make(chan struct{})}
-	cmd.Stdout, cmd.Stderr = p.said, p.said
+	p := &program{cmd: cmd, log: log.Name(), done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), variables...)
 	// In its own process group, it gets Ctrl-C only through stop.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -130,31 +170,42 @@ func startProgram(ctx context.Context, variables []string, path string, args ...
 	return p, <-started
 }
 
-// environment waits for quickstart to write its file of variables, and returns the variables.
-func (p *program) environment(ctx context.Context, path string) (map[string]string, error) {
-	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = watcher.Close() }()
-	// quickstart creates the folder of the file, so watch its parent folder first.
-	if err := watcher.Add(filepath.Dir(filepath.Dir(path))); err != nil {
-		return nil, err
-	}
-	for {
-		_ = watcher.Add(filepath.Dir(path)) // fails until quickstart has created it
-		content, err := os.ReadFile(path)
-		if err == nil {
-			return parseVariables(string(content)), nil
-		}
+// until polls until ready succeeds, because there is nothing to watch, or until the program ends.
+func (p *program) until(ctx context.Context, ready func(context.Context) error) error {
+	return wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, func(ctx context.Context) (bool, error) {
 		select {
-		case <-watcher.Events:
 		case <-p.done:
-			return nil, fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return false, p.failed()
+		default:
+			return ready(ctx) == nil, nil
 		}
+	})
+}
+
+func (p *program) failed() error {
+	return fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.last())
+}
+
+// last returns the last lines of its output.
+func (p *program) last() string {
+	lines, err := supervisor.LastLines(p.log, 20)
+	if err != nil {
+		return err.Error()
 	}
+	return strings.Join(lines, "\n")
+}
+
+// interrupt stops the program like Ctrl-C.
+func (p *program) interrupt() error {
+	defer func() { _ = os.Remove(p.log) }()
+	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	<-p.done
+	if !p.cmd.ProcessState.Success() {
+		return p.failed()
+	}
+	return nil
 }
 
 func parseVariables(content string) map[string]string {
@@ -165,28 +216,6 @@ func parseVariables(content string) map[string]string {
 		}
 	}
 	return variables
-}
-
-// ended reports whether the program has ended.
-func (p *program) ended() bool {
-	select {
-	case <-p.done:
-		return true
-	default:
-		return false
-	}
-}
-
-// interrupt stops the program like Ctrl-C.
-func (p *program) interrupt() error {
-	if err := p.cmd.Process.Signal(syscall.SIGINT); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return err
-	}
-	<-p.done
-	if !p.cmd.ProcessState.Success() {
-		return fmt.Errorf("%s ended with %s: %s", p.cmd.Path, p.cmd.ProcessState, p.said)
-	}
-	return nil
 }
 
 // progress prints progress messages, separately from the results.

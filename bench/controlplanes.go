@@ -30,24 +30,43 @@ func controlPlaneArguments(options) []string {
 	return []string{"--kubeadm-control-plane", "--manager-per-provider"}
 }
 
+// Units of a control plane, from its creation until all its Machines have been replaced.
+const (
+	// unitCreated is the time from applying the objects until its Machines are available, and
+	// unitRolled that from changing the version until the same number of Machines with it are
+	// available and no others are left.
+	unitCreated = "created-s"
+	unitRolled  = "rolled-s"
+	// unitRequests are the requests of the controller to the management cluster and to the control
+	// plane itself, and unitControllerCPU is its CPU time.
+	unitRequests      = "API-requests"
+	unitControllerCPU = "CPU-s"
+	// Another manager runs the same program file as Foo's controller, so its PSS counts half of the
+	// loaded file; RSS counts all of it.
+	unitPSS = "PSS-MiB"
+	unitRSS = "RSS-MiB"
+)
+
+// controlPlaneTargets are the maximum ratios of a FooControlPlane to a KubeadmControlPlane.
+var controlPlaneTargets = map[string]float64{
+	unitCreated: 0.5, unitRolled: 0.6, unitRequests: 0.8, unitControllerCPU: 0.7, unitPSS: 1, unitRSS: 1,
+}
+
 // controlPlaneContender is a kind of control plane with its controller.
 type controlPlaneContender struct {
-	kind string
+	kind, benchmark string
 	// controls reports whether a process is the controller of this kind.
 	controls func(process) bool
-	results  func(*results) *[]controlPlaneCosts
 }
 
 var controlPlaneContenders = []controlPlaneContender{{
-	kind: kindFooControlPlane,
+	kind: kindFooControlPlane, benchmark: benchmarkFooControlPlane,
 	controls: func(p process) bool {
 		return p.kind == "manager" && slices.Contains(p.args, "--providers=control-plane")
 	},
-	results: func(r *results) *[]controlPlaneCosts { return &r.FooControlPlane },
 }, {
-	kind:     kindKubeadmControlPlane,
+	kind: kindKubeadmControlPlane, benchmark: benchmarkKubeadmControlPlane,
 	controls: func(p process) bool { return p.kind == "kubeadm-control-plane" },
-	results:  func(r *results) *[]controlPlaneCosts { return &r.KubeadmControlPlane },
 }}
 
 // comparison compares the kinds of control plane in one environment.
@@ -66,14 +85,11 @@ func compareControlPlanes(ctx context.Context, options options, env *environment
 	contenders := slices.Clone(controlPlaneContenders)
 	for turn := 1; turn <= options.runs; turn++ {
 		for _, contender := range contenders {
-			costs, err := compare.run(ctx, contender, turn)
+			run, err := compare.run(ctx, contender, turn)
 			if err != nil {
 				return fmt.Errorf("%s, run %d: %w", contender.kind, turn, err)
 			}
-			list := contender.results(results)
-			*list = append(*list, *costs)
-			progress("%s, run %d: machines created %s, rolled %s, %.0f requests, %.1f CPU seconds, %s (load %.1f)", contender.kind, turn,
-				seconds(costs.Created), seconds(costs.Rolled), costs.Requests, costs.CPU, mebibytes(costs.PSS), costs.Load)
+			results.add(run)
 		}
 		slices.Reverse(contenders)
 	}
@@ -82,8 +98,8 @@ func compareControlPlanes(ctx context.Context, options options, env *environment
 
 // run measures a control plane of one kind from applying its objects until all its Machines have
 // been replaced.
-func (c comparison) run(ctx context.Context, contender controlPlaneContender, turn int) (costs *controlPlaneCosts, err error) {
-	costs = &controlPlaneCosts{Load: loadAverage()}
+func (c comparison) run(ctx context.Context, contender controlPlaneContender, turn int) (run *measurement, err error) {
+	run = newMeasurement(contender.benchmark)
 	before, err := c.sample(ctx, contender)
 	if err != nil {
 		return nil, err
@@ -92,17 +108,17 @@ func (c comparison) run(ctx context.Context, contender controlPlaneContender, tu
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*c.timeout, errSlow)
 	defer cancel()
 	name := fmt.Sprintf("rolled-%d-%s", turn, strings.ToLower(contender.kind))
-	if err := c.makeAndRoll(ctx, name, contender.kind, costs); err != nil {
+	if err := c.makeAndRoll(ctx, name, contender.kind, run); err != nil {
 		return nil, err
 	}
 	after, err := c.sample(ctx, contender)
 	if err != nil {
 		return nil, err
 	}
-	return costs, costs.add(before, after)
+	return run, run.addUsage(before, after)
 }
 
-func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *controlPlaneCosts) error {
+func (c comparison) makeAndRoll(ctx context.Context, name, kind string, run *measurement) error {
 	objects, err := controlPlaneCluster(name, kind, c.previousVersion, c.machines)
 	if err != nil {
 		return err
@@ -114,16 +130,18 @@ func (c comparison) makeAndRoll(ctx context.Context, name, kind string, costs *c
 	if err := c.machinesAvailable(ctx, made.key, c.previousVersion, rollTimes{}); err != nil {
 		return err
 	}
-	costs.Created = time.Since(made.began)
-	began := time.Now()
+	run.addSeconds(unitCreated, time.Since(made.began))
+	began, spent := time.Now(), rollTimes{}
 	if err := c.roll(ctx, objects); err != nil {
 		return err
 	}
-	costs.Phases = rollTimes{}
-	if err := c.machinesAvailable(ctx, made.key, c.kubernetesVersion, costs.Phases); err != nil {
+	if err := c.machinesAvailable(ctx, made.key, c.kubernetesVersion, spent); err != nil {
 		return err
 	}
-	costs.Rolled = time.Since(began)
+	run.addSeconds(unitRolled, time.Since(began))
+	for _, phase := range rollPhases {
+		run.addSeconds(string(phase), spent[phase])
+	}
 	return nil
 }
 
@@ -179,7 +197,7 @@ func (c comparison) machinesAvailable(ctx context.Context, key client.ObjectKey,
 		}
 		phase, began := rollPhaseOf(machines.Items), time.Now()
 		select {
-		case <-c.observer.changes:
+		case <-c.observer.Changes:
 			spent[phase] += time.Since(began)
 		case <-ctx.Done():
 			return fmt.Errorf("%w: of %d Machines %d are available with version %s, want %d", context.Cause(ctx),
@@ -212,12 +230,14 @@ func (c comparison) sample(ctx context.Context, contender controlPlaneContender)
 	return sample{process: one[0], requests: requests}, err
 }
 
-// add adds the usage between two samples.
-func (c *controlPlaneCosts) add(before, after sample) error {
+// addUsage adds the usage of a controller between two samples.
+func (m *measurement) addUsage(before, after sample) error {
 	if before.process.pid != after.process.pid {
 		return fmt.Errorf("the controller was restarted meanwhile: process %d is now %d", before.process.pid, after.process.pid)
 	}
-	c.Requests, c.CPU = after.requests-before.requests, after.process.cpu-before.process.cpu
-	c.PSS, c.RSS = after.process.pss, after.process.rss
+	m.add(unitRequests, after.requests-before.requests)
+	m.add(unitControllerCPU, after.process.cpu-before.process.cpu)
+	m.add(unitPSS, inMebibytes(after.process.pss))
+	m.add(unitRSS, inMebibytes(after.process.rss))
 	return nil
 }

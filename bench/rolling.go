@@ -12,15 +12,16 @@ import (
 	"sigs.k8s.io/cluster-api/util/conditions"
 )
 
-// rollPhase is what a rollout of a control plane is doing.
+// rollPhase is what a rollout of a control plane is doing: the unit of the time in which it does
+// that.
 type rollPhase string
 
 const (
-	rollDrains  rollPhase = "Cluster API drains a machine"
-	rollHooked  rollPhase = "the controller releases a machine"
-	rollDeletes rollPhase = "Cluster API deletes a machine"
-	rollJoins   rollPhase = "a new machine joins"
-	rollDecides rollPhase = "the controller decides"
+	rollJoins   rollPhase = "rollout-new-machine-joins-s"
+	rollDecides rollPhase = "rollout-controller-decides-s"
+	rollDrains  rollPhase = "rollout-Cluster-API-drains-s"
+	rollHooked  rollPhase = "rollout-controller-releases-s"
+	rollDeletes rollPhase = "rollout-Cluster-API-deletes-s"
 )
 
 // rollPhases are the phases in the order in which a machine is replaced.

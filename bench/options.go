@@ -75,8 +75,9 @@ cluster needs (memory), what a FooControlPlane and a KubeadmControlPlane take to
 (control-planes), and what a machine costs in a small and in a large pool (machine-pools). Needs root and Linux. Run it in the
 root folder of the repository, with all programs built.
 
-Says on stderr what it does, and prints tables on stdout. Exits with 1 if something could not be measured or a machine of a
-large pool costs too much, and with 2 if nothing was started because a flag is wrong.`,
+Says on stderr what it does. Prints on stdout a line for each run, which benchstat reads, and tables. Exits with 1 if
+something could not be measured or a machine of a large pool costs too much, and with 2 if nothing was started because
+a flag is wrong.`,
 		Args: func(command *cobra.Command, args []string) error {
 			return usageError(cobra.NoArgs(command, args))
 		},

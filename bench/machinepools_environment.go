@@ -30,6 +30,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 	"github.com/capfoo/cluster-api-provider-foo/internal/infratest"
+	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -49,11 +50,9 @@ type poolEnvironment struct {
 
 	cloud    *fake.Cloud
 	requests requestCounter
-	// seen holds the pools as the stand-in last saw them.
-	seen    client.Reader
-	changes chan struct{}
-	end     context.CancelFunc
-	ended   chan error
+	pools    *observer.Observer
+	end      context.CancelFunc
+	ended    chan error
 }
 
 // requestCounter counts the requests of Foo's controllers.
@@ -80,7 +79,7 @@ func startPoolEnvironment(ctx context.Context) (*poolEnvironment, error) {
 	}
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
 	env := &poolEnvironment{
-		Environment: started, cloud: fake.New(fake.Options{}), changes: make(chan struct{}, 1), end: end, ended: make(chan error, 2),
+		Environment: started, cloud: fake.New(fake.Options{}), end: end, ended: make(chan error, 2),
 	}
 	if err := env.startManagers(running); err != nil {
 		end()
@@ -105,8 +104,11 @@ func (e *poolEnvironment) startManagers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.seen = others.GetCache()
-	if err := addStandIn(ctx, others, e); err != nil {
+	if err := addStandIn(others, e.cloud); err != nil {
+		return err
+	}
+	e.pools, err = observer.Start(ctx, direct(rest.CopyConfig(e.Config)), observer.Options{Scheme: e.Scheme}, &infrav1.FooMachinePool{})
+	if err != nil {
 		return err
 	}
 	for _, mgr := range []manager.Manager{foo, others} {
@@ -141,7 +143,7 @@ func (e *poolEnvironment) stop() error {
 }
 
 // measure scales one pool up to its size and down again.
-func (e *poolEnvironment) measure(ctx context.Context, options options, size int32) (*machinePoolCosts, error) {
+func (e *poolEnvironment) measure(ctx context.Context, options options, size int32) (*poolCosts, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*options.timeout, errSlow)
 	defer cancel()
 	machinePool, err := e.createPool(ctx)
@@ -151,14 +153,14 @@ func (e *poolEnvironment) measure(ctx context.Context, options options, size int
 	if _, err := e.scale(ctx, machinePool, 0); err != nil {
 		return nil, err
 	}
-	costs := &machinePoolCosts{Machines: size, Load: loadAverage()}
-	if costs.Up, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, size) }); err != nil {
+	costs := &poolCosts{}
+	if costs.up, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, size) }); err != nil {
 		return nil, err
 	}
-	if costs.SettledWrites, err = e.settled(ctx); err != nil {
+	if costs.settledWrites, err = e.settled(ctx); err != nil {
 		return nil, err
 	}
-	if costs.Down, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, 0) }); err != nil {
+	if costs.down, err = e.counted(costs, func() (time.Duration, error) { return e.scale(ctx, machinePool, 0) }); err != nil {
 		return nil, err
 	}
 	return costs, e.removePool(ctx, machinePool)
@@ -176,12 +178,12 @@ func (e *poolEnvironment) removePool(ctx context.Context, machinePool *clusterv1
 }
 
 // counted adds the usage during an operation.
-func (e *poolEnvironment) counted(costs *machinePoolCosts, do func() (time.Duration, error)) (time.Duration, error) {
+func (e *poolEnvironment) counted(costs *poolCosts, do func() (time.Duration, error)) (time.Duration, error) {
 	requests, writes, cpu := e.requests.all.Load(), e.requests.writes.Load(), ownCPU()
 	took, err := do()
-	costs.Requests += e.requests.all.Load() - requests
-	costs.Writes += e.requests.writes.Load() - writes
-	costs.CPU += ownCPU() - cpu
+	costs.requests += e.requests.all.Load() - requests
+	costs.writes += e.requests.writes.Load() - writes
+	costs.cpu += ownCPU() - cpu
 	return took, err
 }
 
@@ -219,7 +221,7 @@ func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.Mach
 	}
 	for {
 		pool := &infrav1.FooMachinePool{}
-		if err := e.seen.Get(ctx, client.ObjectKeyFromObject(machinePool), pool); client.IgnoreNotFound(err) != nil {
+		if err := e.pools.Get(ctx, client.ObjectKeyFromObject(machinePool), pool); client.IgnoreNotFound(err) != nil {
 			return 0, err
 		}
 		status := pool.Status
@@ -228,7 +230,7 @@ func (e *poolEnvironment) scale(ctx context.Context, machinePool *clusterv1.Mach
 			return time.Since(began), nil
 		}
 		select {
-		case <-e.changes:
+		case <-e.pools.Changes:
 		case <-ctx.Done():
 			return 0, fmt.Errorf("%w: the pool has %d machines, %d of them available, want %d", context.Cause(ctx),
 				ptr.Deref(status.Replicas, 0), ptr.Deref(status.AvailableReplicas, 0), replicas)
@@ -266,16 +268,7 @@ func (e *poolEnvironment) quiet(ctx context.Context) error {
 
 // every polls until the condition is true.
 func every(ctx context.Context, interval time.Duration, done func() bool) error {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for !done() {
-		select {
-		case <-ticker.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-	return nil
+	return wait.PollUntilContextCancel(ctx, interval, true, func(context.Context) (bool, error) { return done(), nil })
 }
 
 // ownCPU is the CPU seconds that this process has used.

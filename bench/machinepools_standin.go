@@ -31,20 +31,12 @@ type standIn struct {
 	cloud  *fake.Cloud
 }
 
-// addStandIn adds the stand-in to a manager, together with a watch of pools.
-func addStandIn(ctx context.Context, mgr ctrl.Manager, env *poolEnvironment) error {
-	informer, err := mgr.GetCache().GetInformer(ctx, &infrav1.FooMachinePool{})
-	if err != nil {
-		return err
-	}
-	watcher := observer{changes: env.changes}
-	if _, err := informer.AddEventHandler(watcher.handler()); err != nil {
-		return err
-	}
+// addStandIn adds the stand-in to a manager.
+func addStandIn(mgr ctrl.Manager, cloud *fake.Cloud) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("stand-in").For(&infrav1.FooMachine{}).
 		Watches(&clusterv1.Machine{}, &handler.EnqueueRequestForObject{}).
 		WithOptions(controller.Options{MaxConcurrentReconciles: machineWorkers}).
-		Complete(&standIn{client: mgr.GetClient(), cloud: env.cloud})
+		Complete(&standIn{client: mgr.GetClient(), cloud: cloud})
 }
 
 // Reconcile creates the Machine of a FooMachine, lets its Node join, and removes both when the

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,8 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/labels"
-	corev1listers "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/util/conditions"
@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 )
 
 const fieldOwner = client.FieldOwner("foo-bench")
@@ -33,7 +34,7 @@ type cluster struct {
 	began   time.Time
 	reached times
 	// nodes is nil until the API server of the cluster is known to be up.
-	nodes corev1listers.NodeLister
+	nodes client.Reader
 }
 
 // apply creates a cluster, whose time starts now.
@@ -63,7 +64,7 @@ func (e *environment) follow(ctx context.Context, clusters []*cluster, wanted ..
 			return nil
 		}
 		select {
-		case <-e.observer.changes:
+		case <-e.observer.Changes:
 		case <-ctx.Done():
 			return fmt.Errorf("%w: %s", context.Cause(ctx), strings.Join(waiting, "; "))
 		}
@@ -86,7 +87,11 @@ func (e *environment) look(ctx context.Context, c *cluster) error {
 	if err := e.client.Get(ctx, key, &kubeconfig); err != nil {
 		return err
 	}
-	c.nodes, err = e.observer.observeNodes(ctx, kubeconfig.Data[secret.KubeconfigDataName])
+	config, err := clientcmd.RESTConfigFromKubeConfig(kubeconfig.Data[secret.KubeconfigDataName])
+	if err != nil {
+		return err
+	}
+	c.nodes, err = observer.Start(ctx, direct(config), observer.Options{Scheme: e.scheme, Changes: e.observer.Changes}, &corev1.Node{})
 	return err
 }
 
@@ -107,9 +112,14 @@ func (e *environment) snapshot(ctx context.Context, c *cluster) (*snapshot, erro
 	if c.nodes == nil {
 		return now, nil
 	}
-	nodes, err := c.nodes.List(labels.Everything())
-	for _, node := range nodes {
-		now.nodes = append(now.nodes, nodeState{controlPlane: isControlPlaneNode(node), ready: nodeReady(node)})
+	var nodes corev1.NodeList
+	err := c.nodes.List(ctx, &nodes, client.UnsafeDisableDeepCopy)
+	for _, node := range nodes.Items {
+		_, controlPlane := node.Labels["node-role.kubernetes.io/control-plane"]
+		ready := slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
+			return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue
+		})
+		now.nodes = append(now.nodes, nodeState{controlPlane: controlPlane, ready: ready})
 	}
 	return now, err
 }
@@ -165,7 +175,7 @@ func (e *environment) removeAll(ctx context.Context) error {
 			return err
 		}
 		select {
-		case <-e.observer.changes:
+		case <-e.observer.Changes:
 		case <-ctx.Done():
 			return fmt.Errorf("delete the clusters: %w: %d objects are left", context.Cause(ctx), left)
 		}
