@@ -15,12 +15,11 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -32,7 +31,7 @@ type Options struct {
 	Clusters *workload.Clusters
 	// Quota checks, before a Cluster is created, whether its cloud has room. It is the only
 	// task that knows a cloud.
-	Quota work.Task
+	Quota hooks.Task
 	// SnapshotRoom is the maximum total size of the temporary files of etcd snapshots, in
 	// bytes.
 	SnapshotRoom int64
@@ -56,39 +55,35 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		return fmt.Errorf("runtime extension: %w", err)
 	}
 	err = server.Register(mgr, server.Handlers{
-		Lifecycle: lifecycle.New(lifecycle.Options{
-			Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: known(),
-		}),
+		Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks),
 		Variables: variables,
 		Planner:   upgradeplan.New(source(options)),
 	})
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
-	return work.SetupWithManager(ctx, mgr, work.Options{
-		Tasks: tasks, Once: []string{lifecycle.AfterControlPlaneInitialized}, Gone: options.Clusters.Forget, Controller: options.Controller,
-	})
+	return hooks.SetupWithManager(ctx, mgr, hooks.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
 }
 
-// tasks returns the task for each hook.
-func tasks(options Options) map[string]work.Task {
-	// The cache holds no ConfigMaps other than the ledger's.
+// tasks returns the tasks of each hook.
+func tasks(options Options) hooks.Tasks {
+	// The cache holds no ConfigMaps other than those of jobs.
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
-	smoke := checks.NewSmoke(looking)
+	smoke := []hooks.Task{checks.NewSmoke(looking)}
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
-	cleaning := cleanup.Options{Client: options.Live, Workload: options.Clusters.Client, Before: snapshot.FinalBound}
 	etcd := snapshot.Limited(options.Clusters, options.SnapshotRoom)
-	return map[string]work.Task{
-		lifecycle.BeforeClusterCreate:          options.Quota,
-		lifecycle.AfterControlPlaneInitialized: addons.NewInstallation(adding),
-		lifecycle.BeforeClusterUpgrade:         work.Sequence(checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)),
-		lifecycle.BeforeControlPlaneUpgrade:    snapshot.BeforeControlPlaneUpgrade(options.Live, etcd),
-		lifecycle.AfterControlPlaneUpgrade:     smoke,
-		lifecycle.BeforeWorkersUpgrade:         smoke,
-		lifecycle.AfterWorkersUpgrade:          smoke,
-		lifecycle.AfterClusterUpgrade:          checks.NewConformance(looking),
-		lifecycle.BeforeClusterDelete: work.AtDeletion(options.Live,
-			work.Sequence(snapshot.BeforeClusterDelete(options.Live, etcd), cleanup.New(cleaning))),
+	return hooks.Tasks{
+		hooks.BeforeClusterCreate:          {options.Quota},
+		hooks.AfterControlPlaneInitialized: {addons.NewInstallation(adding)},
+		hooks.BeforeClusterUpgrade:         {checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)},
+		hooks.BeforeControlPlaneUpgrade:    {snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.AfterControlPlaneUpgrade:     smoke,
+		hooks.BeforeWorkersUpgrade:         smoke,
+		hooks.AfterWorkersUpgrade:          smoke,
+		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
+		hooks.BeforeClusterDelete: {
+			snapshot.BeforeClusterDelete(etcd), cleanup.New(cleanup.Options{Workload: options.Clusters.Client, Before: snapshot.FinalBound}),
+		},
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // maxReason is how many bytes of an API server's message are shown.
@@ -89,13 +89,13 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 	status, answered := statusOf(err)
 	if !answered {
 		logged(ctx, one, err)
-		return unanswered, message.Cause(err)
+		return unanswered, hooks.Cause(err)
 	}
 	reason, judged := verdict(status)
 	switch {
 	case !judged:
 		logged(ctx, one, err)
-		return refused, message.Cause(err)
+		return refused, hooks.Cause(err)
 	case one.secret():
 		return refused, withDetail(reason, fields(status))
 	default:
@@ -107,7 +107,7 @@ func explain(ctx context.Context, one object, err error) (state, string) {
 func logged(ctx context.Context, one object, err error) {
 	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
 	if one.secret() {
-		log.Info("The workload API server did not accept an object of an add-on", "problem", message.Cause(err))
+		log.Info("The workload API server did not accept an object of an add-on", "problem", hooks.Cause(err))
 		return
 	}
 	log.Error(err, "The workload API server did not accept an object of an add-on")

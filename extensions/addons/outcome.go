@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const (
@@ -30,7 +29,7 @@ type findings struct {
 }
 
 // outcome returns the progress of the add-ons.
-func (f findings) outcome() work.Outcome {
+func (f findings) outcome() hooks.Outcome {
 	problems := append([]string{}, f.choice.problems...)
 	problems = append(problems, f.problems...)
 	onlyKinds := len(problems) == 0
@@ -46,9 +45,9 @@ func (f findings) outcome() work.Outcome {
 		}
 	}
 	if len(problems) == 0 {
-		return work.Outcome{Done: true, Message: f.summary(), Report: f.report()}
+		return hooks.Outcome{Done: true, Message: f.summary(), Report: f.report()}
 	}
-	outcome := work.Outcome{Message: "add-ons are not applied yet: " + message.List(problems, shown), Report: f.report()}
+	outcome := hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Join(problems, shown), Report: f.report()}
 	if onlyKinds {
 		outcome.RetryAfter = kindWait
 	}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func parsed(t *testing.T, from source) []object {
@@ -79,27 +79,27 @@ func TestOutcome(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		findings findings
-		want     work.Outcome
+		want     hooks.Outcome
 	}{
-		"nothing to do": {findings{}, work.Outcome{Done: true, Message: "no add-on applies to this Cluster now"}},
-		"all applied": {findings{choice: made, version: "v1.36.3", results: results(applied, applied)}, work.Outcome{
+		"nothing to do": {findings{}, hooks.Outcome{Done: true, Message: "no add-on applies to this Cluster now"}},
+		"all applied": {findings{choice: made, version: "v1.36.3", results: results(applied, applied)}, hooks.Outcome{
 			Done: true, Message: "applied 2 objects of the add-ons cni; there is no variant for v1.36.3 of cpi",
 			Report: "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: applied\ncpi: no variant for v1.36.3\n",
 		}},
-		"a kind that is not known": {findings{choice: choice{chosen: made.chosen}, results: results(applied, unknownKind)}, work.Outcome{
+		"a kind that is not known": {findings{choice: choice{chosen: made.chosen}, results: results(applied, unknownKind)}, hooks.Outcome{
 			Message:    "add-ons are not applied yet: ConfigMap a, key all.yaml: Pool p: why",
 			Report:     "cni (ConfigMap a, key all.yaml): Namespace ns: applied\ncni (ConfigMap a, key all.yaml): Pool p: waiting: why\n",
 			RetryAfter: kindWait,
 		}},
-		"no answer": {findings{choice: choice{chosen: made.chosen}, results: results(unanswered, untried)}, work.Outcome{
+		"no answer": {findings{choice: choice{chosen: made.chosen}, results: results(unanswered, untried)}, hooks.Outcome{
 			Message: "add-ons are not applied yet: the workload API server does not answer: why",
 			Report:  "cni (ConfigMap a, key all.yaml): Namespace ns: no answer: why\ncni (ConfigMap a, key all.yaml): Pool p: not tried yet\n",
 		}},
-		"refused": {findings{choice: choice{chosen: made.chosen}, problems: []string{"first"}, results: results(refused, unknownKind)}, work.Outcome{
+		"refused": {findings{choice: choice{chosen: made.chosen}, problems: []string{"first"}, results: results(refused, unknownKind)}, hooks.Outcome{
 			Message: "add-ons are not applied yet: ConfigMap a, key all.yaml: Namespace ns: why; ConfigMap a, key all.yaml: Pool p: why; first",
 			Report:  "cni (ConfigMap a, key all.yaml): Namespace ns: refused: why\ncni (ConfigMap a, key all.yaml): Pool p: waiting: why\n",
 		}},
-		"many problems": {many, work.Outcome{Message: "add-ons are not applied yet: p00; p01; p02; p03; p04; and 7 more"}},
+		"many problems": {many, hooks.Outcome{Message: "add-ons are not applied yet: p00; p01; p02; p03; p04; and 7 more"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(test.findings.outcome()).To(Equal(test.want))

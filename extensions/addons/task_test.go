@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const version = "v1.36.3"
@@ -71,20 +71,17 @@ func (w world) meta(addon, name string, annotations []string) metav1.ObjectMeta 
 }
 
 // run runs a task once.
-func (w world) run(ctx context.Context, task *Task, to string) work.Outcome {
+func (w world) run(ctx context.Context, task *Task, to string) hooks.Outcome {
 	GinkgoHelper()
-	outcome, err := task.Run(ctx, work.Job{
-		Cluster: client.ObjectKeyFromObject(w.cluster), UID: w.cluster.UID, To: to,
-		Settings: map[string]string{"addons": "Enabled", "preUpgradeAddons": "Enabled"},
-	})
+	outcome, err := task.Run(ctx, hooks.Job{Cluster: w.cluster, To: to})
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
 
 // done runs a task until it is done.
-func (w world) done(ctx context.Context, task *Task, to string) work.Outcome {
+func (w world) done(ctx context.Context, task *Task, to string) hooks.Outcome {
 	GinkgoHelper()
-	var outcome work.Outcome
+	var outcome hooks.Outcome
 	Eventually(func() bool {
 		outcome = w.run(ctx, task, to)
 		return outcome.Done
@@ -291,18 +288,10 @@ var _ = Describe("Add-ons", func() {
 			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: connection refused"))
 	})
 
-	It("are nothing that is wanted unless a setting says so", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		w.configMap(ctx, "cni", "cni", in(w.namespace, "one", "1"))
-		task := NewInstallation(options())
-		Expect(task.Wanted(nil)).To(BeFalse())
-		Expect(task.Wanted(map[string]string{"addons": "Enabled"})).To(BeTrue())
-		Expect(NewPreUpgrade(options()).Wanted(map[string]string{"addons": "Enabled"})).To(BeFalse())
-		_, err := task.Wanted(map[string]string{"addons": "true"})
-		Expect(err).To(MatchError(ContainSubstring("setting addons")))
-		outcome, err := task.Run(ctx, work.Job{Cluster: client.ObjectKeyFromObject(w.cluster)})
-		Expect(err).NotTo(HaveOccurred())
-		Expect(outcome).To(Equal(work.Outcome{Done: true, Message: "setting addons is off"}))
-		Expect(apierrors.IsNotFound(environment.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "one"}, &corev1.ConfigMap{}))).To(BeTrue())
+	It("are off unless a setting turns them on", func() {
+		Expect(NewInstallation(options()).Wanted(hooks.Settings{PreUpgradeAddons: true})).To(BeFalse())
+		Expect(NewInstallation(options()).Wanted(hooks.Settings{Addons: true})).To(BeTrue())
+		Expect(NewPreUpgrade(options()).Wanted(hooks.Settings{Addons: true})).To(BeFalse())
+		Expect(NewPreUpgrade(options()).Wanted(hooks.Settings{PreUpgradeAddons: true})).To(BeTrue())
 	})
 })

@@ -11,11 +11,11 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // drainsPossible finds disruption budgets that would currently block the drain of workers.
-func drainsPossible(seen observation, _ work.Job) []string {
+func drainsPossible(seen observation, _ hooks.Job) []string {
 	var workers []string
 	for _, n := range seen.nodes {
 		if !n.controlPlane {

@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // conformance is the task of AfterClusterUpgrade.
@@ -18,49 +17,29 @@ type conformance struct {
 	Options
 }
 
-var _ work.Task = conformance{}
+var _ hooks.Task = conformance{}
 
 // NewConformance returns the task for AfterClusterUpgrade. It checks whether everything is as it
 // should be, and runs the user's own Job. It ends within a time that a setting limits, whatever it
 // found, because the next upgrade waits for it.
-func NewConformance(options Options) work.Task { return conformance{options} }
+func NewConformance(options Options) hooks.Task { return conformance{options} }
 
-// Wanted implements work.Task.
-func (conformance) Wanted(settings map[string]string) (bool, error) {
-	if _, err := conformanceChecksTimeout.Get(settings); err != nil {
-		return false, err
-	}
-	if _, err := conformanceJob.Get(settings); err != nil {
-		return false, err
-	}
-	return conformanceChecks.Get(settings)
-}
+// Wanted implements hooks.Task.
+func (conformance) Wanted(settings hooks.Settings) bool { return settings.ConformanceChecks }
 
-// Run implements work.Task.
-func (c conformance) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
-	wanted, err := c.Wanted(job.Settings)
-	if err != nil || !wanted {
-		return work.Outcome{Done: err == nil}, err
-	}
-	timeout, err := conformanceChecksTimeout.Get(job.Settings)
-	if err != nil {
-		return work.Outcome{}, err
-	}
-	name, err := conformanceJob.Get(job.Settings)
-	if err != nil {
-		return work.Outcome{}, err
-	}
+// Run implements hooks.Task.
+func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	parts := []part{probes(), nodes(), staticPods(), dnsObjects()}
-	seen := c.observe(ctx, job.Cluster, parts...)
+	seen := c.observe(ctx, job.Key(), parts...)
 	result := results{checks: find(seen, job, []check{apiServerWell, nodesReady, staticPodsReady, controlPlaneUpgraded, dnsServed})}
-	if name != "" {
+	if name := job.Settings.ConformanceJob; name != "" {
 		result.job = c.runJob(ctx, job, name)
 	}
-	outcome := result.outcome(timeout, time.Since(job.Since))
+	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, time.Since(job.Since))
 	if outcome.Done {
-		if err := c.endJob(ctx, job.Cluster, result.job); err != nil {
+		if err := c.endJob(ctx, job.Key(), result.job); err != nil {
 			// The next upgrade does not wait for this.
-			outcome.Report += "the Job is left as it is: " + message.Of(err) + "\n"
+			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
 		}
 	}
 	return outcome, nil
@@ -76,9 +55,9 @@ type results struct {
 
 // outcome decides whether to keep waiting. Findings of the checks may go away, and a Job may still
 // be running, but a failed Job stays failed.
-func (r results) outcome(timeout, waited time.Duration) work.Outcome {
+func (r results) outcome(timeout, waited time.Duration) hooks.Outcome {
 	open := r.open()
-	outcome := work.Outcome{Report: r.report(), RetryAfter: lookAgain}
+	outcome := hooks.Outcome{Report: r.report(), RetryAfter: lookAgain}
 	switch {
 	case len(open) == 0 && r.job != nil && r.job.state == jobFailed:
 		outcome.Done = true
@@ -88,9 +67,9 @@ func (r results) outcome(timeout, waited time.Duration) work.Outcome {
 		outcome.Message = "the checks after the upgrade found nothing"
 	case waited >= timeout:
 		outcome.Done = true
-		outcome.Message = fmt.Sprintf("the checks after the upgrade ended after %s, and found: %s", timeout, message.List(r.all(), mostNamed))
+		outcome.Message = fmt.Sprintf("the checks after the upgrade ended after %s, and found: %s", timeout, hooks.Join(r.all(), mostNamed))
 	default:
-		outcome.Message = "waiting for the checks after the upgrade, which found: " + message.List(open, mostNamed)
+		outcome.Message = "waiting for the checks after the upgrade, which found: " + hooks.Join(open, mostNamed)
 	}
 	return outcome
 }

@@ -19,8 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // JobKey is the key of a ConfigMap that holds the conformance Job.
@@ -67,12 +66,12 @@ func open(format string, arguments ...any) *jobResult {
 
 // runJob creates the Job in the workload cluster unless it exists, and returns its state. What
 // cannot be done now is part of the result, because it may be possible later.
-func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jobResult {
+func (o Options) runJob(ctx context.Context, job hooks.Job, configMap string) *jobResult {
 	ctx, cancel := context.WithTimeout(ctx, observeTimeout)
 	defer cancel()
 	source := &corev1.ConfigMap{}
 	if err := o.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: configMap}, source); err != nil {
-		return open("ConfigMap %s, which the setting %s names, cannot be read: %s", configMap, conformanceJob.Doc().Name, message.Of(err))
+		return open("ConfigMap %s, which the setting conformanceJob names, cannot be read: %s", configMap, hooks.Message(err))
 	}
 	wanted, err := parseJob(source)
 	if err != nil {
@@ -80,9 +79,9 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 	}
 	lives := ptr.Deref(wanted.Spec.TTLSecondsAfterFinished, defaultLife)
 	identify(wanted, job)
-	objects, err := o.Workload(ctx, job.Cluster)
+	objects, err := o.Workload(ctx, job.Key())
 	if err != nil {
-		return open("the workload cluster cannot be reached: %s", message.Of(err))
+		return open("the workload cluster cannot be reached: %s", hooks.Message(err))
 	}
 	found := &batchv1.Job{}
 	err = objects.Get(ctx, client.ObjectKeyFromObject(wanted), found)
@@ -91,7 +90,7 @@ func (o Options) runJob(ctx context.Context, job work.Job, configMap string) *jo
 		err = objects.Create(ctx, found, fieldOwner)
 	}
 	if err != nil {
-		return open("Job %s/%s cannot be created: %s", wanted.Namespace, wanted.Name, message.Of(err))
+		return open("Job %s/%s cannot be created: %s", wanted.Namespace, wanted.Name, hooks.Message(err))
 	}
 	result := judge(found)
 	result.made, result.lives = found, lives
@@ -137,8 +136,8 @@ func parseJob(source *corev1.ConfigMap) (*batchv1.Job, error) {
 
 // identify names a Job after the hook's job, so that it is created only once, and keeps the Job
 // until endJob releases it.
-func identify(made *batchv1.Job, job work.Job) {
-	sum := sha256.Sum256([]byte(strings.Join([]string{string(job.UID), job.Hook, job.From, job.To}, "\n")))
+func identify(made *batchv1.Job, job hooks.Job) {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(job.Cluster.UID), job.Hook, job.From, job.To}, "\n")))
 	labels := made.Labels
 	if labels == nil {
 		labels = map[string]string{}

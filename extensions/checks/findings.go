@@ -12,15 +12,15 @@ import (
 
 	"github.com/blang/semver/v4"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // check returns what is wrong with a workload cluster, in words that are the same as long as the
 // state is.
-type check func(observation, work.Job) []string
+type check func(observation, hooks.Job) []string
 
 // find returns the findings of the checks, sorted and without duplicates.
-func find(seen observation, job work.Job, checks []check) []string {
+func find(seen observation, job hooks.Job, checks []check) []string {
 	found := slices.Clone(seen.unreadable)
 	for _, check := range checks {
 		found = append(found, check(seen, job)...)
@@ -31,7 +31,7 @@ func find(seen observation, job work.Job, checks []check) []string {
 
 // apiServerWell finds what the API server itself reports: its readiness, which includes etcd, and
 // its liveness.
-func apiServerWell(seen observation, _ work.Job) []string {
+func apiServerWell(seen observation, _ hooks.Job) []string {
 	found := make([]string, 0, len(seen.failed))
 	for _, probe := range seen.failed {
 		text := fmt.Sprintf("%s of the API server fails", probe.path)
@@ -44,7 +44,7 @@ func apiServerWell(seen observation, _ work.Job) []string {
 }
 
 // nodesReady finds nodes that are not Ready.
-func nodesReady(seen observation, _ work.Job) []string {
+func nodesReady(seen observation, _ hooks.Job) []string {
 	return eachNode(seen, func(n node) string {
 		if n.ready {
 			return ""
@@ -54,13 +54,13 @@ func nodesReady(seen observation, _ work.Job) []string {
 }
 
 // controlPlaneReady finds control plane nodes that are not Ready.
-func controlPlaneReady(seen observation, job work.Job) []string {
+func controlPlaneReady(seen observation, job hooks.Job) []string {
 	seen.nodes = slices.DeleteFunc(slices.Clone(seen.nodes), func(n node) bool { return !n.controlPlane })
 	return nodesReady(seen, job)
 }
 
 // controlPlaneUpgraded finds control plane nodes whose version is not the job's target version.
-func controlPlaneUpgraded(seen observation, job work.Job) []string {
+func controlPlaneUpgraded(seen observation, job hooks.Job) []string {
 	return eachNode(seen, func(n node) string {
 		if !n.controlPlane || sameVersion(n.kubelet, job.To) {
 			return ""
@@ -89,7 +89,7 @@ func controlPlaneComponents() []string {
 
 // staticPodsReady finds static pods of the control plane, including stacked etcd, that are missing
 // or not ready.
-func staticPodsReady(seen observation, _ work.Job) []string {
+func staticPodsReady(seen observation, _ hooks.Job) []string {
 	if len(seen.static) == 0 {
 		return nil
 	}
@@ -123,7 +123,7 @@ func staticPodsOf(seen observation, n node, wanted []string) []string {
 
 // dnsServed finds what is missing from the DNS service. A cluster with neither the Service nor the
 // Deployment has its own DNS, or none.
-func dnsServed(seen observation, _ work.Job) []string {
+func dnsServed(seen observation, _ hooks.Job) []string {
 	var found []string
 	switch {
 	case seen.dns.deployment && seen.dns.available == 0:
@@ -138,7 +138,7 @@ func dnsServed(seen observation, _ work.Job) []string {
 }
 
 // steps returns all versions that an upgrade passes through, including the target, oldest first.
-func steps(job work.Job) []semver.Version {
+func steps(job hooks.Job) []semver.Version {
 	var parsed []semver.Version
 	for _, text := range append(slices.Clone(job.Plan), job.To) {
 		if version, err := semver.ParseTolerant(text); err == nil {
@@ -150,7 +150,7 @@ func steps(job work.Job) []semver.Version {
 }
 
 // versionsThere finds versions of the upgrade that are not available for machines.
-func versionsThere(seen observation, job work.Job) []string {
+func versionsThere(seen observation, job hooks.Job) []string {
 	if seen.versions == nil {
 		return nil
 	}
@@ -185,7 +185,7 @@ const olderKubelets = 3
 // skewAllowed finds kubelets that would be too old or too new for the first API server of the
 // upgrade. Later steps need no check: Cluster API plans an upgrade of the workers before they fall
 // too far behind.
-func skewAllowed(seen observation, job work.Job) []string {
+func skewAllowed(seen observation, job hooks.Job) []string {
 	planned := steps(job)
 	if len(planned) == 0 {
 		return nil
@@ -206,7 +206,7 @@ func skewAllowed(seen observation, job work.Job) []string {
 }
 
 // noRemovedAPIs finds APIs in use that the upgrade removes.
-func noRemovedAPIs(seen observation, job work.Job) []string {
+func noRemovedAPIs(seen observation, job hooks.Job) []string {
 	planned := steps(job)
 	if len(planned) == 0 {
 		return nil

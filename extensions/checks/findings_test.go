@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func cp(name, version string) node {
@@ -33,7 +33,7 @@ func pods(names ...string) map[string]staticPod {
 }
 
 func TestChecks(t *testing.T) {
-	upgrade := work.Job{From: "v1.35.4", To: "v1.37.0", Plan: []string{"v1.36.3", "v1.37.0"}}
+	upgrade := hooks.Job{From: "v1.35.4", To: "v1.37.0", Plan: []string{"v1.36.3", "v1.37.0"}}
 	kubeadmPods := []string{"kube-apiserver-a", "kube-controller-manager-a", "kube-scheduler-a"}
 	for name, test := range map[string]struct {
 		check check
@@ -135,7 +135,7 @@ func TestBudgetsThatBlockADrain(t *testing.T) {
 			item := budget{pods: test.pods}
 			item.Namespace, item.Name, item.Status = "ns", "app", test.status
 			item.Spec.UnhealthyPodEvictionPolicy = test.policy
-			found := drainsPossible(observation{nodes: []node{cp("c", ""), worker("w", "")}, budgets: []budget{item}}, work.Job{})
+			found := drainsPossible(observation{nodes: []node{cp("c", ""), worker("w", "")}, budgets: []budget{item}}, hooks.Job{})
 			if test.want == 0 {
 				g.Expect(found).To(BeEmpty())
 				return
@@ -157,7 +157,7 @@ func TestFindIsDeterministic(t *testing.T) {
 		seen.static = pods("etcd-aaa")
 		seen.versions = rapid.SliceOfN(version, 1, 5).Draw(t, "versions")
 		all := append(upgradeFindings(), nodesReady, controlPlaneUpgraded, dnsServed, drainsPossible)
-		job := work.Job{To: "v1.36.3"}
+		job := hooks.Job{To: "v1.36.3"}
 		first := find(seen, job, all)
 		seen.nodes = rapid.Permutation(seen.nodes).Draw(t, "shuffled")
 		seen.versions = rapid.Permutation(seen.versions).Draw(t, "shuffledVersions")

@@ -23,31 +23,31 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 var _ = Describe("Before an upgrade", func() {
-	settings := map[string]string{"upgradeChecks": "Enabled"}
+	settings := hooks.Settings{UpgradeChecks: true, UpgradeChecksOnFailure: hooks.Hold}
 
 	It("names what stands in its way, and lets go once that is mended", func(ctx SpecContext) {
 		old := readyNode("old", "v1.32.0", nil)
 		shared.create(ctx, readyNode("cp", "v1.35.4", controlPlane()), old)
 		task := checks.NewUpgrade(shared.options)
-		job := work.Job{Hook: "BeforeClusterUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.2", "v1.36.3"}, Settings: settings}
+		job := hooks.Job{Hook: "BeforeClusterUpgrade", From: "v1.35.4", To: "v1.36.3", Plan: []string{"v1.36.2", "v1.36.3"}, Settings: settings}
 		outcome := run(ctx, task, job)
 		Expect(outcome.Done).To(BeFalse())
 		Expect(outcome.Message).To(Equal("the upgrade is held, because its checks found: no image of version v1.36.2; available: v1.36.3, v1.37.0; " +
 			"the kubelet of Node old has version v1.32.0, which is more than 3 minor versions older than the upgrade's v1.36.2"))
 		Expect(outcome.Report).To(ContainSubstring("no image of version v1.36.2; available: v1.36.3, v1.37.0\n"))
 
-		job.Settings = map[string]string{"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue"}
+		job.Settings = hooks.Settings{UpgradeChecks: true, UpgradeChecksOnFailure: hooks.Continue}
 		outcome = run(ctx, task, job)
 		Expect(outcome.Done).To(BeTrue())
 		Expect(outcome.Message).To(HavePrefix("the upgrade continues, although its checks found: no image"))
 
 		job.Settings, job.Plan = settings, []string{"v1.36.3"}
 		Expect(shared.client.Delete(ctx, old)).To(Succeed())
-		Expect(run(ctx, task, job)).To(Equal(work.Outcome{Done: true, Message: "the upgrade checks found nothing"}))
+		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the upgrade checks found nothing"}))
 	})
 
 	It("finds the APIs that were requested and that the upgrade removes", func(ctx SpecContext) {
@@ -55,10 +55,10 @@ var _ = Describe("Before an upgrade", func() {
 		Expect(shared.client.List(ctx, &networkingv1beta1.IPAddressList{})).To(Succeed())
 		Expect(shared.client.List(ctx, &corev1.EndpointsList{})).To(Succeed(), "deprecated too, but never removed")
 		task := checks.NewUpgrade(shared.options)
-		job := work.Job{To: "v1.37.0", Settings: settings}
-		Eventually(func() (work.Outcome, error) { return task.Run(ctx, job) }).
+		job := hooks.Job{Cluster: cluster(), To: "v1.37.0", Settings: settings}
+		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).
 			Should(HaveField("Done", false), "the API server counts a request after it has answered")
-		Expect(run(ctx, task, work.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
+		Expect(run(ctx, task, hooks.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
 		Expect(run(ctx, task, job).Message).
 			To(Equal("the upgrade is held, because its checks found: ipaddresses of networking.k8s.io/v1beta1 are in use, but v1.37 removes them"))
 	})
@@ -70,19 +70,19 @@ var _ = Describe("Before an upgrade", func() {
 		stuck := pod("kube-system", "kube-scheduler-cp", "cp", tier)
 		stuck.Status.Conditions[0].Status = corev1.ConditionFalse
 		shared.create(ctx, node, stuck, pod("kube-system", "kube-apiserver-cp", "cp", tier), pod("kube-system", "kube-controller-manager-cp", "cp", tier))
-		Expect(run(ctx, checks.NewUpgrade(shared.options), work.Job{To: "v1.36.3", Settings: settings}).Report).
+		Expect(run(ctx, checks.NewUpgrade(shared.options), hooks.Job{To: "v1.36.3", Settings: settings}).Report).
 			To(Equal("Node cp is not Ready\nkube-scheduler on Node cp is not ready\n"))
 	})
 })
 
 var _ = Describe("Between the steps of an upgrade", func() {
-	settings := map[string]string{"smokeChecks": "Enabled"}
+	settings := hooks.Settings{SmokeChecks: true, SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: hooks.Hold}
 
 	It("waits for the control plane's nodes and DNS", func(ctx SpecContext) {
 		behind := readyNode("cp", "v1.35.4", controlPlane())
 		shared.create(ctx, behind, readyNode("w", "v1.35.4", nil), deployment())
 		task := checks.NewSmoke(shared.options)
-		job := work.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
+		job := hooks.Job{Hook: "AfterControlPlaneUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Message).To(Equal("waiting for the cluster to become healthy, because the smoke checks found: " +
 			"Deployment kube-system/coredns has no available replica; control plane Node cp has version v1.35.4, want v1.36.3"))
 		job.Since = time.Now().Add(-time.Hour)
@@ -94,7 +94,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 		Expect(shared.client.Get(ctx, client.ObjectKeyFromObject(behind), behind)).To(Succeed())
 		behind.Status.NodeInfo.KubeletVersion = "v1.36.3"
 		Expect(shared.client.Status().Update(ctx, behind)).To(Succeed())
-		Expect(run(ctx, task, job)).To(Equal(work.Outcome{Done: true, Message: "the smoke checks found nothing"}))
+		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{Done: true, Message: "the smoke checks found nothing"}))
 	})
 
 	It("names budgets that would block a drain", func(ctx SpecContext) {
@@ -107,19 +107,19 @@ var _ = Describe("Between the steps of an upgrade", func() {
 				Status:     policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, CurrentHealthy: 1, DesiredHealthy: 1},
 			})
 		task := checks.NewSmoke(shared.options)
-		Expect(run(ctx, task, work.Job{Hook: "BeforeWorkersUpgrade", To: "v1.36.3", Settings: settings}).Report).
+		Expect(run(ctx, task, hooks.Job{Hook: "BeforeWorkersUpgrade", To: "v1.36.3", Settings: settings}).Report).
 			To(Equal("PodDisruptionBudget " + namespace + "/tight allows no disruption, which blocks the drain of 1 of its pods on workers\n"))
-		Expect(run(ctx, task, work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "nothing is drained then")
+		Expect(run(ctx, task, hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "nothing is drained then")
 	})
 
 	It("tells an etcd that is gone from an API server that is", func(ctx SpecContext) {
 		broken := start(ctx, 10*time.Second)
 		task := checks.NewSmoke(broken.options)
-		job := work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}
+		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: settings}
 		Expect(run(ctx, task, job).Done).To(BeTrue())
 		_ = broken.environment.ControlPlane.Etcd.Stop() // fails if it had to be killed, which is fine too
-		job.UID, job.Cluster, job.Since = "uid", client.ObjectKey{Namespace: "default", Name: "c"}, time.Now()
-		Eventually(func() (work.Outcome, error) { return task.Run(ctx, job) }).Should(SatisfyAll(
+		job.Cluster, job.Since = cluster(), time.Now()
+		Eventually(func() (hooks.Outcome, error) { return task.Run(ctx, job) }).Should(SatisfyAll(
 			HaveField("Report", ContainSubstring("/readyz of the API server fails: etcd")), HaveField("Done", false)))
 
 		// Without its etcd it would take a minute to stop by itself, so it is killed.
@@ -134,7 +134,7 @@ var _ = Describe("Between the steps of an upgrade", func() {
 var _ = Describe("After an upgrade", func() {
 	const text = "apiVersion: batch/v1\nkind: Job\nspec:\n  ttlSecondsAfterFinished: 0\n  template:\n    spec:\n" +
 		"      restartPolicy: Never\n      containers: [{name: check, image: example.com/check:v1}]\n"
-	job := work.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: map[string]string{"conformanceChecks": "Enabled", "conformanceJob": "conformance"}}
+	job := hooks.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: hooks.Settings{ConformanceChecks: true, ConformanceChecksTimeout: 15 * time.Minute, ConformanceJob: "conformance"}}
 
 	It("runs the Job once and keeps its result", func(ctx SpecContext) {
 		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
@@ -175,7 +175,7 @@ var _ = Describe("After an upgrade", func() {
 	It("ends in time without the ConfigMap that it was to run", func(ctx SpecContext) {
 		task := checks.NewConformance(shared.options)
 		const missing = `ConfigMap conformance, which the setting conformanceJob names, cannot be read: the API server answered NotFound for configmaps "conformance"`
-		Expect(run(ctx, task, job)).To(Equal(work.Outcome{
+		Expect(run(ctx, task, job)).To(Equal(hooks.Outcome{
 			Message: "waiting for the checks after the upgrade, which found: " + missing, Report: "checks: found nothing\njob: " + missing + "\n", RetryAfter: 10 * time.Second,
 		}))
 		late := job

@@ -16,8 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const (
@@ -38,7 +37,7 @@ type Options struct {
 	Client client.Reader
 	// Workload connects to workload clusters. Its clients must know core and the groups apps,
 	// batch, discovery and policy.
-	Workload work.Workload
+	Workload hooks.Workload
 	// Config returns how to connect to a workload cluster, for paths that are not objects:
 	// /readyz, /livez and /metrics.
 	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
@@ -80,12 +79,12 @@ func (o Options) observe(ctx context.Context, cluster client.ObjectKey, parts ..
 	defer cancel()
 	from, err := o.reach(ctx, cluster)
 	if err != nil {
-		return observation{unreadable: []string{"the workload cluster cannot be reached: " + message.Of(err)}}
+		return observation{unreadable: []string{"the workload cluster cannot be reached: " + hooks.Message(err)}}
 	}
 	seen := observation{}
 	for _, part := range parts {
 		if err := part.read(ctx, from, &seen); err != nil {
-			seen.unreadable = append(seen.unreadable, fmt.Sprintf("%s cannot be read: %s", part.name, message.Of(err)))
+			seen.unreadable = append(seen.unreadable, fmt.Sprintf("%s cannot be read: %s", part.name, hooks.Message(err)))
 		}
 	}
 	return seen

@@ -11,34 +11,35 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func TestSmokeOutcome(t *testing.T) {
 	const named = "a; b"
 	found := []string{"a", "b"}
-	hold := bound{timeout: 10 * time.Minute, ending: Hold}
-	letGo := bound{timeout: 10 * time.Minute, ending: Continue}
+	hold := hooks.Settings{SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: hooks.Hold}
+	letGo := hooks.Settings{SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: hooks.Continue}
 	for name, test := range map[string]struct {
 		found  []string
-		limits bound
+		limits hooks.Settings
 		waited time.Duration
-		want   work.Outcome
+		want   hooks.Outcome
 	}{
-		"nothing":       {nil, hold, time.Hour, work.Outcome{Done: true, Message: "the smoke checks found nothing"}},
-		"early":         {found, letGo, time.Minute, work.Outcome{Message: "waiting for the cluster to become healthy, because the smoke checks found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"late, hold":    {found, hold, 10 * time.Minute, work.Outcome{Message: "the upgrade is held, because after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"late, go on":   {found, letGo, time.Hour, work.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
-		"later is same": {found, letGo, 2 * time.Hour, work.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"nothing":       {nil, hold, time.Hour, hooks.Outcome{Done: true, Message: "the smoke checks found nothing"}},
+		"early":         {found, letGo, time.Minute, hooks.Outcome{Message: "waiting for the cluster to become healthy, because the smoke checks found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, hold":    {found, hold, 10 * time.Minute, hooks.Outcome{Message: "the upgrade is held, because after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"late, go on":   {found, letGo, time.Hour, hooks.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
+		"later is same": {found, letGo, 2 * time.Hour, hooks.Outcome{Done: true, Message: "the upgrade continues, although after 10m0s the smoke checks still found: " + named, Report: "a\nb\n", RetryAfter: lookAgain}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(smokeOutcome(test.found, test.limits, test.waited)).To(Equal(test.want))
 		})
 	}
 }
+
+const fifteenMinutes = 15 * time.Minute
 
 func TestConformanceOutcome(t *testing.T) {
 	running, complete := &jobResult{state: jobOpen, text: "Job runs"}, &jobResult{state: jobComplete, text: "Job is complete", conditions: []string{"Complete=True"}}
@@ -65,9 +66,9 @@ func TestConformanceOutcome(t *testing.T) {
 			g := NewWithT(t)
 			waited := time.Minute
 			if test.late {
-				waited = conformanceTimeout
+				waited = fifteenMinutes
 			}
-			outcome := test.results.outcome(conformanceTimeout, waited)
+			outcome := test.results.outcome(fifteenMinutes, waited)
 			g.Expect(outcome.Done).To(Equal(test.done))
 			g.Expect(outcome.Message).To(Equal(test.message))
 			g.Expect(outcome.Report).To(Equal(test.report))
@@ -118,7 +119,7 @@ func TestParseJob(t *testing.T) {
 	}
 	made, err := parseJob(of(jobText))
 	g.Expect(err).NotTo(HaveOccurred())
-	one := work.Job{UID: "1", Hook: "AfterClusterUpgrade", To: "v1.36.3"}
+	one := hooks.Job{Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, Hook: "AfterClusterUpgrade", To: "v1.36.3"}
 	identify(made, one)
 	name := made.Name
 	g.Expect(name).To(MatchRegexp(`^foo-conformance-[0-9a-f]{10}$`))
@@ -130,7 +131,7 @@ func TestParseJob(t *testing.T) {
 	again := made.DeepCopy()
 	identify(again, one)
 	g.Expect(again).To(Equal(made))
-	identify(again, work.Job{UID: "1", Hook: "AfterClusterUpgrade", To: "v1.37.0"})
+	identify(again, hooks.Job{Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, Hook: "AfterClusterUpgrade", To: "v1.37.0"})
 	g.Expect(again.Name).NotTo(Equal(name))
 
 	for _, wrong := range []string{"", "{", "apiVersion: v1\nkind: Pod", "apiVersion: batch/v1\nkind: Job\nsecret: hunter2"} {
@@ -143,52 +144,17 @@ func TestParseJob(t *testing.T) {
 
 func TestWanted(t *testing.T) {
 	for name, test := range map[string]struct {
-		task   work.Task
-		given  map[string]string
-		wanted bool
-		wrong  *string
+		task hooks.Task
+		on   hooks.Settings
 	}{
-		"upgrade off":     {task: NewUpgrade(Options{})},
-		"upgrade on":      {task: NewUpgrade(Options{}), given: map[string]string{"upgradeChecks": "Enabled"}, wanted: true},
-		"upgrade wrong":   {task: NewUpgrade(Options{}), given: map[string]string{"upgradeChecksOnFailure": "Stop"}, wrong: ptr.To("upgradeChecksOnFailure")},
-		"smoke off":       {task: NewSmoke(Options{})},
-		"smoke on":        {task: NewSmoke(Options{}), given: map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1s"}, wanted: true},
-		"smoke wrong":     {task: NewSmoke(Options{}), given: map[string]string{"smokeChecksTimeout": "0"}, wrong: ptr.To("smokeChecksTimeout")},
-		"smoke ends":      {task: NewSmoke(Options{}), given: map[string]string{"smokeChecksOnTimeout": ""}, wrong: ptr.To("smokeChecksOnTimeout")},
-		"conformance off": {task: NewConformance(Options{})},
-		"conformance on":  {task: NewConformance(Options{}), given: map[string]string{"conformanceChecks": "Enabled", "conformanceJob": "a.b"}, wanted: true},
-		"other namespace": {task: NewConformance(Options{}), given: map[string]string{"conformanceJob": "ns/a"}, wrong: ptr.To("conformanceJob")},
+		"upgrade":     {NewUpgrade(Options{}), hooks.Settings{UpgradeChecks: true}},
+		"smoke":       {NewSmoke(Options{}), hooks.Settings{SmokeChecks: true}},
+		"conformance": {NewConformance(Options{}), hooks.Settings{ConformanceChecks: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			wanted, err := test.task.Wanted(test.given)
-			g.Expect(wanted).To(Equal(test.wanted))
-			outcome, runErr := work.Outcome{Done: true}, error(nil)
-			if !wanted {
-				outcome, runErr = test.task.Run(t.Context(), work.Job{Settings: test.given})
-			}
-			if test.wrong == nil {
-				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(runErr).NotTo(HaveOccurred())
-				g.Expect(outcome).To(Equal(work.Outcome{Done: true}), "what is off does nothing")
-				return
-			}
-			var problem *settings.Error
-			g.Expect(err).To(BeAssignableToTypeOf(problem))
-			g.Expect(err).To(MatchError(ContainSubstring("setting " + *test.wrong + " ")))
-			g.Expect(runErr).To(MatchError(err.Error()))
-			g.Expect(outcome.Done).To(BeFalse())
+			g.Expect(test.task.Wanted(hooks.Settings{ConformanceJob: "a.b"})).To(BeFalse())
+			g.Expect(test.task.Wanted(test.on)).To(BeTrue())
 		})
 	}
-}
-
-func TestSettings(t *testing.T) {
-	g := NewWithT(t)
-	seen := map[string]bool{}
-	for _, doc := range Settings() {
-		g.Expect(doc.Meaning).NotTo(BeEmpty(), doc.Name)
-		g.Expect(seen).NotTo(HaveKey(doc.Name))
-		seen[doc.Name] = true
-	}
-	g.Expect(seen).To(HaveLen(8))
 }

@@ -17,13 +17,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -67,8 +68,8 @@ func start(ctx context.Context, stopTimeout time.Duration) *world {
 		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return config, nil },
 		Versions: func(context.Context, client.ObjectKey) ([]string, error) { return []string{"v1.36.3", "v1.37.0"}, nil },
 	}}
-	Eventually(func() (work.Outcome, error) {
-		job := work.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Settings: map[string]string{"smokeChecks": "Enabled"}, Since: time.Now()}
+	Eventually(func() (hooks.Outcome, error) {
+		job := hooks.Job{Hook: "AfterWorkersUpgrade", To: "v1.36.3", Cluster: cluster(), Settings: hooks.Settings{SmokeChecks: true}, Since: time.Now()}
 		return checks.NewSmoke(w.options).Run(ctx, job)
 	}).Should(HaveField("Done", true), "an API server serves before its /readyz says so")
 	return w
@@ -106,10 +107,14 @@ func (w *world) namespace(ctx context.Context) string {
 	return namespace.Name
 }
 
+func cluster() *clusterv1.Cluster {
+	return &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "c", UID: "uid"}}
+}
+
 // run runs a task twice, expects the same outcome both times, and returns it.
-func run(ctx context.Context, task work.Task, job work.Job) work.Outcome {
+func run(ctx context.Context, task hooks.Task, job hooks.Job) hooks.Outcome {
 	GinkgoHelper()
-	job.UID, job.Cluster = "uid", client.ObjectKey{Namespace: "default", Name: "c"}
+	job.Cluster = cluster()
 	if job.Since.IsZero() {
 		job.Since = time.Now()
 	}

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const (
@@ -24,39 +23,26 @@ type upgrade struct {
 	Options
 }
 
-var _ work.Task = upgrade{}
+var _ hooks.Task = upgrade{}
 
 // NewUpgrade returns the task for BeforeClusterUpgrade. It checks whether an upgrade can go well.
-func NewUpgrade(options Options) work.Task { return upgrade{options} }
+func NewUpgrade(options Options) hooks.Task { return upgrade{options} }
 
-// Wanted implements work.Task.
-func (upgrade) Wanted(settings map[string]string) (bool, error) {
-	if _, err := upgradeChecksOnFailure.Get(settings); err != nil {
-		return false, err
-	}
-	return upgradeChecks.Get(settings)
-}
+// Wanted implements hooks.Task.
+func (upgrade) Wanted(settings hooks.Settings) bool { return settings.UpgradeChecks }
 
-// Run implements work.Task.
-func (u upgrade) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
-	wanted, err := u.Wanted(job.Settings)
-	if err != nil || !wanted {
-		return work.Outcome{Done: err == nil}, err
-	}
-	ending, err := upgradeChecksOnFailure.Get(job.Settings)
-	if err != nil {
-		return work.Outcome{}, err
-	}
-	seen := u.observe(ctx, job.Cluster, probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
+// Run implements hooks.Task.
+func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
+	seen := u.observe(ctx, job.Key(), probes(), nodes(), staticPods(), requestedAPIs(), availableVersions())
 	found := find(seen, job, upgradeFindings())
 	if len(found) == 0 {
-		return work.Outcome{Done: true, Message: "the upgrade checks found nothing"}, nil
+		return hooks.Outcome{Done: true, Message: "the upgrade checks found nothing"}, nil
 	}
-	outcome := work.Outcome{Report: report(found), RetryAfter: lookAgain}
-	outcome.Message = "the upgrade is held, because its checks found: " + message.List(found, mostNamed)
-	if ending == Continue {
+	outcome := hooks.Outcome{Report: report(found), RetryAfter: lookAgain}
+	outcome.Message = "the upgrade is held, because its checks found: " + hooks.Join(found, mostNamed)
+	if job.Settings.UpgradeChecksOnFailure == hooks.Continue {
 		outcome.Done = true
-		outcome.Message = "the upgrade continues, although its checks found: " + message.List(found, mostNamed)
+		outcome.Message = "the upgrade continues, although its checks found: " + hooks.Join(found, mostNamed)
 	}
 	return outcome, nil
 }

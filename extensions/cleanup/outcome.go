@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const (
@@ -41,15 +40,15 @@ func (l limit) next(wait time.Duration) time.Duration {
 
 // outcome returns the progress of the clean-up. refused holds the objects that could not be
 // deleted, with the reason.
-func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
+func (p plan) outcome(left limit, refused map[ref]string) hooks.Outcome {
 	if len(p.waits) == 0 && len(refused) == 0 {
-		return work.Outcome{Done: true, Message: p.finished(), Report: report(p.stays)}
+		return hooks.Outcome{Done: true, Message: p.finished(), Report: report(p.stays)}
 	}
 	remaining := p.remaining(refused)
 	if left.over() {
-		return work.Outcome{
+		return hooks.Outcome{
 			Done:    true,
-			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", left.given, message.List(remaining, shown)),
+			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", left.given, hooks.Join(remaining, shown)),
 			Report:  report(prefixed("left over: ", remaining), p.stays),
 		}
 	}
@@ -57,8 +56,8 @@ func (p plan) outcome(left limit, refused map[ref]string) work.Outcome {
 	if len(p.remove) > len(refused) {
 		wait = soon
 	}
-	return work.Outcome{
-		Message: "cleaning up until these are gone: " + message.List(remaining, shown),
+	return hooks.Outcome{
+		Message: "cleaning up until these are gone: " + hooks.Join(remaining, shown),
 		Report:  report(prefixed("waiting: ", remaining), p.stays), RetryAfter: left.next(wait),
 	}
 }
@@ -67,7 +66,7 @@ func (p plan) finished() string {
 	if len(p.stays) == 0 {
 		return "no load balancers or volumes of the cluster are left"
 	}
-	return "no load balancers or volumes of the cluster are left, but: " + message.List(p.stays, shown)
+	return "no load balancers or volumes of the cluster are left, but: " + hooks.Join(p.stays, shown)
 }
 
 // remaining returns what must still be deleted, and why it is not, in order.

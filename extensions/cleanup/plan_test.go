@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func empty() *world {
@@ -206,26 +206,26 @@ func TestOutcome(t *testing.T) {
 		plan    plan
 		left    limit
 		refused map[ref]string
-		want    work.Outcome
+		want    hooks.Outcome
 	}{
-		"nothing":      {want: work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}},
-		"what is kept": {plan: plan{stays: made.stays}, want: work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays}},
-		"just deleted": {plan: made, left: time10, want: work.Outcome{
+		"nothing":      {want: hooks.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}},
+		"what is kept": {plan: plan{stays: made.stays}, want: hooks.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays}},
+		"just deleted": {plan: made, left: time10, want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb\n" + stays, RetryAfter: soon,
 		}},
-		"others do their part": {plan: plan{waits: made.waits}, left: time10, want: work.Outcome{
+		"others do their part": {plan: plan{waits: made.waits}, left: time10, want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: later,
 		}},
-		"refused": {plan: made, left: time10, refused: map[ref]string{made.remove[0]: "no"}, want: work.Outcome{
+		"refused": {plan: made, left: time10, refused: map[ref]string{made.remove[0]: "no"}, want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb (no)", Report: "waiting: Service a/lb (no)\n" + stays, RetryAfter: later,
 		}},
-		"the end is near": {plan: plan{waits: made.waits}, left: limit{left: 2 * time.Second}, want: work.Outcome{
+		"the end is near": {plan: plan{waits: made.waits}, left: limit{left: 2 * time.Second}, want: hooks.Outcome{
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: 2 * time.Second,
 		}},
-		"the end": {plan: made, left: limit{given: 10 * time.Minute}, want: work.Outcome{
+		"the end": {plan: made, left: limit{given: 10 * time.Minute}, want: hooks.Outcome{
 			Done: true, Message: "the clean-up did not finish within 10m0s; these may be left over in the cloud: Service a/lb", Report: "left over: Service a/lb\n" + stays,
 		}},
-		"many": {plan: plan{waits: manyMade.waits}, left: limit{given: time.Minute}, want: work.Outcome{
+		"many": {plan: plan{waits: manyMade.waits}, left: limit{given: time.Minute}, want: hooks.Outcome{
 			Done: true,
 			Message: "the clean-up did not finish within 1m0s; these may be left over in the cloud: Service a/lb-00; Service a/lb-01; Service a/lb-02; " +
 				"Service a/lb-03; Service a/lb-04; Service a/lb-05; Service a/lb-06; Service a/lb-07; Service a/lb-08; Service a/lb-09; and 2 more",

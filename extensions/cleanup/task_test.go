@@ -28,8 +28,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
 // balancerFinalizer is the finalizer that a cloud controller manager puts on Services whose load
@@ -46,7 +46,7 @@ type story struct {
 	task      *Task
 }
 
-func newStory(ctx context.Context, workload work.Workload) *story {
+func newStory(ctx context.Context, workload hooks.Workload) *story {
 	GinkgoHelper()
 	namespace, err := environment.CreateNamespace(ctx, "cleanup")
 	Expect(err).NotTo(HaveOccurred())
@@ -56,7 +56,7 @@ func newStory(ctx context.Context, workload work.Workload) *story {
 		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.36.3"}},
 	}
 	Expect(environment.Client.Create(ctx, s.cluster)).To(Succeed())
-	s.task = New(Options{Client: environment.Client, Workload: workload, Clock: s.clock})
+	s.task = New(Options{Workload: workload, Clock: s.clock})
 	return s
 }
 
@@ -64,14 +64,24 @@ func reachable(context.Context, client.ObjectKey) (client.Client, error) {
 	return environment.Client, nil
 }
 
-// run runs the task once, with the clean-up enabled and other settings in key-value pairs.
-func (s *story) run(ctx context.Context, pairs ...string) work.Outcome {
+// settings are those of the clean-up with its default timeout.
+var settings = hooks.Settings{CleanUp: true, CleanUpTimeout: 10 * time.Minute}
+
+// job returns the job of the Cluster.
+func (s *story) job(settings hooks.Settings) hooks.Job {
+	return hooks.Job{Cluster: s.cluster, Hook: hooks.BeforeClusterDelete, Settings: settings, Since: start}
+}
+
+// run runs the task once.
+func (s *story) run(ctx context.Context) hooks.Outcome {
 	GinkgoHelper()
-	given := map[string]string{"cleanUp": "Enabled"}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		given[pairs[i]] = pairs[i+1]
-	}
-	outcome, err := s.task.Run(ctx, work.Job{Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Settings: given, Since: start})
+	return s.runFor(ctx, settings.CleanUpTimeout)
+}
+
+// runFor runs the task once with a timeout.
+func (s *story) runFor(ctx context.Context, timeout time.Duration) hooks.Outcome {
+	GinkgoHelper()
+	outcome, err := s.task.Run(ctx, s.job(hooks.Settings{CleanUp: true, CleanUpTimeout: timeout}))
 	Expect(err).NotTo(HaveOccurred())
 	return outcome
 }
@@ -232,7 +242,7 @@ var _ = Describe("The clean-up", func() {
 		Expect(present(ctx, balancer)).To(BeTrue())
 		Expect(balancer.DeletionTimestamp).NotTo(BeNil())
 		version := balancer.ResourceVersion
-		want := work.Outcome{
+		want := hooks.Outcome{
 			Message:    fmt.Sprintf("cleaning up until these are gone: Service %s/lb", s.namespace),
 			Report:     fmt.Sprintf("waiting: Service %s/lb", s.namespace),
 			RetryAfter: later,
@@ -243,7 +253,7 @@ var _ = Describe("The clean-up", func() {
 		Expect(present(ctx, balancer)).To(BeTrue())
 		Expect(balancer.ResourceVersion).To(Equal(version))
 		release(ctx, balancer)
-		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}))
+		Expect(s.run(ctx)).To(Equal(hooks.Outcome{Done: true, Message: "no load balancers or volumes of the cluster are left"}))
 		Expect(present(ctx, other)).To(BeTrue())
 		Expect(other.DeletionTimestamp).To(BeNil())
 	})
@@ -276,7 +286,7 @@ var _ = Describe("The clean-up", func() {
 		By("the volume being deleted in the cloud")
 		Expect(environment.Client.Delete(ctx, volume)).To(Succeed())
 		release(ctx, volume)
-		Expect(s.run(ctx)).To(Equal(work.Outcome{
+		Expect(s.run(ctx)).To(Equal(hooks.Outcome{
 			Done: true, Message: "no load balancers or volumes of the cluster are left, but: " + stays, Report: stays,
 		}))
 		for _, object := range []client.Object{keptClaim, keptVolume, keptPod} {
@@ -285,40 +295,14 @@ var _ = Describe("The clean-up", func() {
 		}
 	})
 
-	It("deletes nothing of a Cluster that lives, whoever calls the hook", func(ctx SpecContext) {
-		s := newStory(ctx, reachable)
-		balancer := s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
-		task := work.AtDeletion(environment.Client, s.task)
-		job := work.Job{
-			Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Settings: map[string]string{"cleanUp": "Enabled"}, Since: start,
-		}
-		Expect(task.Run(ctx, job)).To(Equal(work.Outcome{Message: "nothing is done: the Cluster is not being deleted"}))
-		Expect(present(ctx, balancer)).To(BeTrue())
-		Expect(balancer.DeletionTimestamp).To(BeNil())
-
-		By("the Cluster being deleted")
-		s.cluster.Finalizers = []string{clusterv1.ClusterFinalizer}
-		Expect(environment.Client.Update(ctx, s.cluster)).To(Succeed())
-		Expect(environment.Client.Delete(ctx, s.cluster)).To(Succeed())
-		DeferCleanup(func(ctx SpecContext) { release(ctx, s.cluster) })
-		another := job
-		another.UID = "another"
-		Expect(task.Run(ctx, another)).To(HaveField("Message", "nothing is done: the Cluster is not being deleted"))
-		Expect(present(ctx, balancer)).To(BeTrue())
-		Expect(balancer.DeletionTimestamp).To(BeNil())
-		Expect(task.Run(ctx, job)).To(HaveField("Message", HavePrefix("cleaning up until these are gone: ")))
-		Expect(present(ctx, balancer)).To(BeTrue())
-		Expect(balancer.DeletionTimestamp).NotTo(BeNil())
-	})
-
 	It("lets go in the end, and names what is left over", func(ctx SpecContext) {
 		s := newStory(ctx, reachable)
 		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
 		s.clock.SetTime(start.Add(5*time.Minute - time.Second))
-		Expect(s.run(ctx, "cleanUpTimeout", "5m").Done).To(BeFalse())
-		Expect(s.run(ctx, "cleanUpTimeout", "5m").RetryAfter).To(Equal(time.Second), "the end is not missed")
+		Expect(s.runFor(ctx, 5*time.Minute).Done).To(BeFalse())
+		Expect(s.runFor(ctx, 5*time.Minute).RetryAfter).To(Equal(time.Second), "the end is not missed")
 		s.clock.SetTime(start.Add(5 * time.Minute))
-		Expect(s.run(ctx, "cleanUpTimeout", "5m")).To(Equal(work.Outcome{
+		Expect(s.runFor(ctx, 5*time.Minute)).To(Equal(hooks.Outcome{
 			Done:    true,
 			Message: fmt.Sprintf("the clean-up did not finish within 5m0s; these may be left over in the cloud: Service %s/lb", s.namespace),
 			Report:  fmt.Sprintf("left over: Service %s/lb", s.namespace),
@@ -333,14 +317,18 @@ var _ = Describe("The clean-up", func() {
 		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
 		file := filepath.Join(GinkgoT().TempDir(), "file")
 		Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
-		task := work.Sequence(snapshot.BeforeClusterDelete(environment.Client, nil),
-			New(Options{Client: environment.Client, Workload: reachable, Before: snapshot.FinalBound}))
-		after := func(passed time.Duration) work.Outcome {
-			outcome, err := task.Run(ctx, work.Job{
-				Cluster: client.ObjectKeyFromObject(s.cluster), UID: s.cluster.UID, Since: time.Now().Add(-passed),
-				Settings: map[string]string{"cleanUp": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + file + "/folder"},
-			})
+		tasks := []hooks.Task{snapshot.BeforeClusterDelete(nil), New(Options{Workload: reachable, Before: snapshot.FinalBound})}
+		given, err := hooks.ParseSettings(map[string]string{"cleanUp": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + file + "/folder"})
+		Expect(err).NotTo(HaveOccurred())
+		after := func(passed time.Duration) hooks.Outcome {
+			job := s.job(given)
+			job.Since = time.Now().Add(-passed)
+			outcome, err := tasks[0].Run(ctx, job)
 			Expect(err).NotTo(HaveOccurred())
+			if outcome.Done {
+				outcome, err = tasks[1].Run(ctx, job)
+				Expect(err).NotTo(HaveOccurred())
+			}
 			return outcome
 		}
 		Expect(after(0).Message).To(HavePrefix("waiting at most 10m0s for a final etcd snapshot: storing the snapshot in "))
@@ -350,7 +338,7 @@ var _ = Describe("The clean-up", func() {
 			Expect(outcome.Done).To(BeFalse())
 		}
 		outcome := after(21 * time.Minute)
-		Expect(outcome.Message).To(HaveSuffix(fmt.Sprintf("the clean-up did not finish within 21m0s; these may be left over in the cloud: Service %s/lb", s.namespace)))
+		Expect(outcome.Message).To(Equal(fmt.Sprintf("the clean-up did not finish within 21m0s; these may be left over in the cloud: Service %s/lb", s.namespace)))
 		Expect(outcome.Done).To(BeTrue())
 	})
 
@@ -365,15 +353,15 @@ var _ = Describe("The clean-up", func() {
 	It("never keeps a Cluster whose API server is gone", func(ctx SpecContext) {
 		s := newStory(ctx, atClosedPort)
 		By("the control plane never having come up")
-		Expect(s.run(ctx)).To(Equal(work.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}))
+		Expect(s.run(ctx)).To(Equal(hooks.Outcome{Done: true, Message: "nothing was cleaned up: the control plane was never initialized"}))
 
 		By("the control plane having come up")
 		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
-		Expect(s.run(ctx)).To(Equal(work.Outcome{
+		Expect(s.run(ctx)).To(Equal(hooks.Outcome{
 			Message: "waiting for the workload API server before cleaning up: connection refused", RetryAfter: later,
 		}))
-		s.clock.SetTime(start.Add(defaultTimeout))
+		s.clock.SetTime(start.Add(settings.CleanUpTimeout))
 		outcome := s.run(ctx)
 		Expect(outcome.Done).To(BeTrue())
 		Expect(outcome.Message).To(Equal("the workload cluster could not be cleaned up within 10m0s, and what it created in the cloud may be left over: connection refused"))
@@ -385,19 +373,13 @@ var _ = Describe("The clean-up", func() {
 		ended, end := context.WithCancel(ctx)
 		end()
 		s.clock.SetTime(start.Add(time.Hour))
-		_, err := s.task.Run(ended, work.Job{Cluster: client.ObjectKeyFromObject(s.cluster), Settings: map[string]string{"cleanUp": "Enabled"}, Since: start})
+		_, err := s.task.Run(ended, s.job(settings))
 		Expect(err).To(MatchError(context.Canceled))
 	})
 
-	It("does nothing unless a setting says so", func(ctx SpecContext) {
+	It("is off unless a setting turns it on", func(ctx SpecContext) {
 		s := newStory(ctx, reachable)
-		balancer := s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
-		Expect(s.task.Wanted(nil)).To(BeFalse())
-		Expect(s.task.Wanted(map[string]string{"cleanUp": "Enabled", "cleanUpTimeout": "1h"})).To(BeTrue())
-		_, err := s.task.Wanted(map[string]string{"cleanUp": "Enabled", "cleanUpTimeout": "long"})
-		Expect(err).To(MatchError(ContainSubstring("setting cleanUpTimeout")))
-		Expect(s.run(ctx, "cleanUp", "Disabled")).To(Equal(work.Outcome{Done: true, Message: "setting cleanUp is off"}))
-		Expect(present(ctx, balancer)).To(BeTrue())
-		Expect(balancer.DeletionTimestamp).To(BeNil())
+		Expect(s.task.Wanted(hooks.Settings{CleanUpTimeout: time.Hour})).To(BeFalse())
+		Expect(s.task.Wanted(settings)).To(BeTrue())
 	})
 })

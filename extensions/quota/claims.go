@@ -13,8 +13,7 @@ import (
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // promised is a Cluster that was let through, and what it asks for.
@@ -95,13 +94,13 @@ func growing(cluster *clusterv1.Cluster) bool {
 // letGo returns the UIDs of the Clusters whose job for this hook is done.
 func (t *task) letGo(ctx context.Context) (map[types.UID]bool, error) {
 	list := &corev1.ConfigMapList{}
-	err := t.Client.List(ctx, list, client.InNamespace(t.Namespace), client.MatchingLabels{work.HookLabel: lifecycle.BeforeClusterCreate})
+	err := t.Client.List(ctx, list, client.InNamespace(t.Namespace), client.MatchingLabels{hooks.HookLabel: hooks.BeforeClusterCreate})
 	if err != nil {
-		return nil, fmt.Errorf("listing the jobs of %s: %w", lifecycle.BeforeClusterCreate, err)
+		return nil, fmt.Errorf("listing the jobs of %s: %w", hooks.BeforeClusterCreate, err)
 	}
 	done := map[types.UID]bool{}
 	for i := range list.Items {
-		if work.State(list.Items[i].Data[work.StateKey]) != work.Done {
+		if hooks.State(list.Items[i].Data[hooks.StateKey]) != hooks.Done {
 			continue
 		}
 		for _, owner := range list.Items[i].OwnerReferences {

@@ -21,12 +21,12 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/quota"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
-func newTask(of clouds) work.Task {
+func newTask(of clouds) hooks.Task {
 	return quota.New(quota.Options{Client: program, Clouds: of})
 }
 
@@ -46,7 +46,7 @@ var _ = Describe("A new Cluster", func() {
 		all, err := full.ListInstances(ctx, cloud.InstanceFilter{})
 		Expect(err).NotTo(HaveOccurred())
 		Expect(full.DeleteInstance(ctx, all[0].ID)).To(Succeed())
-		Expect(run(ctx, task, cluster)).To(Equal(work.Outcome{
+		Expect(run(ctx, task, cluster)).To(Equal(hooks.Outcome{
 			Done: true, Message: "the quota has room for the cluster",
 			Report: "wanted: instances 6, CPUs 30, memory 108Gi, load balancers 1\nreserved for other Clusters: nothing\n",
 		}))
@@ -206,7 +206,7 @@ var _ = Describe("A new Cluster", func() {
 			}
 		})
 		task := newTask(clouds{"": limited(9)})
-		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"}))).To(Equal(work.Outcome{
+		Expect(run(ctx, task, newCluster(ctx, namespace, "c", 3, 1, 2, map[string]string{"workerInstanceType": "large"}))).To(Equal(hooks.Outcome{
 			Done: true, Message: "the quota has room for the cluster",
 			Report: "wanted: instances 6, CPUs 30, memory 108Gi, load balancers 1\nreserved for other Clusters: nothing\n",
 		}))
@@ -265,9 +265,9 @@ func useOtherNodes(class *unstructured.Unstructured) {
 
 // race runs the task for both Clusters concurrently, and returns the one that was let through and
 // the other one.
-func race(ctx context.Context, task work.Task, both []*clusterv1.Cluster) (winner, loser *clusterv1.Cluster) {
+func race(ctx context.Context, task hooks.Task, both []*clusterv1.Cluster) (winner, loser *clusterv1.Cluster) {
 	GinkgoHelper()
-	outcomes := make([]work.Outcome, len(both))
+	outcomes := make([]hooks.Outcome, len(both))
 	errs := make([]error, len(both))
 	var group sync.WaitGroup
 	for i, cluster := range both {

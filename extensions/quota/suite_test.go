@@ -36,9 +36,9 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
-	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -130,7 +130,7 @@ func class(ctx context.Context, change func(object *unstructured.Unstructured)) 
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, "quota")
 	Expect(err).NotTo(HaveOccurred())
-	all, err := flavors.Build()
+	all, err := flavors.Build("../../templates")
 	Expect(err).NotTo(HaveOccurred())
 	Expect(all.Classes).To(ContainElement(HaveField("Name", className)))
 	for _, template := range all.Classes {
@@ -192,14 +192,12 @@ func newCluster(ctx context.Context, namespace, name string, controlPlanes, depl
 	return cluster
 }
 
-func jobOf(cluster *clusterv1.Cluster) work.Job {
-	return work.Job{
-		Cluster: client.ObjectKeyFromObject(cluster), UID: cluster.UID, Hook: "BeforeClusterCreate", Settings: map[string]string{"quotaCheck": "Enabled"},
-	}
+func jobOf(cluster *clusterv1.Cluster) hooks.Job {
+	return hooks.Job{Cluster: cluster, Hook: hooks.BeforeClusterCreate, Settings: hooks.Settings{QuotaCheck: true}}
 }
 
 // run runs the task twice and expects the same outcome both times.
-func run(ctx context.Context, task work.Task, cluster *clusterv1.Cluster) work.Outcome {
+func run(ctx context.Context, task hooks.Task, cluster *clusterv1.Cluster) hooks.Outcome {
 	GinkgoHelper()
 	outcome, err := task.Run(ctx, jobOf(cluster))
 	Expect(err).NotTo(HaveOccurred())
@@ -214,10 +212,10 @@ func record(ctx context.Context, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
 	Expect(env.Client.Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cluster.Namespace, GenerateName: "job-", Labels: map[string]string{work.HookLabel: "BeforeClusterCreate"},
+			Namespace: cluster.Namespace, GenerateName: "job-", Labels: map[string]string{hooks.HookLabel: "BeforeClusterCreate"},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID}},
 		},
-		Data: map[string]string{work.StateKey: string(work.Done)},
+		Data: map[string]string{hooks.StateKey: string(hooks.Done)},
 	})).To(Succeed())
 }
 

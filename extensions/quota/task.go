@@ -21,8 +21,7 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudidentity"
 )
 
@@ -78,31 +77,27 @@ type computed struct {
 
 // New returns the task for BeforeClusterCreate. It holds new Clusters back until the quota has room
 // for them. Only one process may run it at a time.
-func New(options Options) work.Task {
+func New(options Options) hooks.Task {
 	return &task{Options: options, granted: map[types.UID]bool{}, computed: map[types.UID]computed{}}
 }
 
-// Wanted implements work.Task.
-func (*task) Wanted(settings map[string]string) (bool, error) { return quotaCheck.Get(settings) }
+// Wanted implements hooks.Task.
+func (*task) Wanted(settings hooks.Settings) bool { return settings.QuotaCheck }
 
-// Run implements work.Task.
-func (t *task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
-	wanted, err := t.Wanted(job.Settings)
-	if err != nil || !wanted {
-		return work.Outcome{Done: err == nil}, err
-	}
+// Run implements hooks.Task.
+func (t *task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, decideTimeout)
 	defer cancel()
 	outcome, err := t.decide(ctx, job)
 	if err != nil {
-		return work.Outcome{}, fmt.Errorf("the quota check: %s", message.Of(err))
+		return hooks.Outcome{}, fmt.Errorf("the quota check: %s", hooks.Message(err))
 	}
 	if outcome.Done {
-		t.granted[job.UID] = true
+		t.granted[job.Cluster.UID] = true
 	} else {
-		delete(t.granted, job.UID)
+		delete(t.granted, job.Cluster.UID)
 	}
 	return outcome, nil
 }
@@ -110,37 +105,37 @@ func (t *task) Run(ctx context.Context, job work.Job) (work.Outcome, error) {
 // noCloud is what a Cluster waits for if there is no cloud to ask for its quota.
 const noCloud = "the quota check is on, but the runtime extension has no cloud to ask: start it with --cloud-endpoint (FOO_CLOUD_ENDPOINT), or turn the check off"
 
-func (t *task) decide(ctx context.Context, job work.Job) (work.Outcome, error) {
+func (t *task) decide(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
 	clusters, err := t.clusters(ctx)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
-	cluster, ok := clusters[job.UID]
+	cluster, ok := clusters[job.Cluster.UID]
 	if !ok || !cluster.Spec.Topology.IsDefined() {
-		return work.Outcome{Done: true, Report: "not checked: the Cluster no longer has a topology"}, nil
+		return hooks.Outcome{Done: true, Report: "not checked: the Cluster no longer has a topology"}, nil
 	}
 	topologies, err := newTopologies(t.Client, t.Patches)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
 	asked, err := t.demand(ctx, topologies, cluster)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
 	if !asked.isFoo() {
-		return work.Outcome{Done: true, Report: fmt.Sprintf("not checked: the infrastructure is a %s, and only the quota of Foo's cloud is known", asked.kind)}, nil
+		return hooks.Outcome{Done: true, Report: fmt.Sprintf("not checked: the infrastructure is a %s, and only the quota of Foo's cloud is known", asked.kind)}, nil
 	}
 	if t.Clouds == nil {
-		return work.Outcome{Message: noCloud, RetryAfter: lookAgain}, nil
+		return hooks.Outcome{Message: noCloud, RetryAfter: lookAgain}, nil
 	}
 	account, err := t.accountOf(ctx, asked)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
-	delete(clusters, job.UID)
+	delete(clusters, job.Cluster.UID)
 	claims, err := t.claims(ctx, topologies, clusters, account)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
 	return t.compare(ctx, asked, claims)
 }
@@ -203,19 +198,19 @@ func (t *task) accountOf(ctx context.Context, asked demand) (string, error) {
 }
 
 // compare asks the cloud what it has, and decides.
-func (t *task) compare(ctx context.Context, asked demand, claims []promised) (work.Outcome, error) {
+func (t *task) compare(ctx context.Context, asked demand, claims []promised) (hooks.Outcome, error) {
 	c := t.Clouds.OfFooCluster(ctx, asked.fooCluster)
 	types, err := c.InstanceTypes(ctx)
 	if err != nil {
-		return work.Outcome{}, fmt.Errorf("reading the cloud's instance types: %w", err)
+		return hooks.Outcome{}, fmt.Errorf("reading the cloud's instance types: %w", err)
 	}
 	sizes := newSizes(types)
 	if absent := sizes.absent(asked); absent != "" {
-		return work.Outcome{Message: absent, RetryAfter: lookAgain}, nil
+		return hooks.Outcome{Message: absent, RetryAfter: lookAgain}, nil
 	}
 	now, err := snapshot(ctx, c, sizes)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
 	claimed := make([]claim, 0, len(claims))
 	for _, promise := range claims {
@@ -255,12 +250,12 @@ func (s sizes) absent(asked demand) string {
 }
 
 // outcome describes the decision.
-func outcome(decided verdict, asked demand) work.Outcome {
+func outcome(decided verdict, asked demand) hooks.Outcome {
 	assumed := ""
 	if asked.uncertain {
 		assumed = " (all machines counted as the largest instance type, because external patches may choose it)"
 	}
-	result := work.Outcome{Report: fmt.Sprintf("wanted: %s%s\nreserved for other Clusters: %s\n", describe(decided.wanted), assumed, describe(decided.reserved))}
+	result := hooks.Outcome{Report: fmt.Sprintf("wanted: %s%s\nreserved for other Clusters: %s\n", describe(decided.wanted), assumed, describe(decided.reserved))}
 	if len(decided.short) == 0 {
 		result.Done = true
 		result.Message = "the quota has room for the cluster"

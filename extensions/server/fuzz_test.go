@@ -10,50 +10,51 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-var doWork = settings.Switch("work", "Whether the hooks do anything.")
-
-// switched is a task that the setting turns on.
-type switched struct{}
-
-func (switched) Wanted(given map[string]string) (bool, error) { return doWork.Get(given) }
-
-func (switched) Run(context.Context, work.Job) (work.Outcome, error) { return work.Outcome{}, nil }
-
-// waiting is a ledger in which all jobs wait.
+// waiting is a task whose jobs always wait.
 type waiting struct{}
 
-func (waiting) Ask(_ context.Context, job work.Job) (work.Answer, error) {
-	return work.Answer{State: work.Waiting, Message: job.Cluster.String()}, nil
-}
+func (waiting) Wanted(settings hooks.Settings) bool { return settings.SmokeChecks }
 
-func handlers() Handlers {
-	tasks := map[string]work.Task{}
-	for _, hook := range lifecycle.Names() {
-		tasks[hook] = switched{}
+func (waiting) Run(context.Context, hooks.Job) (hooks.Outcome, error) { return hooks.Outcome{}, nil }
+
+func handlers(g Gomega) Handlers {
+	tasks := hooks.Tasks{}
+	for _, hook := range hooks.Names() {
+		tasks[hook] = []hooks.Task{waiting{}}
 	}
-	return Handlers{Lifecycle: lifecycle.New(lifecycle.Options{Jobs: waiting{}, Tasks: tasks, Settings: []settings.Doc{doWork.Doc()}})}
+	scheme := runtime.NewScheme()
+	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(runtimev1.AddToScheme(scheme)).To(Succeed())
+	config := &runtimev1.ExtensionConfig{
+		ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: runtimev1.ExtensionConfigSpec{Settings: map[string]string{"smokeChecks": "Enabled"}},
+	}
+	management := fake.NewClientBuilder().WithScheme(scheme).WithObjects(config).Build()
+	return Handlers{Lifecycle: hooks.New(management, management, tasks)}
 }
 
 // FuzzHandlers sends any JSON to each handler. No handler panics, each reports its status, and a
 // failure has a message.
 func FuzzHandlers(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, `null`, `{"cluster":null}`, `{"settings":{"work":"Enabled"}}`, `{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b","uid":"c"}}}`,
-		`{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b","uid":"c","annotations":{"foo.cluster.x-k8s.io/skip-hooks":",, ,x,BeforeClusterCreate"}}},"controlPlaneUpgrades":[{},{"version":"v1"}]}`,
+		`{}`, `null`, `{"cluster":null}`, `{"settings":{"smokeChecks":"Enabled"}}`, `{"settings":{"smokeChecks":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b","uid":"c"}}}`,
+		`{"settings":{"smokeChecks":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b","uid":"c","annotations":{"foo.cluster.x-k8s.io/skip-hooks":",, ,x,BeforeClusterCreate"}}},"controlPlaneUpgrades":[{},{"version":"v1"}]}`,
 		`{"settings":{"":""},"fromKubernetesVersion":"v1.35.4","toKubernetesVersion":"not a version","cluster":{"spec":{"topology":{"version":"` + "\u0000" + `"}}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		g := NewWithT(t)
-		for _, handler := range handlers().list() {
+		for _, handler := range handlers(g).list() {
 			call := reflect.ValueOf(handler.HandlerFunc)
 			request := reflect.New(call.Type().In(1).Elem())
 			if err := json.Unmarshal(body, request.Interface()); err != nil {

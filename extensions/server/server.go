@@ -15,7 +15,7 @@ import (
 	runtimeserver "sigs.k8s.io/cluster-api/exp/runtime/server"
 	ctrl "sigs.k8s.io/controller-runtime"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/upgradeplan"
 )
@@ -61,7 +61,7 @@ func New(options Options) (*runtimeserver.Server, error) {
 // Handlers are all handlers of the server.
 type Handlers struct {
 	// Lifecycle hooks.
-	Lifecycle lifecycle.Hooks
+	Lifecycle hooks.Hooks
 	// Patches, Validation and Variables serve the ClusterClass foo-extension.
 	Patches    topology.Patches
 	Validation topology.Validation

@@ -5,7 +5,7 @@
 // control plane, which is held until the snapshot is stored, and before a Cluster is deleted, which
 // is held only for a limited time.
 //
-// Both are off until a setting turns them on. Settings describes the other settings.
+// Both are off until a setting turns them on.
 //
 // Limits: only etcd that kubeadm runs on the control plane machines can be reached. With any other
 // etcd, an upgrade is held unless the setting snapshotExternalEtcd says otherwise. A deletion is

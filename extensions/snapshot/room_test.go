@@ -12,7 +12,7 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -36,16 +36,16 @@ func TestFewSnapshotsAtOnce(t *testing.T) {
 	g := NewWithT(t)
 	var open atomic.Int32
 	letGo := make(chan struct{})
-	task := BeforeControlPlaneUpgrade(clusters(g, true), Limited(blocking(&open, letGo), 9<<30))
+	task := BeforeControlPlaneUpgrade(Limited(blocking(&open, letGo), 9<<30))
 	job := upgradeJob(on(t, nil))
 	var running sync.WaitGroup
-	outcomes, errs := make([]work.Outcome, atOnce), make([]error, atOnce)
+	outcomes, errs := make([]hooks.Outcome, atOnce), make([]error, atOnce)
 	for i := range atOnce {
 		running.Go(func() { outcomes[i], errs[i] = task.Run(context.Background(), job) })
 	}
 	g.Eventually(open.Load).Should(BeEquivalentTo(atOnce), "they reach etcd in goroutines")
 	for range 8 {
-		g.Expect(task.Run(context.Background(), job)).To(Equal(work.Outcome{Message: busy, RetryAfter: patience}))
+		g.Expect(task.Run(context.Background(), job)).To(Equal(hooks.Outcome{Message: busy, RetryAfter: patience}))
 	}
 	g.Expect(open.Load()).To(BeEquivalentTo(atOnce))
 	close(letGo)
@@ -63,7 +63,7 @@ func TestSnapshotsFitTogetherIntoTheRoom(t *testing.T) {
 	t.Setenv("TMPDIR", left)
 	var member workload.EtcdMember
 	way := Limited(etcdFunc(func(do func(context.Context, workload.EtcdMember) error) error { return do(t.Context(), member) }), 1<<30)
-	task := BeforeControlPlaneUpgrade(clusters(g, true), way)
+	task := BeforeControlPlaneUpgrade(way)
 	held := func(size int64) string {
 		member = sized(size)
 		outcome, err := task.Run(context.Background(), upgradeJob(on(t, nil)))

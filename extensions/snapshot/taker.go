@@ -15,8 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
@@ -43,7 +42,7 @@ type taker struct {
 // result is the result of a try.
 type result struct {
 	// stored is the outcome if there is a snapshot now.
-	stored work.Outcome
+	stored hooks.Outcome
 	// problem is why there is no snapshot. It is empty if there is one.
 	problem string
 	// unreachable means that there never will be one: etcd cannot be reached in its current
@@ -54,47 +53,47 @@ type result struct {
 }
 
 // take returns the result of a try. It logs the problem in more detail.
-func (t taker) take(ctx context.Context, job work.Job, name etcdsnapshot.Name, terms terms) result {
-	ctx, cancel := context.WithTimeout(ctx, terms.timeout)
+func (t taker) take(ctx context.Context, job hooks.Job, timeout time.Duration, name etcdsnapshot.Name) result {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	outcome, err := t.store(ctx, job, name, terms)
+	outcome, err := t.store(ctx, job, name)
 	if err == nil {
 		return result{stored: outcome}
 	}
 	ctrl.LoggerFrom(ctx).Info("Could not take an etcd snapshot", "detail", etcdsnapshot.Detail(err))
-	return explain(job.Cluster, err)
+	return explain(job.Key(), err)
 }
 
 // store finds the snapshot in the bucket, or takes it.
-func (t taker) store(ctx context.Context, job work.Job, name etcdsnapshot.Name, terms terms) (work.Outcome, error) {
-	store, err := etcdsnapshot.Open(ctx, terms.url)
+func (t taker) store(ctx context.Context, job hooks.Job, name etcdsnapshot.Name) (hooks.Outcome, error) {
+	store, err := etcdsnapshot.Open(ctx, job.Settings.SnapshotURL)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
-	outcome, err := t.storeIn(ctx, store, job, name, terms)
+	outcome, err := t.storeIn(ctx, store, job, name)
 	return outcome, errors.Join(err, store.Close())
 }
 
-func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job work.Job, name etcdsnapshot.Name, terms terms) (work.Outcome, error) {
+func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job hooks.Job, name etcdsnapshot.Name) (hooks.Outcome, error) {
 	taken, ok, err := find(ctx, store, name)
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
 	if !ok {
-		err = t.etcd.WithHealthyEtcdMember(ctx, job.Cluster, func(ctx context.Context, member workload.EtcdMember) (err error) {
+		err = t.etcd.WithHealthyEtcdMember(ctx, job.Key(), func(ctx context.Context, member workload.EtcdMember) (err error) {
 			taken, err = store.Take(ctx, member.Client, name, roomFor(member))
 			return err
 		})
 	}
 	if err != nil {
-		return work.Outcome{}, err
+		return hooks.Outcome{}, err
 	}
-	outcome := work.Outcome{
+	outcome := hooks.Outcome{
 		Done:    true,
 		Message: fmt.Sprintf("an etcd snapshot is stored in %s: revision %d, members %d", store.Location(name), taken.Revision, len(taken.Members)),
 		Report:  report(taken, store.Location(name)),
 	}
-	if err := store.Prune(ctx, name, terms.keep); err != nil {
+	if err := store.Prune(ctx, name, job.Settings.SnapshotsKept); err != nil {
 		// The snapshot is stored, and anybody can delete the surplus at any time.
 		ctrl.LoggerFrom(ctx).Info("Could not delete old etcd snapshots", "detail", etcdsnapshot.Detail(err))
 		outcome.Message += "; " + err.Error()
@@ -140,7 +139,7 @@ func explain(cluster client.ObjectKey, err error) result {
 	case missing(err, secret.Name(cluster.Name, secret.Kubeconfig)):
 		return result{problem: fmt.Sprintf("the workload cluster cannot be reached without the Secret %s/%s", cluster.Namespace, secret.Name(cluster.Name, secret.Kubeconfig))}
 	}
-	return result{problem: "the workload cluster cannot be queried: " + message.Of(err)}
+	return result{problem: "the workload cluster cannot be queried: " + hooks.Message(err)}
 }
 
 // missing reports whether the error means that no object with the name exists.

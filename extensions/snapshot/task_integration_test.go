@@ -59,8 +59,8 @@ func TestUpgradeGoesOnOnceTheSnapshotIsStored(t *testing.T) {
 	ctx := context.Background()
 	etcd, reached := realEtcd(t)
 	given := on(t, map[string]string{"snapshotsKept": "2"})
-	folder := strings.TrimPrefix(given["snapshotURL"], "file://")
-	task := BeforeControlPlaneUpgrade(clusters(g, true), etcd)
+	folder := strings.TrimPrefix(given.SnapshotURL, "file://")
+	task := BeforeControlPlaneUpgrade(etcd)
 
 	first, err := task.Run(ctx, upgradeJob(given))
 	g.Expect(err).NotTo(HaveOccurred())
@@ -88,7 +88,7 @@ func TestDeletionGoesOnOnceTheSnapshotIsStored(t *testing.T) {
 	g := NewWithT(t)
 	etcd, reached := realEtcd(t)
 	given := on(t, nil)
-	task := deletion{clusters: clusters(g, true), taker: taker{etcd: etcd}, now: func() time.Time { return since }}
+	task := deletion{taker: taker{etcd: etcd}, now: func() time.Time { return since }}
 	first, err := task.Run(context.Background(), upgradeJob(given))
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(first.Done).To(BeTrue())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -20,10 +21,8 @@ import (
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
@@ -46,63 +45,36 @@ func failing(err error) Etcd {
 	return etcdFunc(func(func(context.Context, workload.EtcdMember) error) error { return err })
 }
 
-func upgradeJob(given map[string]string) work.Job {
-	return work.Job{Cluster: key, UID: "u1", Hook: "BeforeControlPlaneUpgrade", From: "v1.35.4", To: "v1.36.3", Settings: given, Since: since}
+func upgradeJob(settings hooks.Settings) hooks.Job {
+	return hooks.Job{
+		Cluster: initialized(), Hook: hooks.BeforeControlPlaneUpgrade, From: "v1.35.4", To: "v1.36.3", Settings: settings, Since: since,
+	}
 }
 
-func on(t *testing.T, more map[string]string) map[string]string {
-	given := map[string]string{"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + t.TempDir()}
-	for name, value := range more {
-		given[name] = value
+// initialized returns a Cluster whose control plane was initialized and has the versions.
+func initialized(versions ...string) *clusterv1.Cluster {
+	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "u1"}}
+	cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
+	cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{}
+	for _, version := range versions {
+		cluster.Status.ControlPlane.Versions = append(cluster.Status.ControlPlane.Versions, clusterv1.StatusVersion{Version: version})
 	}
-	return given
+	return cluster
+}
+
+func on(t *testing.T, more map[string]string) hooks.Settings {
+	given := map[string]string{"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + t.TempDir()}
+	maps.Copy(given, more)
+	settings, err := hooks.ParseSettings(given)
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	return settings
 }
 
 func TestOffUntilTurnedOn(t *testing.T) {
 	g := NewWithT(t)
-	reached := failing(errors.New("nobody is to be asked"))
-	for _, task := range []work.Task{BeforeControlPlaneUpgrade(nil, reached), BeforeClusterDelete(nil, reached)} {
-		for _, given := range []map[string]string{nil, {"snapshotURL": "nonsense"}, {"snapshots": "Disabled", "finalSnapshot": "Disabled"}} {
-			g.Expect(task.Wanted(given)).To(BeFalse())
-			g.Expect(task.Run(context.Background(), work.Job{Settings: given})).To(Equal(work.Outcome{Done: true}))
-		}
+	for _, task := range []hooks.Task{BeforeControlPlaneUpgrade(nil), BeforeClusterDelete(nil)} {
+		g.Expect(task.Wanted(hooks.Settings{SnapshotURL: "s3://bucket"})).To(BeFalse())
 		g.Expect(task.Wanted(on(t, nil))).To(BeTrue())
-	}
-}
-
-func TestSettingsThatAreWrong(t *testing.T) {
-	for want, change := range map[string]map[string]string{
-		"setting snapshotURL of the ExtensionConfig is missing, but ":                                       {"snapshotURL": ""},
-		`setting snapshotURL of the ExtensionConfig: its scheme is "ftp", want one of file, s3, gs, azblob`: {"snapshotURL": "ftp://u:hunter2@host"},
-		"setting snapshotURL of the ExtensionConfig: it names no absolute folder":                           {"snapshotURL": "file://hunter2/snapshots"},
-		"setting snapshotURL of the ExtensionConfig: it contains a user name or password":                   {"snapshotURL": "s3://u:hunter2@bucket"},
-		`setting snapshotsKept of the ExtensionConfig is "0"`:                                               {"snapshotsKept": "0"},
-		`setting snapshotTimeout of the ExtensionConfig is "soon"`:                                          {"snapshotTimeout": "soon"},
-		`setting finalSnapshotTimeout of the ExtensionConfig is "48h"`:                                      {"finalSnapshotTimeout": "48h"},
-		`setting snapshotExternalEtcd of the ExtensionConfig is "No", want Hold or Skip`:                    {"snapshotExternalEtcd": "No"},
-	} {
-		t.Run(want, func(t *testing.T) {
-			g := NewWithT(t)
-			for _, task := range []work.Task{BeforeControlPlaneUpgrade(nil, nil), BeforeClusterDelete(nil, nil)} {
-				_, err := task.Wanted(on(t, change))
-				g.Expect(err).To(MatchError(And(HavePrefix(want), Not(ContainSubstring("hunter2")))))
-				_, again := task.Run(context.Background(), upgradeJob(on(t, change)))
-				g.Expect(again).To(MatchError(err.Error()))
-			}
-		})
-	}
-}
-
-func TestSettingsAreDescribed(t *testing.T) {
-	g := NewWithT(t)
-	given := on(t, map[string]string{
-		"snapshotsKept": "1", "snapshotTimeout": "1m", "finalSnapshotTimeout": "1m", "snapshotExternalEtcd": "Skip",
-	})
-	g.Expect(settings.CheckNames(given, Settings())).To(Succeed(), "what is read is described")
-	g.Expect(Settings()).To(HaveLen(len(given)))
-	for _, doc := range Settings() {
-		g.Expect(doc.Meaning).NotTo(BeEmpty())
-		g.Expect(doc.Allowed).NotTo(BeEmpty())
 	}
 }
 
@@ -142,10 +114,10 @@ func TestUpgradeIsHeld(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			want := work.Outcome{Message: test.want, RetryAfter: patience}
+			want := hooks.Outcome{Message: test.want, RetryAfter: patience}
 			job := upgradeJob(on(t, nil))
-			g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(test.first)).Run(context.Background(), job)).To(Equal(want))
-			g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(test.second)).Run(context.Background(), job)).To(Equal(want), "the same words for the same state")
+			g.Expect(BeforeControlPlaneUpgrade(failing(test.first)).Run(context.Background(), job)).To(Equal(want))
+			g.Expect(BeforeControlPlaneUpgrade(failing(test.second)).Run(context.Background(), job)).To(Equal(want), "the same words for the same state")
 		})
 	}
 }
@@ -157,11 +129,11 @@ func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
 		"the control plane does not run etcd":                                              workload.ErrEtcdUnmanaged,
 		"etcd cannot be reached without the Secret default/quick-etcd, which holds its CA": notFound("quick-etcd"),
 	} {
-		g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(err)).Run(context.Background(), job)).To(Equal(work.Outcome{
+		g.Expect(BeforeControlPlaneUpgrade(failing(err)).Run(context.Background(), job)).To(Equal(hooks.Outcome{
 			Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + text,
 		}))
 	}
-	outcome, err := BeforeControlPlaneUpgrade(clusters(g, true), failing(refused(1))).Run(context.Background(), job)
+	outcome, err := BeforeControlPlaneUpgrade(failing(refused(1))).Run(context.Background(), job)
 	g.Expect(err).NotTo(HaveOccurred())
 	g.Expect(outcome.Done).To(BeFalse(), "a cluster that does not answer is another matter")
 }
@@ -171,7 +143,7 @@ func TestBucketThatCanNotBeReached(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
 	job := upgradeJob(on(t, map[string]string{"snapshotURL": "file://" + file + "/folder"}))
-	g.Expect(BeforeControlPlaneUpgrade(clusters(g, true), failing(nil)).Run(context.Background(), job)).To(Equal(work.Outcome{
+	g.Expect(BeforeControlPlaneUpgrade(failing(nil)).Run(context.Background(), job)).To(Equal(hooks.Outcome{
 		Message:    "waiting for an etcd snapshot: storing the snapshot in file://" + file + "/folder: not a directory",
 		RetryAfter: patience,
 	}))
@@ -190,49 +162,35 @@ func TestStepThatHasBegun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
-			outcome, err := BeforeControlPlaneUpgrade(clusters(g, true, test.versions...), reached).Run(context.Background(), upgradeJob(on(t, nil)))
+			job := upgradeJob(on(t, nil))
+			job.Cluster = initialized(test.versions...)
+			outcome, err := BeforeControlPlaneUpgrade(reached).Run(context.Background(), job)
 			g.Expect(err).NotTo(HaveOccurred())
 			if test.want == "" {
 				g.Expect(outcome).To(And(HaveField("Done", false), HaveField("Message", HavePrefix("waiting for an etcd snapshot: "))))
 				return
 			}
-			g.Expect(outcome).To(Equal(work.Outcome{Done: true, Message: test.want}))
+			g.Expect(outcome).To(Equal(hooks.Outcome{Done: true, Message: test.want}))
 		})
 	}
-}
-
-// clusters returns a reader with a Cluster, whose control plane has the versions and was
-// initialized or not.
-func clusters(g Gomega, initialized bool, versions ...string) client.Reader {
-	scheme := fake.NewClientBuilder().Build().Scheme()
-	g.Expect(clusterv1.AddToScheme(scheme)).To(Succeed())
-	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name, UID: "u1"}}
-	if initialized {
-		cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
-	}
-	cluster.Status.ControlPlane = &clusterv1.ClusterControlPlaneStatus{}
-	for _, version := range versions {
-		cluster.Status.ControlPlane.Versions = append(cluster.Status.ControlPlane.Versions, clusterv1.StatusVersion{Version: version})
-	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(cluster).Build()
 }
 
 func TestDeletionEnds(t *testing.T) {
 	g := NewWithT(t)
 	job := upgradeJob(on(t, map[string]string{"finalSnapshotTimeout": "5m"}))
-	at := func(after time.Duration, err error) work.Outcome {
-		task := deletion{clusters: clusters(g, true), taker: taker{etcd: failing(err)}, now: func() time.Time { return since.Add(after) }}
+	at := func(after time.Duration, err error) hooks.Outcome {
+		task := deletion{taker: taker{etcd: failing(err)}, now: func() time.Time { return since.Add(after) }}
 		outcome, err := task.Run(context.Background(), job)
 		g.Expect(err).NotTo(HaveOccurred())
 		return outcome
 	}
 	waiting := "waiting at most 5m0s for a final etcd snapshot: the workload cluster cannot be queried: no connection"
-	g.Expect(at(0, refused(1))).To(Equal(work.Outcome{Message: waiting, RetryAfter: patience}))
-	g.Expect(at(5*time.Minute-time.Second, refused(2))).To(Equal(work.Outcome{Message: waiting, RetryAfter: time.Second}))
-	g.Expect(at(5*time.Minute, refused(3))).To(Equal(work.Outcome{
+	g.Expect(at(0, refused(1))).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: patience}))
+	g.Expect(at(5*time.Minute-time.Second, refused(2))).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: time.Second}))
+	g.Expect(at(5*time.Minute, refused(3))).To(Equal(hooks.Outcome{
 		Done: true, Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be queried: no connection",
 	}))
-	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(work.Outcome{
+	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(hooks.Outcome{
 		Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd",
 	}))
 	g.Expect(at(0, notFound("quick-etcd")).Done).To(BeFalse(), "its Secret may come back")
@@ -241,10 +199,10 @@ func TestDeletionEnds(t *testing.T) {
 func TestDeletionOfWhatNeverWas(t *testing.T) {
 	g := NewWithT(t)
 	reached := failing(errors.New("nobody is to be asked"))
-	want := work.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}
-	g.Expect(BeforeClusterDelete(clusters(g, false), reached).Run(context.Background(), upgradeJob(on(t, nil)))).To(Equal(want))
-	empty := fake.NewClientBuilder().WithScheme(clusters(g, false).(client.Client).Scheme()).Build()
-	g.Expect(BeforeClusterDelete(empty, reached).Run(context.Background(), upgradeJob(on(t, nil)))).To(Equal(want))
+	want := hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}
+	job := upgradeJob(on(t, nil))
+	job.Cluster.Status.Initialization.ControlPlaneInitialized = nil
+	g.Expect(BeforeClusterDelete(reached).Run(context.Background(), job)).To(Equal(want))
 }
 
 func TestTriesAreBounded(t *testing.T) {
@@ -259,10 +217,10 @@ func TestTriesAreBounded(t *testing.T) {
 		})
 	}
 	given := on(t, map[string]string{"snapshotTimeout": "90s", "finalSnapshotTimeout": "5m"})
-	_, err := BeforeControlPlaneUpgrade(clusters(g, true), measure("upgrade")).Run(context.Background(), upgradeJob(given))
+	_, err := BeforeControlPlaneUpgrade(measure("upgrade")).Run(context.Background(), upgradeJob(given))
 	g.Expect(err).NotTo(HaveOccurred())
 	for name, after := range map[string]time.Duration{"early": 0, "late": 4 * time.Minute, "too late": time.Hour} {
-		task := deletion{clusters: clusters(g, true), taker: taker{etcd: measure(name)}, now: func() time.Time { return since.Add(after) }}
+		task := deletion{taker: taker{etcd: measure(name)}, now: func() time.Time { return since.Add(after) }}
 		_, err := task.Run(context.Background(), upgradeJob(given))
 		g.Expect(err).NotTo(HaveOccurred())
 	}

@@ -6,7 +6,7 @@ package topology
 import (
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // mostFindings is how many findings a message names, so that it fits into a condition.
@@ -31,6 +31,6 @@ func (f findings) into(response runtimehooksv1.ResponseObject) {
 	response.SetStatus(runtimehooksv1.ResponseStatusSuccess)
 	if len(f) > 0 {
 		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
-		response.SetMessage(message.List(f, mostFindings))
+		response.SetMessage(hooks.Join(f, mostFindings))
 	}
 }

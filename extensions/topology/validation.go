@@ -5,7 +5,6 @@ package topology
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,23 +12,8 @@ import (
 	"github.com/blang/semver/v4"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
-
-// instanceTypes is the only setting that the hooks of this package read.
-var instanceTypes = settings.List("instanceTypes",
-	"Instance types that a topology of the ClusterClass foo-extension may ask for. Without it, any name is allowed.",
-	"names of instance types of the cloud, each of 1 to 63 characters",
-	func(name string) error {
-		if name == "" || len(name) > 63 {
-			return errors.New("not the name of an instance type")
-		}
-		return nil
-	})
-
-// Settings returns the settings that ValidateTopology reads. The other hooks of this package read
-// none.
-func Settings() []settings.Doc { return []settings.Doc{instanceTypes.Doc()} }
 
 // Validation answers the hook ValidateTopology.
 type Validation struct{}
@@ -39,13 +23,13 @@ type Validation struct{}
 // One message holds all findings. Each finding says where it is, what was given, and what is
 // allowed.
 func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.ValidateTopologyRequest, response *runtimehooksv1.ValidateTopologyResponse) {
-	types, err := instanceTypes.Get(request.Settings)
+	settings, err := hooks.ParseSettings(request.Settings)
 	if err != nil {
 		findings{err.Error()}.into(response)
 		return
 	}
 	shared, wrong := readCommon(request.Variables)
-	checked := topology{instanceTypes: types, common: shared}
+	checked := topology{instanceTypes: settings.InstanceTypes, common: shared}
 	for _, item := range request.Items {
 		if item == nil {
 			wrong = append(wrong, "spec.topology: a template of the request is null")

@@ -16,7 +16,6 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/topology"
 )
 
@@ -74,7 +73,7 @@ func TestTopologiesAreChecked(t *testing.T) {
 		},
 		"instance types that the setting names": {
 			change:   func(*clusterv1.Topology) {},
-			settings: map[string]string{"instanceTypes": "small", "ofAnotherHook": "Enabled"},
+			settings: map[string]string{"instanceTypes": "small", "addons": "Enabled"},
 		},
 		"a setting that is none": {
 			change:   func(*clusterv1.Topology) {},
@@ -238,14 +237,6 @@ func TestFindingsAreTheSameInWhateverOrder(t *testing.T) {
 		shuffled.Items = rapid.Permutation(shuffled.Items).Draw(rt, "items")
 		NewWithT(rt).Expect(jsonOf(checked(t, shuffled))).To(Equal(jsonOf(want)))
 	})
-}
-
-func TestTheSettingsAreDescribed(t *testing.T) {
-	g := NewWithT(t)
-	docs := topology.Settings()
-	g.Expect(docs).To(HaveLen(1))
-	g.Expect(docs[0].Name).To(Equal("instanceTypes"))
-	g.Expect(settings.CheckNames(map[string]string{"instanceTypes": ""}, docs)).To(Succeed())
 }
 
 func BenchmarkValidateTopology(b *testing.B) {

@@ -7,35 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
-	"github.com/blang/semver/v4"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // Source returns the Kubernetes versions that are available for the machines of a cluster, such as
 // v1.36.3, in any order. Texts that are not versions are ignored.
 type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
-
-var kubernetesVersions = settings.List("kubernetesVersions",
-	"Kubernetes versions that upgrades may pass through. Without it, those that the cloud has images of.",
-	"semantic versions that begin with v, such as v1.35.4,v1.36.3",
-	func(given string) error {
-		digits, found := strings.CutPrefix(given, "v")
-		if !found {
-			return errors.New("does not begin with v")
-		}
-		_, err := semver.Parse(digits)
-		return err
-	})
-
-// Settings returns the settings that GenerateUpgradePlan reads. They are in the ExtensionConfig,
-// because a class has none for this hook.
-func Settings() []settings.Doc { return []settings.Doc{kubernetesVersions.Doc()} }
 
 // Planner answers the hook GenerateUpgradePlan.
 type Planner struct {
@@ -53,7 +34,7 @@ func (p Planner) GenerateUpgradePlan(ctx context.Context, request *runtimehooksv
 	steps, err := p.steps(ctx, request)
 	if err != nil {
 		response.SetStatus(runtimehooksv1.ResponseStatusFailure)
-		response.SetMessage(message.Of(err))
+		response.SetMessage(hooks.Message(err))
 		return
 	}
 	for _, step := range steps {
@@ -76,9 +57,9 @@ func (p Planner) steps(ctx context.Context, request *runtimehooksv1.GenerateUpgr
 
 // versions returns the available versions.
 func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateUpgradePlanRequest) ([]string, error) {
-	listed, err := kubernetesVersions.Get(request.Settings)
-	if err != nil || len(listed) > 0 {
-		return listed, err
+	settings, err := hooks.ParseSettings(request.Settings)
+	if err != nil || len(settings.KubernetesVersions) > 0 {
+		return settings.KubernetesVersions, err
 	}
 	if p.source == nil {
 		return nil, errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
@@ -34,7 +34,7 @@ func run() error {
 	if err != nil {
 		return fmt.Errorf("run it in the root folder: %w", err)
 	}
-	filled, err := fill(string(content), extensions.Groups())
+	filled, err := fill(string(content), hooks.Groups())
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func run() error {
 }
 
 // fill returns the page with the settings of all groups inserted between the lines.
-func fill(content string, groups []extensions.Group) (string, error) {
+func fill(content string, groups []hooks.Group) (string, error) {
 	before, rest, found := strings.Cut(content, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {

@@ -8,13 +8,12 @@ import (
 
 	. "github.com/onsi/gomega"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func TestFill(t *testing.T) {
 	g := NewWithT(t)
-	groups := []extensions.Group{{Title: "Checks", About: "What they do.", Settings: []settings.Doc{
+	groups := []hooks.Group{{Title: "Checks", About: "What they do.", Settings: []hooks.Setting{
 		{Name: "checks", Default: "Disabled", Allowed: "a|b", Meaning: "Checks."}, {Name: "url", Allowed: "any", Meaning: "Where."},
 	}}}
 	const want = "before\n" + begin + "\n### Checks\n\nWhat they do.\n\n" +
@@ -33,7 +32,7 @@ func TestFill(t *testing.T) {
 func TestSettingsAreThereOnce(t *testing.T) {
 	g := NewWithT(t)
 	seen := map[string]bool{}
-	for _, group := range extensions.Groups() {
+	for _, group := range hooks.Groups() {
 		g.Expect(group.Settings).NotTo(BeEmpty(), group.Title)
 		for _, doc := range group.Settings {
 			g.Expect(seen).NotTo(HaveKey(doc.Name))

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // cacheOptions caches the metadata of all Secrets, because nothing says beforehand which of them a
@@ -28,7 +28,7 @@ func cacheOptions(opts *Options) cache.Options {
 		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: withoutData}},
 	}
 	if opts.Runs(RuntimeExtension) {
-		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(work.HookLabel)}
+		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(hooks.HookLabel)}
 	}
 	return result
 }

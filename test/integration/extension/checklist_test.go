@@ -25,13 +25,12 @@ import (
 	"sigs.k8s.io/cluster-api/util/certs"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 )
 
 // on are settings with which all hooks have work to do.
-var on = map[string]string{"work": "Enabled"}
+var on = map[string]string{"smokeChecks": "Enabled"}
 
 var _ = Describe("Discovery", func() {
 	It("lists each handler with its hook, its timeout and its policy", func(ctx SpecContext) {
@@ -55,11 +54,11 @@ var _ = Describe("Discovery", func() {
 })
 
 var _ = Describe("Every lifecycle hook", func() {
-	for _, hook := range lifecycle.Names() {
+	for _, hook := range hooks.Names() {
 		It(hook+" does not block when nothing is enabled", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "off")
-			for _, given := range []map[string]string{nil, {"work": "Disabled"}} {
+			for _, given := range []map[string]string{nil, {"smokeChecks": "Disabled"}} {
 				Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook]).CommonRetryResponse).To(Equal(success("", 0)))
 			}
 			Expect(records(ctx, namespace)).To(BeEmpty())
@@ -68,11 +67,12 @@ var _ = Describe("Every lifecycle hook", func() {
 		It(hook+" blocks only while its job waits", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "waits-"+strings.ToLower(hook))
+			beginDeletion(ctx, hook, cluster)
 			jobs.hold(cluster.Name, "waits for the test")
 			request := requests(cluster, on)[hook]
 			first := newCaller().call(ctx, replicas[0], hook, request)
 			Expect(first.Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
-			blocks := hook != lifecycle.AfterControlPlaneInitialized
+			blocks := hook != hooks.AfterControlPlaneInitialized
 			if blocks {
 				Expect(first.RetryAfterSeconds).To(BeNumerically(">", 0))
 				Eventually(func() runtimehooksv1.CommonRetryResponse {
@@ -86,7 +86,7 @@ var _ = Describe("Every lifecycle hook", func() {
 			Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{hook: 1}))
 			found := records(ctx, namespace)
 			Expect(found).To(HaveLen(1))
-			Expect(found[0].Data).To(HaveKeyWithValue(work.ReportKey, "did it"))
+			Expect(found[0].Data).To(HaveKeyWithValue(hooks.ReportKey, "did it"))
 			Expect(found[0].OwnerReferences).To(HaveLen(1))
 			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
 		})
@@ -96,13 +96,16 @@ var _ = Describe("Every lifecycle hook", func() {
 			call := func(given map[string]string) answer {
 				return newCaller().call(ctx, replicas[0], hook, requests(cluster, given)[hook])
 			}
-			Expect(call(map[string]string{"work": "yes"}).CommonRetryResponse).To(Equal(failure(`setting work of the ExtensionConfig is "yes", want Enabled or Disabled`)))
-			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(Equal(failure(`the ExtensionConfig has unknown settings: "labour"; want only work`)))
+			Expect(call(map[string]string{"smokeChecks": "yes"}).CommonRetryResponse).To(Equal(failure(`setting smokeChecks of the ExtensionConfig is "yes", want Enabled or Disabled`)))
+			Expect(call(map[string]string{"labour": "Enabled"}).CommonRetryResponse).To(And(
+				HaveField("Status", runtimehooksv1.ResponseStatusFailure),
+				HaveField("Message", HavePrefix(`the ExtensionConfig has unknown settings: "labour"; want only addons, `))))
 		})
 
 		It(hook+" continues as soon as its settings are corrected", func(ctx SpecContext) {
 			cluster := newCluster(ctx, newNamespace(ctx), "mended-"+strings.ToLower(hook))
-			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"work": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
+			beginDeletion(ctx, hook, cluster)
+			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, map[string]string{"smokeChecks": "yes"})[hook]).Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
 			Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
 				Should(HaveField("Message", "done"))
 		})
@@ -110,13 +113,14 @@ var _ = Describe("Every lifecycle hook", func() {
 		It(hook+" is skipped by an annotation of the Cluster", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			cluster := newCluster(ctx, namespace, "skipped-"+strings.ToLower(hook))
+			beginDeletion(ctx, hook, cluster)
 			jobs.hold(cluster.Name, "waits for the test")
-			cluster.Annotations = map[string]string{work.SkipAnnotation: "Other, " + hook}
+			cluster.Annotations = map[string]string{hooks.SkipAnnotation: "Other, " + hook}
 			Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 				To(Equal(success("skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook, 0)))
 			Expect(records(ctx, namespace)).To(BeEmpty())
-			cluster.Annotations[work.SkipAnnotation] = "Other"
-			if hook != lifecycle.AfterControlPlaneInitialized {
+			cluster.Annotations[hooks.SkipAnnotation] = "Other"
+			if hook != hooks.AfterControlPlaneInitialized {
 				Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).
 					Should(HaveField("Message", HavePrefix("waits for the test (the annotation foo.cluster.x-k8s.io/skip-hooks names Other, want only BeforeClusterCreate, ")))
 			}
@@ -125,7 +129,7 @@ var _ = Describe("Every lifecycle hook", func() {
 
 	It("does not depend on the status of the request's Cluster, and ignores unknown fields", func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "fields")
-		hook := lifecycle.BeforeClusterCreate
+		hook := hooks.BeforeClusterCreate
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
 		body, err := json.Marshal(requests(cluster, on)[hook])
 		Expect(err).NotTo(HaveOccurred())
@@ -147,7 +151,8 @@ var _ = Describe("Every lifecycle hook", func() {
 	It("returns the same bytes for the same state from each replica", func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "same")
 		jobs.hold(cluster.Name, "waits for the test")
-		for _, hook := range lifecycle.Names() {
+		for _, hook := range hooks.Names() {
+			beginDeletion(ctx, hook, cluster)
 			body, err := json.Marshal(requests(cluster, on)[hook])
 			Expect(err).NotTo(HaveOccurred())
 			seen := func(r *replica) string {
@@ -171,7 +176,8 @@ var _ = Describe("Every lifecycle hook", func() {
 		cluster := newCluster(ctx, namespace, "again")
 		all := requests(cluster, on)
 		for _, r := range replicas {
-			for _, hook := range lifecycle.Names() {
+			for _, hook := range hooks.Names() {
+				beginDeletion(ctx, hook, cluster)
 				Eventually(func() answer { return newCaller().call(ctx, r, hook, all[hook]) }).Should(HaveField("Message", "done"))
 			}
 		}
@@ -180,7 +186,7 @@ var _ = Describe("Every lifecycle hook", func() {
 		order := rand.New(rand.NewPCG(1, uint64(GinkgoRandomSeed())))
 		caller := newCaller()
 		for range 1000 {
-			hook := lifecycle.Names()[order.IntN(len(all))]
+			hook := hooks.Names()[order.IntN(len(all))]
 			Expect(caller.call(ctx, replicas[order.IntN(2)], hook, all[hook]).CommonRetryResponse).To(Equal(success("done", 0)))
 		}
 		Expect(versions(ctx, namespace)).To(Equal(before), "resource versions of the jobs")
@@ -192,23 +198,24 @@ var _ = Describe("Every lifecycle hook", func() {
 	It("is done once for any number of concurrent calls", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "at-once")
-		caller, request := newCaller(), requests(cluster, on)[lifecycle.BeforeClusterDelete]
+		beginDeletion(ctx, hooks.BeforeClusterDelete, cluster)
+		caller, request := newCaller(), requests(cluster, on)[hooks.BeforeClusterDelete]
 		var calls sync.WaitGroup
 		for i := range 50 {
 			calls.Go(func() {
 				defer GinkgoRecover()
-				Expect(caller.call(ctx, replicas[i%2], lifecycle.BeforeClusterDelete, request).Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
+				Expect(caller.call(ctx, replicas[i%2], hooks.BeforeClusterDelete, request).Status).To(Equal(runtimehooksv1.ResponseStatusSuccess))
 			})
 		}
 		calls.Wait()
-		Eventually(func() answer { return caller.call(ctx, replicas[1], lifecycle.BeforeClusterDelete, request) }).Should(HaveField("Message", "done"))
+		Eventually(func() answer { return caller.call(ctx, replicas[1], hooks.BeforeClusterDelete, request) }).Should(HaveField("Message", "done"))
 		Expect(records(ctx, namespace)).To(HaveLen(1))
-		Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{lifecycle.BeforeClusterDelete: 1}))
+		Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{hooks.BeforeClusterDelete: 1}))
 	})
 
 	It("distinguishes a Cluster from another one with the same name", func(ctx SpecContext) {
 		namespace := newNamespace(ctx)
-		hook := lifecycle.BeforeClusterCreate
+		hook := hooks.BeforeClusterCreate
 		cluster := newCluster(ctx, namespace, "twice")
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).Should(HaveField("Message", "done"))
 		Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
@@ -222,10 +229,10 @@ var _ = Describe("Every lifecycle hook", func() {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "leaving")
 		Expect(environment.Client.Delete(ctx, namespaceObject(namespace))).To(Succeed())
-		hook := lifecycle.BeforeClusterDelete
+		hook := hooks.BeforeClusterDelete
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 			To(Equal(success("nothing is done before the deletion: the namespace is being deleted", 0)))
-		hook = lifecycle.BeforeClusterUpgrade
+		hook = hooks.BeforeClusterUpgrade
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 			To(SatisfyAll(HaveField("Status", runtimehooksv1.ResponseStatusFailure), HaveField("Message", MatchRegexp(
 				`^the job of the hook BeforeClusterUpgrade: recording the job of the hook: the API server answered Forbidden for configmaps "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
@@ -233,7 +240,7 @@ var _ = Describe("Every lifecycle hook", func() {
 
 	It("is done only while its Cluster is not paused", func(ctx SpecContext) {
 		cluster := newCluster(ctx, newNamespace(ctx), "paused", func(cluster *clusterv1.Cluster) { cluster.Spec.Paused = ptr.To(true) })
-		hook := lifecycle.BeforeClusterCreate
+		hook := hooks.BeforeClusterCreate
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]) }).ShouldNot(HaveField("RetryAfterSeconds", BeZero()))
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty())
 		resume(ctx, cluster)
@@ -244,13 +251,13 @@ var _ = Describe("Every lifecycle hook", func() {
 var _ = Describe("A malformed request", func() {
 	bodies := map[string]string{
 		"empty": "", "invalid JSON": "{", "an array": "[]", "a string": `"x"`, "null": "null", "a cluster that is text": `{"cluster":"x"}`,
-		"settings that are numbers": `{"settings":{"work":1}}`, "no cluster": `{"settings":{"work":"Enabled"}}`,
-		"a cluster without a UID": `{"settings":{"work":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b"}}}`,
+		"settings that are numbers": `{"settings":{"smokeChecks":1}}`, "no cluster": `{"settings":{"smokeChecks":"Enabled"}}`,
+		"a cluster without a UID": `{"settings":{"smokeChecks":"Enabled"},"cluster":{"metadata":{"name":"a","namespace":"b"}}}`,
 		"deep":                    strings.Repeat(`{"cluster":`, 20000), "bytes": "\xff\xfe\x00",
 	}
 	for name, body := range bodies {
 		It("is answered with a failure: "+name, func(ctx SpecContext) {
-			for _, hook := range lifecycle.Names() {
+			for _, hook := range hooks.Names() {
 				content, status, err := newCaller().post(ctx, replicas[0], handlerPath(hook), []byte(body))
 				Expect(err).NotTo(HaveOccurred(), "the handler of %s has panicked", hook)
 				Expect(status).To(Equal(http.StatusOK))
@@ -263,7 +270,7 @@ var _ = Describe("A malformed request", func() {
 	}
 
 	It("is rejected if it is too large", func(ctx SpecContext) {
-		content, _, err := newCaller().post(ctx, replicas[0], handlerPath(lifecycle.BeforeClusterCreate), bytes.Repeat([]byte(" "), 21<<20))
+		content, _, err := newCaller().post(ctx, replicas[0], handlerPath(hooks.BeforeClusterCreate), bytes.Repeat([]byte(" "), 21<<20))
 		Expect(err).NotTo(HaveOccurred())
 		Expect(string(content)).To(ContainSubstring("too large"))
 	})
@@ -290,7 +297,7 @@ var _ = Describe("The server", func() {
 
 	It("accepts only callers with a certificate, if configured", func(ctx SpecContext) {
 		r := startReplica(ctx, server.Options{ClientCAName: "client-ca.crt"})
-		hook := lifecycle.BeforeClusterCreate
+		hook := hooks.BeforeClusterCreate
 		body := []byte("{}")
 		_, status, err := newCaller(authority.client("capi-manager")).post(ctx, r, handlerPath(hook), body)
 		Expect(err).NotTo(HaveOccurred())
@@ -308,7 +315,7 @@ var _ = Describe("The server", func() {
 		Expect(ok).To(BeTrue())
 		sessions.TLSClientConfig.ClientSessionCache = tls.NewLRUClientSessionCache(1)
 		call := func(caller caller) error {
-			_, _, err := caller.post(ctx, r, handlerPath(lifecycle.BeforeClusterCreate), []byte("{}"))
+			_, _, err := caller.post(ctx, r, handlerPath(hooks.BeforeClusterCreate), []byte("{}"))
 			return err
 		}
 		Expect(call(before)).To(Succeed())
@@ -327,7 +334,7 @@ var _ = Describe("Several replicas", Serial, func() {
 		namespace := newNamespace(ctx)
 		cluster := newCluster(ctx, namespace, "survives")
 		jobs.hold(cluster.Name, "waits for the test")
-		hook := lifecycle.BeforeControlPlaneUpgrade
+		hook := hooks.BeforeControlPlaneUpgrade
 		request := requests(cluster, on)[hook]
 		Eventually(func() answer { return newCaller().call(ctx, replicas[0], hook, request) }).Should(HaveField("Message", "waits for the test"))
 		replicas[0].stop()

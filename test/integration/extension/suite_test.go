@@ -49,10 +49,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -117,8 +115,6 @@ func learned(ctx context.Context, given map[string]string) {
 	}
 }
 
-var doWork = settings.Switch("work", "Whether the hooks do anything.")
-
 // script is a task whose jobs wait as long as the test wants.
 type script struct {
 	mu sync.Mutex
@@ -142,16 +138,16 @@ func (s *script) forgotten() []client.ObjectKey {
 	return slices.Clone(s.gone)
 }
 
-func (s *script) Wanted(given map[string]string) (bool, error) { return doWork.Get(given) }
+func (s *script) Wanted(settings hooks.Settings) bool { return settings.SmokeChecks }
 
-func (s *script) Run(_ context.Context, job work.Job) (work.Outcome, error) {
+func (s *script) Run(_ context.Context, job hooks.Job) (hooks.Outcome, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if message, ok := s.holds[job.Cluster.Name]; ok {
-		return work.Outcome{Message: message, RetryAfter: 100 * time.Millisecond}, nil
+		return hooks.Outcome{Message: message, RetryAfter: 100 * time.Millisecond}, nil
 	}
-	s.runs[identity{cluster: job.Cluster, hook: job.Hook, from: job.From, to: job.To}]++
-	return work.Outcome{Done: true, Message: "done", Report: "did it"}, nil
+	s.runs[identity{cluster: job.Key(), hook: job.Hook, from: job.From, to: job.To}]++
+	return hooks.Outcome{Done: true, Message: "done", Report: "did it"}, nil
 }
 
 // hold makes the jobs of a Cluster wait until they are released or the test ends.
@@ -208,10 +204,10 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	if options.ClientCAName != "" {
 		writeFile(dir, options.ClientCAName, certs.EncodeCertPEM(authority.cert))
 	}
-	hooks, err := server.New(options)
+	listener, err := server.New(options)
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
-		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: hooks,
+		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: listener,
 		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
 		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
 		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
@@ -220,16 +216,14 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 		LeaseDuration: ptr.To(time.Minute), RenewDeadline: ptr.To(40 * time.Second), RetryPeriod: ptr.To(200 * time.Millisecond),
 	})
 	Expect(err).NotTo(HaveOccurred())
-	tasks := map[string]work.Task{}
-	for _, hook := range lifecycle.Names() {
-		tasks[hook] = jobs
+	tasks := hooks.Tasks{}
+	for _, hook := range hooks.Names() {
+		tasks[hook] = []hooks.Task{jobs}
 	}
-	Expect(server.Register(mgr, server.Handlers{Lifecycle: lifecycle.New(lifecycle.Options{
-		Jobs: work.NewLedger(mgr.GetCache(), mgr.GetClient()), Tasks: tasks, Settings: []settings.Doc{doWork.Doc()},
-	})})).To(Succeed())
+	Expect(server.Register(mgr, server.Handlers{Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)})).To(Succeed())
 	life, cancel := context.WithCancel(context.Background())
-	Expect(work.SetupWithManager(life, mgr, work.Options{
-		Tasks: tasks, Once: []string{lifecycle.AfterControlPlaneInitialized}, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
+	Expect(hooks.SetupWithManager(life, mgr, hooks.Options{
+		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
 	})).To(Succeed())
 	stopped := make(chan error, 1)
 	go func() { stopped <- mgr.Start(life) }()
@@ -241,7 +235,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 		Expect(os.RemoveAll(r.certDir)).To(Succeed())
 	}
 	running = append(running, r)
-	Eventually(func() error { return hooks.StartedChecker()(nil) }).Should(Succeed(), "the extension's server does not answer")
+	Eventually(func() error { return listener.StartedChecker()(nil) }).Should(Succeed(), "the extension's server does not answer")
 	learned(ctx, on)
 	return r
 }
@@ -272,6 +266,17 @@ func newCluster(ctx context.Context, namespace, name string, changes ...func(*cl
 	return cluster
 }
 
+// beginDeletion deletes a Cluster if the hook is the one before a deletion. A finalizer keeps the
+// Cluster.
+func beginDeletion(ctx context.Context, hook string, cluster *clusterv1.Cluster) {
+	GinkgoHelper()
+	if hook != hooks.BeforeClusterDelete {
+		return
+	}
+	Expect(environment.Client.Patch(ctx, cluster, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":["test.example/kept"]}}`)))).To(Succeed())
+	Expect(environment.Client.Delete(ctx, cluster)).To(Succeed())
+}
+
 func namespaceObject(name string) *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
@@ -294,18 +299,18 @@ func requests(cluster *clusterv1.Cluster, given map[string]string) map[string]an
 	common := runtimehooksv1.CommonRequest{Settings: given}
 	steps := []runtimehooksv1.UpgradeStepInfo{{Version: "v1.36.3"}}
 	return map[string]any{
-		lifecycle.BeforeClusterCreate:          runtimehooksv1.BeforeClusterCreateRequest{CommonRequest: common, Cluster: *cluster},
-		lifecycle.AfterControlPlaneInitialized: runtimehooksv1.AfterControlPlaneInitializedRequest{CommonRequest: common, Cluster: *cluster},
-		lifecycle.BeforeClusterUpgrade: runtimehooksv1.BeforeClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+		hooks.BeforeClusterCreate:          runtimehooksv1.BeforeClusterCreateRequest{CommonRequest: common, Cluster: *cluster},
+		hooks.AfterControlPlaneInitialized: runtimehooksv1.AfterControlPlaneInitializedRequest{CommonRequest: common, Cluster: *cluster},
+		hooks.BeforeClusterUpgrade: runtimehooksv1.BeforeClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster,
 			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", ControlPlaneUpgrades: steps, WorkersUpgrades: steps},
-		lifecycle.BeforeControlPlaneUpgrade: runtimehooksv1.BeforeControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+		hooks.BeforeControlPlaneUpgrade: runtimehooksv1.BeforeControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster,
 			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", ControlPlaneUpgrades: steps, WorkersUpgrades: steps},
-		lifecycle.AfterControlPlaneUpgrade: runtimehooksv1.AfterControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
-		lifecycle.BeforeWorkersUpgrade: runtimehooksv1.BeforeWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster,
+		hooks.AfterControlPlaneUpgrade: runtimehooksv1.AfterControlPlaneUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		hooks.BeforeWorkersUpgrade: runtimehooksv1.BeforeWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster,
 			FromKubernetesVersion: "v1.35.4", ToKubernetesVersion: "v1.36.3", WorkersUpgrades: steps},
-		lifecycle.AfterWorkersUpgrade: runtimehooksv1.AfterWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
-		lifecycle.AfterClusterUpgrade: runtimehooksv1.AfterClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
-		lifecycle.BeforeClusterDelete: runtimehooksv1.BeforeClusterDeleteRequest{CommonRequest: common, Cluster: *cluster},
+		hooks.AfterWorkersUpgrade: runtimehooksv1.AfterWorkersUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		hooks.AfterClusterUpgrade: runtimehooksv1.AfterClusterUpgradeRequest{CommonRequest: common, Cluster: *cluster, KubernetesVersion: "v1.36.3"},
+		hooks.BeforeClusterDelete: runtimehooksv1.BeforeClusterDeleteRequest{CommonRequest: common, Cluster: *cluster},
 	}
 }
 
@@ -365,11 +370,11 @@ func (c caller) call(ctx context.Context, r *replica, hook string, request any) 
 
 // handlers are the handlers that discovery lists, by hook.
 var handlers = map[string]string{
-	lifecycle.BeforeClusterCreate: "before-cluster-create", lifecycle.AfterControlPlaneInitialized: "after-control-plane-initialized",
-	lifecycle.BeforeClusterUpgrade: "before-cluster-upgrade", lifecycle.BeforeControlPlaneUpgrade: "before-control-plane-upgrade",
-	lifecycle.AfterControlPlaneUpgrade: "after-control-plane-upgrade", lifecycle.BeforeWorkersUpgrade: "before-workers-upgrade",
-	lifecycle.AfterWorkersUpgrade: "after-workers-upgrade", lifecycle.AfterClusterUpgrade: "after-cluster-upgrade",
-	lifecycle.BeforeClusterDelete: "before-cluster-delete",
+	hooks.BeforeClusterCreate: "before-cluster-create", hooks.AfterControlPlaneInitialized: "after-control-plane-initialized",
+	hooks.BeforeClusterUpgrade: "before-cluster-upgrade", hooks.BeforeControlPlaneUpgrade: "before-control-plane-upgrade",
+	hooks.AfterControlPlaneUpgrade: "after-control-plane-upgrade", hooks.BeforeWorkersUpgrade: "before-workers-upgrade",
+	hooks.AfterWorkersUpgrade: "after-workers-upgrade", hooks.AfterClusterUpgrade: "after-cluster-upgrade",
+	hooks.BeforeClusterDelete: "before-cluster-delete",
 }
 
 func handlerPath(hook string) string {
@@ -382,7 +387,7 @@ func handlerPath(hook string) string {
 func records(ctx context.Context, namespace string) []corev1.ConfigMap {
 	GinkgoHelper()
 	var list corev1.ConfigMapList
-	Expect(environment.Client.List(ctx, &list, client.InNamespace(namespace), client.HasLabels{work.HookLabel})).To(Succeed())
+	Expect(environment.Client.List(ctx, &list, client.InNamespace(namespace), client.HasLabels{hooks.HookLabel})).To(Succeed())
 	return list.Items
 }
 

@@ -14,12 +14,12 @@ import (
 	. "github.com/onsi/gomega"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/test/crowd"
 )
 
 var _ = Describe("A handler with many concurrent callers", Serial, func() {
-	for _, hook := range lifecycle.Names() {
+	for _, hook := range hooks.Names() {
 		It(hook+" answers 99 of 100 within the budget", func(ctx SpecContext) {
 			namespace := newNamespace(ctx)
 			measured := crowd.Within(func(try int) time.Duration {

@@ -17,27 +17,26 @@ import (
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/lifecycle"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/work"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // Cluster API does not tell a hook that it is no longer needed.
 var _ = Describe("A job that waits", func() {
-	for _, hook := range []string{lifecycle.AfterControlPlaneInitialized, lifecycle.BeforeControlPlaneUpgrade} {
+	for _, hook := range []string{hooks.AfterControlPlaneInitialized, hooks.BeforeControlPlaneUpgrade} {
 		It("ends when its hook is skipped: "+hook, func(ctx SpecContext) {
 			cluster := held(ctx, "ends", hook)
-			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{work.SkipAnnotation: hook}}})
+			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{hooks.SkipAnnotation: hook}}})
 			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
-				HaveKeyWithValue(work.StateKey, string(work.Done)),
-				HaveKeyWithValue(work.MessageKey, "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook)))
+				HaveKeyWithValue(hooks.StateKey, string(hooks.Done)),
+				HaveKeyWithValue(hooks.MessageKey, "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook)))
 			jobs.release(cluster.Name)
-			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{work.SkipAnnotation: nil}}})
+			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{hooks.SkipAnnotation: nil}}})
 			Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although it has ended")
 		})
 	}
 
 	for hook, want := range map[string]map[string]int{
-		lifecycle.AfterControlPlaneInitialized: {lifecycle.AfterControlPlaneInitialized: 1}, lifecycle.BeforeControlPlaneUpgrade: {},
+		hooks.AfterControlPlaneInitialized: {hooks.AfterControlPlaneInitialized: 1}, hooks.BeforeControlPlaneUpgrade: {},
 	} {
 		It("continues at the target of a move even if its hook is not called again there: "+hook, func(ctx SpecContext) {
 			cluster := held(ctx, "moved", hook)
@@ -51,20 +50,20 @@ var _ = Describe("A job that waits", func() {
 			moved := newCluster(ctx, cluster.Namespace, cluster.Name)
 			record.ResourceVersion, record.UID, record.OwnerReferences[0].UID = "", "", moved.UID
 			Expect(environment.Client.Create(ctx, &record)).To(Succeed())
-			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(HaveKeyWithValue(work.StateKey, string(work.Done)))
+			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(HaveKeyWithValue(hooks.StateKey, string(hooks.Done)))
 			Expect(jobs.done(cluster.Name)).To(Equal(want))
 		})
 	}
 
 	It("pauses while the topology requests another upgrade, and continues when its own is requested again", func(ctx SpecContext) {
-		hook := lifecycle.BeforeControlPlaneUpgrade
+		hook := hooks.BeforeControlPlaneUpgrade
 		cluster := held(ctx, "rests", hook)
 		version := func(version string) {
 			patch(ctx, cluster, map[string]any{"spec": map[string]any{"topology": map[string]any{"version": version}}})
 		}
 		version("v1.36.4")
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
-			HaveKeyWithValue(work.MessageKey, "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
+			HaveKeyWithValue(hooks.MessageKey, "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
 		jobs.release(cluster.Name)
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an abandoned upgrade")
 		version("v1.36.3")
@@ -73,26 +72,26 @@ var _ = Describe("A job that waits", func() {
 })
 
 var _ = Describe("The settings of the ExtensionConfig", Serial, func() {
-	hook := lifecycle.AfterControlPlaneInitialized
+	hook := hooks.AfterControlPlaneInitialized
 	AfterEach(func(ctx SpecContext) { register(ctx, on) })
 
 	It("apply to waiting jobs as soon as they change", func(ctx SpecContext) {
 		cluster := held(ctx, "off", hook)
-		register(ctx, map[string]string{"work": "Disabled"})
+		register(ctx, map[string]string{"smokeChecks": "Disabled"})
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
-			HaveKeyWithValue(work.StateKey, string(work.Done)),
-			HaveKeyWithValue(work.MessageKey, "nothing is done: the settings no longer ask for it")))
+			HaveKeyWithValue(hooks.StateKey, string(hooks.Done)),
+			HaveKeyWithValue(hooks.MessageKey, "nothing is done: the settings no longer ask for it")))
 	})
 
 	It("are the only settings that jobs use", func(ctx SpecContext) {
 		cluster := held(ctx, "unregistered", hook)
 		Expect(environment.Client.Delete(ctx, &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}})).To(Succeed())
 		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
-			HaveKeyWithValue(work.MessageKey, `nothing is done: there is no ExtensionConfig "foo"`))
+			HaveKeyWithValue(hooks.MessageKey, `nothing is done: there is no ExtensionConfig "foo"`))
 		jobs.release(cluster.Name)
 		learned(ctx, nil)
 		another := newCluster(ctx, newNamespace(ctx), "stranger")
-		Expect(newCaller().call(ctx, replicas[0], lifecycle.BeforeClusterDelete, requests(another, on)[lifecycle.BeforeClusterDelete]).CommonRetryResponse).
+		Expect(newCaller().call(ctx, replicas[0], hooks.BeforeClusterDelete, requests(another, on)[hooks.BeforeClusterDelete]).CommonRetryResponse).
 			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has its settings")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although the extension is not registered")
@@ -112,7 +111,7 @@ func held(ctx context.Context, name, hook string) *clusterv1.Cluster {
 	newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook])
 	Eventually(func() string {
 		if found := records(ctx, namespace); len(found) == 1 {
-			return found[0].Data[work.MessageKey]
+			return found[0].Data[hooks.MessageKey]
 		}
 		return ""
 	}).Should(Equal("waits for the test"))

@@ -1,13 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package message writes the texts that users see in the conditions of a Cluster. Cluster API
-// compares such a text with the previous one, so the same state must give the same text: no
-// addresses, ports and times, a stable order, and a bounded length.
-//
-// Limits: the kind of an error is determined by its type. If the type is unknown, the text is kept,
-// except for what looks like an address, a time or a token.
-package message
+package hooks
 
 import (
 	"fmt"
@@ -20,10 +14,10 @@ import (
 // maxLength is the maximum length of a text in bytes. A condition of a Cluster holds several texts.
 const maxLength = 1024
 
-// List returns the items sorted, without duplicates and separated by semicolons. If there are more
+// Join returns the items sorted, without duplicates and separated by semicolons. If there are more
 // than limit items, it names the first ones and how many more there are. A limit below 1 counts as
 // 1.
-func List(items []string, limit int) string {
+func Join(items []string, limit int) string {
 	items = slices.Compact(slices.Sorted(slices.Values(items)))
 	limit = max(limit, 1)
 	if len(items) <= limit {
@@ -32,9 +26,11 @@ func List(items []string, limit int) string {
 	return fmt.Sprintf("%s; and %d more", strings.Join(items[:limit], "; "), len(items)-limit)
 }
 
-// Of returns the text of an error in a form that may be shown. It keeps what the callers of a
+// Message returns the text of an error in a form that may be shown. The kind of an error is
+// determined by its type. If the type is unknown, the text is kept, except for what looks like an
+// address, a time or a token. It keeps what the callers of a
 // request added in front of the error. It returns an empty text for nil.
-func Of(err error) string {
+func Message(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -55,7 +51,7 @@ func Of(err error) string {
 func Cause(err error) string {
 	text, cause := explain(err)
 	if cause == nil {
-		return Of(err)
+		return Message(err)
 	}
 	return tidy(text)
 }

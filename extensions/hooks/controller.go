@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package work
+package hooks
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -24,8 +25,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
 )
 
 const (
@@ -40,11 +39,8 @@ const (
 
 // Options configures the controller.
 type Options struct {
-	// Tasks holds the task for the jobs of each hook, by the name of the hook.
-	Tasks map[string]Task
-	// Once lists the hooks that are called only once for a Cluster, and not again after it was
-	// moved. Their jobs continue after the move.
-	Once []string
+	// Tasks are the tasks of each hook.
+	Tasks Tasks
 	// Gone is called for Clusters that are gone, so that nothing is kept for them.
 	Gone func(cluster client.ObjectKey)
 	// Controller holds the controller options. Its workers determine how many jobs are done
@@ -61,7 +57,7 @@ type Options struct {
 // SetupWithManager adds the controller that does the jobs. Of several replicas, only the leader
 // runs it.
 func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks, once: options.Once}
+	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = rateLimiter()
 	}
@@ -74,7 +70,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		Named("hook-jobs").
 		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
-			builder.WithPredicates(predicate.Or[client.Object](predicates.ClusterUnpaused(mgr.GetScheme(), log), judgedAnew()))).
+			builder.WithPredicates(predicate.Or[client.Object](predicates.ClusterUnpaused(mgr.GetScheme(), log), clusterChanged()))).
 		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -92,14 +88,15 @@ func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
 }
 
-// judgedAnew passes Clusters that have changed in a way that requires a new verdict on their jobs.
-func judgedAnew() predicate.Predicate {
+// clusterChanged passes Clusters that have changed in a way that requires a new verdict on their
+// jobs.
+func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(update event.UpdateEvent) bool {
 			before, ok := update.ObjectOld.(*clusterv1.Cluster)
 			after, also := update.ObjectNew.(*clusterv1.Cluster)
-			return ok && also && differs(before, after)
+			return ok && also && judgedAnew(before, after)
 		},
 		DeleteFunc:  func(event.DeleteEvent) bool { return false },
 		GenericFunc: func(event.GenericEvent) bool { return false },
@@ -126,8 +123,7 @@ type worker struct {
 	cached client.Reader
 	// client reads jobs from the API server, bypassing the cache.
 	client client.Client
-	tasks  map[string]Task
-	once   []string
+	tasks  Tasks
 }
 
 // ofCluster returns the unfinished jobs of a Cluster.
@@ -167,36 +163,36 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}
-	job, err := read(known)
+	recorded, err := read(known)
 	if err != nil {
 		// Nothing here can repair what somebody wrote into it. Repairing or deleting it
 		// triggers a reconcile.
 		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: err.Error()})
 	}
 	cluster := &clusterv1.Cluster{}
-	if err := w.cached.Get(ctx, job.Cluster, cluster); err != nil {
+	if err := w.cached.Get(ctx, recorded.cluster, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	verdict := w.judge(job, cluster)
-	if !verdict.due {
+	if verdict := judge(recorded, cluster); !verdict.due {
 		return reconcile.Result{}, w.noteVerdict(ctx, known, verdict)
 	}
-	settings, registered, err := settingsOf(ctx, w.cached, job.config)
+	config := &runtimev1.ExtensionConfig{}
+	err = w.cached.Get(ctx, client.ObjectKey{Name: recorded.config}, config)
+	if apierrors.IsNotFound(err) {
+		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", recorded.config)})
+	}
 	if err != nil {
-		return reconcile.Result{}, err
+		return reconcile.Result{}, fmt.Errorf("reading the ExtensionConfig: %w", err)
 	}
-	if !registered {
-		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", job.config)})
-	}
-	job.Settings, job.UID = settings, cluster.UID
-	return w.do(ctx, known, job)
+	job := Job{Cluster: cluster, Hook: recorded.hook, From: recorded.from, To: recorded.to, Plan: recorded.plan, Since: recorded.since}
+	return w.do(ctx, known, job, config)
 }
 
-// do runs the task of a job, and records its progress.
-func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job) (reconcile.Result, error) {
-	outcome, runErr := w.run(ctx, job)
+// do runs the tasks of a job, and records its progress.
+func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job, config *runtimev1.ExtensionConfig) (reconcile.Result, error) {
+	outcome, runErr := w.run(ctx, job, config)
 	if runErr != nil {
-		outcome = Outcome{Message: message.Of(runErr)}
+		outcome = Outcome{Message: Message(runErr)}
 	}
 	if err := errors.Join(runErr, w.note(ctx, known, outcome)); err != nil {
 		return reconcile.Result{}, err
@@ -210,20 +206,16 @@ func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job) (reco
 	return reconcile.Result{RequeueAfter: outcome.RetryAfter}, nil
 }
 
-func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
-	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KRef(job.Cluster.Namespace, job.Cluster.Name), "hook", job.Hook)
-	task, ok := w.tasks[job.Hook]
-	if !ok {
-		return Outcome{Done: true, Message: "this release does nothing for the hook " + job.Hook}, nil
-	}
-	wanted, err := task.Wanted(job.Settings)
-	if err != nil {
+func (w *worker) run(ctx context.Context, job Job, config *runtimev1.ExtensionConfig) (Outcome, error) {
+	var err error
+	if job.Settings, err = ParseSettings(config.Spec.Settings); err != nil {
 		return Outcome{}, err
 	}
-	if !wanted {
+	if len(w.tasks.wanted(job.Hook, job.Settings)) == 0 {
 		return Outcome{Done: true, Message: "nothing is done: the settings no longer ask for it"}, nil
 	}
-	outcome, err := task.Run(ctrl.LoggerInto(ctx, log), job)
+	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(job.Cluster), "hook", job.Hook)
+	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), job)
 	if err != nil {
 		return Outcome{}, err
 	}

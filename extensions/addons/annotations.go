@@ -3,11 +3,7 @@
 
 package addons
 
-import (
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/capfoo/cluster-api-provider-foo/extensions/settings"
-)
+import "sigs.k8s.io/controller-runtime/pkg/client"
 
 const (
 	// AddonLabel on a ConfigMap or Secret names its add-on.
@@ -42,13 +38,3 @@ const (
 
 // FieldOwner is the field manager for applied objects.
 const FieldOwner = client.FieldOwner("foo-addons")
-
-var (
-	install = settings.Switch("addons",
-		"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them.")
-	preUpgrade = settings.Switch("preUpgradeAddons",
-		"Before an upgrade, applies the add-ons that are meant for that moment, in the variants for the new version. The upgrade waits for them.")
-)
-
-// Settings returns the settings that this package reads.
-func Settings() []settings.Doc { return []settings.Doc{install.Doc(), preUpgrade.Doc()} }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package message
+package hooks
 
 import (
 	"context"
@@ -26,7 +26,7 @@ func explain(err error) (text string, cause error) {
 	if errors.As(err, &status) {
 		cause, ok := status.(error)
 		if ok {
-			return answered(status.Status()), cause
+			return judged(status.Status()), cause
 		}
 	}
 	text = broken(err)
@@ -55,9 +55,9 @@ func outermost(err error) error {
 	return innermost
 }
 
-// answered describes what an API server refused. It leaves out the server's own words, which may
+// judged describes what an API server refused. It leaves out the server's own words, which may
 // hold times, addresses and the object that was sent.
-func answered(status metav1.Status) string {
+func judged(status metav1.Status) string {
 	reason := string(status.Reason)
 	if reason == "" {
 		reason = fmt.Sprintf("code %d", status.Code)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package message_test
+package hooks_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"pgregory.net/rapid"
 
-	"github.com/capfoo/cluster-api-provider-foo/extensions/message"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 func ask(ctx context.Context, t *testing.T, client *http.Client, address string) error {
@@ -70,7 +70,7 @@ func TestRealFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			g.Expect(test.err).To(HaveOccurred())
-			g.Expect(message.Of(fmt.Errorf("listing nodes: %w", test.err))).To(Equal(test.want))
+			g.Expect(hooks.Message(fmt.Errorf("listing nodes: %w", test.err))).To(Equal(test.want))
 		})
 	}
 }
@@ -102,7 +102,7 @@ func TestOf(t *testing.T) {
 		"plain":     {errors.New(`Machine ns/name: 3 of 5 are not: a.b.c, "x"`), `Machine ns/name: 3 of 5 are not: a.b.c, "x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(message.Of(test.err)).To(Equal(test.want))
+			NewWithT(t).Expect(hooks.Message(test.err)).To(Equal(test.want))
 		})
 	}
 }
@@ -119,14 +119,14 @@ func TestCause(t *testing.T) {
 		"unknown type": {errors.New("odd: at 10.0.0.1:6443"), "odd: at <address>"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			NewWithT(t).Expect(message.Cause(test.err)).To(Equal(test.want))
+			NewWithT(t).Expect(hooks.Cause(test.err)).To(Equal(test.want))
 		})
 	}
 }
 
 func TestOfIsBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := message.Of(errors.New(rapid.StringN(0, 3000, -1).Draw(t, "text")))
+		text := hooks.Message(errors.New(rapid.StringN(0, 3000, -1).Draw(t, "text")))
 		if len(text) > 1024 || !utf8.ValidString(text) || strings.ContainsAny(text, "\n\r\t") {
 			t.Fatalf("%q", text)
 		}
@@ -138,7 +138,7 @@ func TestAddressesAreTakenOut(t *testing.T) {
 		octet := rapid.IntRange(0, 255)
 		address := fmt.Sprintf("%d.%d.%d.%d", octet.Draw(t, "a"), octet.Draw(t, "b"), octet.Draw(t, "c"), octet.Draw(t, "d"))
 		port := rapid.IntRange(1, 65535).Draw(t, "port")
-		text := message.Of(fmt.Errorf("read tcp %s:%d->%s:443: odd", address, port, address))
+		text := hooks.Message(fmt.Errorf("read tcp %s:%d->%s:443: odd", address, port, address))
 		if text != "read tcp <address>-><address>: odd" {
 			t.Fatalf("%q", text)
 		}
@@ -147,8 +147,8 @@ func TestAddressesAreTakenOut(t *testing.T) {
 
 func TestList(t *testing.T) {
 	g := NewWithT(t)
-	g.Expect(message.List(nil, 3)).To(BeEmpty())
-	g.Expect(message.List([]string{"b", "a", "b"}, 2)).To(Equal("a; b"))
-	g.Expect(message.List([]string{"d", "c", "b", "a"}, 2)).To(Equal("a; b; and 2 more"))
-	g.Expect(message.List([]string{"b", "a"}, 0)).To(Equal("a; and 1 more"))
+	g.Expect(hooks.Join(nil, 3)).To(BeEmpty())
+	g.Expect(hooks.Join([]string{"b", "a", "b"}, 2)).To(Equal("a; b"))
+	g.Expect(hooks.Join([]string{"d", "c", "b", "a"}, 2)).To(Equal("a; b; and 2 more"))
+	g.Expect(hooks.Join([]string{"b", "a"}, 0)).To(Equal("a; and 1 more"))
 }

@@ -1,0 +1,120 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+)
+
+// Group is a group of settings that belong together.
+type Group struct {
+	// Title names the group, and About describes it in a sentence or two.
+	Title, About string
+	// Settings are in the order in which they should be read.
+	Settings []Setting
+}
+
+const (
+	tenMinutes = 10 * time.Minute
+	twoHours   = 2 * time.Hour
+	day        = 24 * time.Hour
+)
+
+// Groups returns all settings. docs/runtime-extension.md lists them.
+func Groups() []Group {
+	return []Group{{
+		Title: "Quota",
+		About: "Before the objects of a cluster are created. What its topology asks for must fit into the quota that the tenant of the Foo cloud has left, minus what clusters that were let through earlier still have to order. " +
+			"Clusters on other infrastructure are let through.",
+		Settings: []Setting{
+			toggle("quotaCheck", func(s *Settings) *bool { return &s.QuotaCheck },
+				"Holds a new Cluster on Foo's infrastructure back until the cloud's quota has room for the instances, CPUs, memory and load balancer that its topology asks for."),
+		},
+	}, {
+		Title: "Add-ons",
+		About: "Once the control plane is initialized, and before an upgrade, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
+			"of the Cluster. Annotations restrict them: `foo.cluster.x-k8s.io/cluster-selector` to some Clusters, `foo.cluster.x-k8s.io/kubernetes-versions` to some versions, such as `>=1.35.0 <1.37.0`, " +
+			"and `foo.cluster.x-k8s.io/apply` to the moment `after-initialization` (the default), `before-upgrade`, or both, separated by a comma. Objects are applied but never deleted.",
+		Settings: []Setting{
+			toggle("addons", func(s *Settings) *bool { return &s.Addons },
+				"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them."),
+			toggle("preUpgradeAddons", func(s *Settings) *bool { return &s.PreUpgradeAddons },
+				"Before an upgrade, applies the add-ons that are meant for that moment, in the variants for the new version. The upgrade waits for them."),
+		},
+	}, {
+		Title:    "Snapshots of etcd",
+		About:    "Before each step of the control plane, and before a deletion. A snapshot is stored under the UID of the Cluster and the version, checked against its hash and the members of etcd, and read back.",
+		Settings: snapshotSettings(),
+	}, {
+		Title:    "Checks around upgrades",
+		About:    "Before an upgrade, after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
+		Settings: checkSettings(),
+	}, {
+		Title: "Clean-up before a deletion",
+		About: "Deletes load balancers and volumes that the cluster created in a cloud, through its own API server. Pods that use such volumes are deleted too, with the workloads that would recreate them; " +
+			"volumes with the reclaim policy Retain are kept. If the API server of a Cluster is gone, its deletion continues after the timeout.",
+		Settings: []Setting{
+			toggle("cleanUp", func(s *Settings) *bool { return &s.CleanUp },
+				"Before a Cluster is deleted, deletes its Services of type LoadBalancer and its volumes with the reclaim policy Delete, with the pods that use them, and waits until they are gone."),
+			duration("cleanUpTimeout", func(s *Settings) *time.Duration { return &s.CleanUpTimeout }, tenMinutes, day,
+				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, with finalSnapshot, from a minute after finalSnapshotTimeout. What is left over after that is reported."),
+		},
+	}, {
+		Title: "Topologies of the ClusterClass foo-extension",
+		About: "The class has the variables and the patches of the class foo, but gets them from the extension.",
+		Settings: []Setting{
+			list("instanceTypes", func(s *Settings) *[]string { return &s.InstanceTypes }, isInstanceType, "names of instance types of the cloud, each of 1 to 63 characters",
+				"Instance types that a topology of the ClusterClass foo-extension may ask for. Without it, any name is allowed."),
+		},
+	}, {
+		Title: "Upgrade plans",
+		About: "For a ClusterClass with `spec.upgrade.external.generateUpgradePlanExtension: generate-upgrade-plan.foo`: which versions an upgrade passes through. The control plane is upgraded one minor version at a time.",
+		Settings: []Setting{
+			list("kubernetesVersions", func(s *Settings) *[]string { return &s.KubernetesVersions }, isVersion, "semantic versions that begin with v, such as v1.35.4,v1.36.3",
+				"Kubernetes versions that upgrades may pass through. Without it, those that the cloud has images of."),
+		},
+	}}
+}
+
+func snapshotSettings() []Setting {
+	return []Setting{
+		toggle("snapshots", func(s *Settings) *bool { return &s.Snapshots },
+			"Takes an etcd snapshot before each step of an upgrade of the control plane, and holds the step until it is stored."),
+		toggle("finalSnapshot", func(s *Settings) *bool { return &s.FinalSnapshot },
+			"Takes an etcd snapshot before a Cluster is deleted, and holds the deletion until it is stored or finalSnapshotTimeout is over."),
+		text("snapshotURL", func(s *Settings) *string { return &s.SnapshotURL }, etcdsnapshot.CheckURL, snapshotURLs(),
+			"Where snapshots are stored. A folder must be on a volume that outlives the manager's Pod and that all replicas share. "+
+				"Credentials come from the environment of the manager, never from the URL."),
+		snapshotsKept(),
+		duration("snapshotTimeout", func(s *Settings) *time.Duration { return &s.SnapshotTimeout }, tenMinutes, twoHours,
+			"How long one attempt may take, from the first request to the last byte that is read back."),
+		duration("finalSnapshotTimeout", func(s *Settings) *time.Duration { return &s.FinalSnapshotTimeout }, tenMinutes, day,
+			"How long a deletion may be held for its snapshot, from the first call of the hook."),
+		choice("snapshotExternalEtcd", func(s *Settings) *Ending { return &s.SnapshotExternalEtcd }, Skip,
+			"What happens to an upgrade if the control plane does not run etcd, so that no snapshot can be taken: it is held, or continues without one."),
+	}
+}
+
+func checkSettings() []Setting {
+	return []Setting{
+		toggle("upgradeChecks", func(s *Settings) *bool { return &s.UpgradeChecks },
+			"Checks before an upgrade: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane."),
+		choice("upgradeChecksOnFailure", func(s *Settings) *Ending { return &s.UpgradeChecksOnFailure }, Continue,
+			"What happens to the upgrade if its checks find something."),
+		toggle("smokeChecks", func(s *Settings) *bool { return &s.SmokeChecks },
+			"Checks after each step of the control plane, and before and after each step of the workers: API server, etcd, nodes, DNS, and disruption budgets that would block a drain."),
+		duration("smokeChecksTimeout", func(s *Settings) *time.Duration { return &s.SmokeChecksTimeout }, tenMinutes, day,
+			"How long the smoke checks of a step wait for the cluster to become healthy."),
+		choice("smokeChecksOnTimeout", func(s *Settings) *Ending { return &s.SmokeChecksOnTimeout }, Continue,
+			"What happens to the upgrade if the smoke checks still find something after that."),
+		toggle("conformanceChecks", func(s *Settings) *bool { return &s.ConformanceChecks },
+			"Checks after an upgrade. Their result is kept in the job's ConfigMap. The next upgrade waits for them, at most for conformanceChecksTimeout."),
+		duration("conformanceChecksTimeout", func(s *Settings) *time.Duration { return &s.ConformanceChecksTimeout }, 15*time.Minute, day,
+			"How long the checks after an upgrade may take."),
+		text("conformanceJob", func(s *Settings) *string { return &s.ConformanceJob }, isObjectName, "the name of a ConfigMap",
+			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is a Job that is run in the workload cluster after an upgrade. If it has not finished when the checks end, it is deleted then; otherwise it is deleted after its ttlSecondsAfterFinished, by default an hour."),
+	}
+}

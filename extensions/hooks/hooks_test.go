@@ -1,0 +1,189 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	. "github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// step is a task that the settings want.
+type step struct {
+	name    string
+	wanted  bool
+	outcome Outcome
+	err     error
+	runs    *[]string
+}
+
+func (s step) Wanted(Settings) bool { return s.wanted }
+
+func (s step) Run(context.Context, Job) (Outcome, error) {
+	*s.runs = append(*s.runs, s.name)
+	return s.outcome, s.err
+}
+
+func TestTasksRunInTheirOrder(t *testing.T) {
+	done := func(message string) Outcome {
+		return Outcome{Done: true, Message: message, Report: "report of " + message + "\n"}
+	}
+	waits := Outcome{Message: "waits", Report: "so far"}
+	for name, test := range map[string]struct {
+		a, b    step
+		want    Outcome
+		runs    []string
+		wantErr string
+	}{
+		"one after the other": {a: step{wanted: true, outcome: done("a")}, b: step{wanted: true, outcome: done("b")}, runs: []string{"a", "b"},
+			want: Outcome{Done: true, Message: "a; b", Report: "report of a\nreport of b"}},
+		"the second waits for the first": {a: step{wanted: true, outcome: waits}, b: step{wanted: true}, runs: []string{"a"}, want: waits},
+		"the second waits": {a: step{wanted: true, outcome: done("a")}, b: step{wanted: true, outcome: waits}, runs: []string{"a", "b"},
+			want: Outcome{Message: "waits", Report: "report of a\nso far"}},
+		"one that is not wanted": {a: step{outcome: waits}, b: step{wanted: true, outcome: done("b")}, runs: []string{"b"},
+			want: Outcome{Done: true, Message: "b", Report: "report of b"}},
+		"none":           {want: Outcome{Done: true}},
+		"one that fails": {a: step{wanted: true, err: errors.New("failed")}, b: step{wanted: true}, runs: []string{"a"}, wantErr: "failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			var runs []string
+			test.a.name, test.a.runs, test.b.name, test.b.runs = "a", &runs, "b", &runs
+			outcome, err := Tasks{"hook": {test.a, test.b}}.run(context.Background(), Job{Hook: "hook"})
+			if test.wantErr != "" {
+				g.Expect(err).To(MatchError(test.wantErr))
+			} else {
+				g.Expect(err).NotTo(HaveOccurred())
+			}
+			g.Expect(outcome).To(Equal(test.want))
+			g.Expect(runs).To(Equal(test.runs))
+		})
+	}
+}
+
+func TestRecord(t *testing.T) {
+	g := NewWithT(t)
+	job := record{
+		cluster: types.NamespacedName{Namespace: "team", Name: "blue"}, uid: "uid", owner: "uid", hook: "BeforeControlPlaneUpgrade",
+		from: "v1.35.4", to: "v1.36.3", plan: []string{"v1.36.3", "v1.37.0"}, config: "foo",
+	}
+	made := job.configMap()
+	g.Expect(read(made)).To(Equal(job))
+
+	t.Run("the same job has the same name, and no other has it", func(t *testing.T) {
+		g := NewWithT(t)
+		same := job
+		same.config, same.plan = "other", nil
+		g.Expect(same.key()).To(Equal(job.key()))
+		for _, change := range []func(*record){
+			func(r *record) { r.uid = "other" }, func(r *record) { r.from = "v1.34.0" }, func(r *record) { r.to = "v1.36.4" },
+			func(r *record) { r.hook = "BeforeWorkersUpgrade" }, func(r *record) { r.cluster.Name = "green" }, func(r *record) { r.cluster.Namespace = "other" },
+			func(r *record) { r.from, r.to = "", r.from+"\n"+r.to },
+		} {
+			other := job
+			change(&other)
+			g.Expect(other.key()).NotTo(Equal(job.key()))
+		}
+	})
+
+	t.Run("what somebody has changed is not taken for another job", func(t *testing.T) {
+		g := NewWithT(t)
+		other := made.DeepCopy()
+		other.Data[toKey] = "v1.37.0"
+		_, err := read(other)
+		g.Expect(err).To(MatchError(ContainSubstring("its labels and data belong to the job blue-beforecontrolplaneupgrade-")))
+		other.Data = nil
+		_, err = read(other)
+		g.Expect(err).To(HaveOccurred())
+	})
+}
+
+func TestJudge(t *testing.T) {
+	recorded := record{uid: "uid", hook: BeforeControlPlaneUpgrade, from: "v1.35.4", to: "v1.36.3", plan: []string{"v1.36.3", "v1.37.0"}}
+	due := verdict{due: true}
+	moved := "nothing is done: the Cluster was moved here, and its hooks are called again"
+	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
+	for name, test := range map[string]struct {
+		change func(*clusterv1.Cluster, *record)
+		want   verdict
+	}{
+		"due":                         {func(*clusterv1.Cluster, *record) {}, due},
+		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *record) { c.UID = "other" }, verdict{}},
+		"moved":                       {func(_ *clusterv1.Cluster, r *record) { r.uid, r.owner = "before", "uid" }, verdict{note: &Outcome{Done: true, Message: moved}}},
+		"moved, and not called anew": {
+			func(_ *clusterv1.Cluster, r *record) {
+				r.uid, r.owner, r.hook, r.plan = "before", "uid", AfterControlPlaneInitialized, nil
+			},
+			due,
+		},
+		"being moved": {
+			func(c *clusterv1.Cluster, r *record) {
+				c.Spec.Paused, r.uid, r.owner = ptr.To(true), "before", "uid"
+			},
+			verdict{},
+		},
+		"paused":           {func(c *clusterv1.Cluster, _ *record) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"no longer paused": {func(c *clusterv1.Cluster, _ *record) { c.Spec.Paused = ptr.To(false) }, due},
+		"another hook is skipped": {func(c *clusterv1.Cluster, _ *record) {
+			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
+		}, due},
+		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *record) { c.Spec.Topology.Version = "v1.36.3" }, due},
+		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *record) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere}}},
+		"a hook without a plan":           {func(c *clusterv1.Cluster, r *record) { c.Spec.Topology.Version, r.plan = "v1.36.4", nil }, due},
+		"a deletion that nobody has asked for": {
+			func(_ *clusterv1.Cluster, r *record) { r.hook, r.plan = BeforeClusterDelete, nil },
+			verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}},
+		},
+		"a deletion": {
+			func(c *clusterv1.Cluster, r *record) {
+				c.DeletionTimestamp, r.hook, r.plan = &metav1.Time{}, BeforeClusterDelete, nil
+				*c.DeletionTimestamp = metav1.Now()
+			},
+			due,
+		},
+		"skipped": {
+			func(c *clusterv1.Cluster, _ *record) {
+				c.Annotations = map[string]string{SkipAnnotation: "Other, BeforeControlPlaneUpgrade"}
+			},
+			verdict{note: &Outcome{Done: true, Message: "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names BeforeControlPlaneUpgrade"}},
+		},
+		"skipped while it is paused": {
+			func(c *clusterv1.Cluster, _ *record) {
+				c.Annotations = map[string]string{SkipAnnotation: "BeforeControlPlaneUpgrade"}
+				c.Spec.Paused = ptr.To(true)
+			},
+			verdict{},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{Version: "v1.37.0"}}}
+			judged := recorded
+			test.change(cluster, &judged)
+			g.Expect(judge(judged, cluster)).To(Equal(test.want))
+		})
+	}
+}
+
+func TestBackoffIsShort(t *testing.T) {
+	g := NewWithT(t)
+	limiter := rateLimiter()
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "team", Name: "blue"}}
+	g.Expect(limiter.When(request)).To(Equal(100 * time.Millisecond))
+	for range 30 {
+		limiter.When(request)
+	}
+	g.Expect(limiter.When(request)).To(Equal(15 * time.Second))
+	g.Expect(limiter.When(reconcile.Request{})).To(Equal(100*time.Millisecond), "others do not wait for it")
+	limiter.Forget(request)
+	g.Expect(limiter.When(request)).To(Equal(100 * time.Millisecond))
+}

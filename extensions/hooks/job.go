@@ -1,0 +1,171 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/ptr"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Job is what a call of a hook requests.
+type Job struct {
+	// Cluster that the hook was called for, as the cache has it. Tasks must not change it.
+	Cluster *clusterv1.Cluster
+	// Hook is the name of the hook, for example BeforeControlPlaneUpgrade.
+	Hook string
+	// From and To are the versions before and after the step that the hook is about. They are
+	// empty for hooks without them.
+	From, To string
+	// Plan holds the versions that the upgrade passes through, including the last one. It is
+	// empty for hooks without a plan.
+	Plan []string
+	// Settings are the current settings of the ExtensionConfig. They hold no secrets.
+	Settings Settings
+	// Since is when the hook was first called for this job. Timeouts count from it, so that a
+	// restart does not extend them.
+	Since time.Time
+}
+
+// Key returns the name and namespace of the job's Cluster.
+func (j Job) Key() client.ObjectKey { return client.ObjectKeyFromObject(j.Cluster) }
+
+// Outcome is the progress of a job.
+type Outcome struct {
+	// Done means that nothing remains to be done. The hook then never blocks again.
+	Done bool
+	// Message describes what the job waits for, or how it ended. Users see it in a condition of
+	// the Cluster, so the same state must give the same message: no times, no retry counters, a
+	// stable order, and never a secret.
+	Message string
+	// Report describes what was found, in several lines, for readers of the job. It may be
+	// empty.
+	Report string
+	// RetryAfter is when to look again at a job that is not done. Zero means 5 seconds.
+	RetryAfter time.Duration
+}
+
+// Task is a part of the work of a hook. Implementations must be safe for concurrent use.
+type Task interface {
+	// Wanted reports whether the settings ask for the task. It only reads the settings.
+	Wanted(settings Settings) bool
+	// Run does what can be done now and returns the progress. It is called again until the job
+	// is done, also after a restart, and with other settings if these changed. So it must find
+	// what was done before instead of repeating it. An error is shown like the Message of a
+	// waiting job, so the same rules apply to it. Run is then retried after a backoff of at
+	// most 15 seconds.
+	Run(ctx context.Context, job Job) (Outcome, error)
+}
+
+// Tasks are the tasks of each hook in their order, by the name of the hook. Each begins once the
+// previous ones are done. Finished tasks run again until the whole job is done.
+type Tasks map[string][]Task
+
+// wanted returns the tasks of a hook that the settings ask for.
+func (t Tasks) wanted(hook string, settings Settings) []Task {
+	return slices.DeleteFunc(slices.Clone(t[hook]), func(task Task) bool { return !task.Wanted(settings) })
+}
+
+// run runs the tasks that the settings ask for, until one of them is not done.
+func (t Tasks) run(ctx context.Context, job Job) (Outcome, error) {
+	var messages, reports []string
+	for _, task := range t.wanted(job.Hook, job.Settings) {
+		outcome, err := task.Run(ctx, job)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if outcome.Report != "" {
+			reports = append(reports, strings.TrimRight(outcome.Report, "\n"))
+		}
+		if !outcome.Done {
+			outcome.Report = strings.Join(reports, "\n")
+			return outcome, nil
+		}
+		if outcome.Message != "" {
+			messages = append(messages, outcome.Message)
+		}
+	}
+	return Outcome{Done: true, Message: strings.Join(messages, "; "), Report: strings.Join(reports, "\n")}, nil
+}
+
+// Workload returns a client for a workload cluster, created from the kubeconfig Secret. The client
+// does not use a cache.
+type Workload func(ctx context.Context, cluster client.ObjectKey) (client.Client, error)
+
+// SkipAnnotation on a Cluster lists hooks, separated by commas, that no longer block and do nothing
+// more. It is the way out if what a hook waits for will never happen. Users set and remove it.
+const SkipAnnotation = "foo.cluster.x-k8s.io/skip-hooks"
+
+// skippedHooks returns the names in the skip annotation of a Cluster, including those that are not
+// hooks.
+func skippedHooks(cluster *clusterv1.Cluster) []string {
+	var names []string
+	for name := range strings.SplitSeq(cluster.Annotations[SkipAnnotation], ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// skips reports whether the skip annotation of a Cluster names a hook, and returns a message that
+// says so.
+func skips(cluster *clusterv1.Cluster, hook string) (string, bool) {
+	if !slices.Contains(skippedHooks(cluster), hook) {
+		return "", false
+	}
+	return fmt.Sprintf("skipped: the annotation %s names %s", SkipAnnotation, hook), true
+}
+
+// verdict is what happens to an unfinished job, given the current state of its Cluster. Cluster API
+// need not call a hook again to withdraw its request.
+type verdict struct {
+	// due means that the tasks of the job must run now.
+	due bool
+	// note is recorded if the job is not due. If it is nil, the record stays as it is.
+	note *Outcome
+}
+
+// judge returns the verdict on a recorded job. It leaves the job alone if the Cluster is paused,
+// for example during a move, or if it is another Cluster with the same name.
+//
+// Anybody who reaches the server may call a hook, and anybody who may write jobs may record one.
+// Neither must be enough to destroy something that is in use.
+func judge(recorded record, cluster *clusterv1.Cluster) verdict {
+	if cluster.UID != recorded.uid && cluster.UID != recorded.owner || ptr.Deref(cluster.Spec.Paused, false) {
+		return verdict{}
+	}
+	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
+	// nothing else. Only AfterControlPlaneInitialized is not called again.
+	if cluster.UID != recorded.uid && recorded.hook != AfterControlPlaneInitialized {
+		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
+	}
+	if message, ok := skips(cluster, recorded.hook); ok {
+		return verdict{note: &Outcome{Done: true, Message: message}}
+	}
+	if recorded.hook == BeforeClusterDelete && cluster.DeletionTimestamp.IsZero() {
+		return verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}}
+	}
+	// If the hook is still about this step, its next call brings the plan for the other
+	// version.
+	if len(recorded.plan) > 0 && !slices.Contains(recorded.plan, cluster.Spec.Topology.Version) {
+		return verdict{note: &Outcome{Message: fmt.Sprintf(
+			"nothing is done: the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}}
+	}
+	return verdict{due: true}
+}
+
+// judgedAnew reports whether a Cluster changed in anything that the verdict on its jobs may depend
+// on, except being paused.
+func judgedAnew(before, after *clusterv1.Cluster) bool {
+	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
+		before.Spec.Topology.Version != after.Spec.Topology.Version ||
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+}
