@@ -29,18 +29,21 @@ var specPath = field.NewPath("spec", "template", "spec")
 // unlikeKind reports that a template does not match the types of its kind. It does not repeat the
 // content of the template.
 func unlikeKind(t *template, err error) string {
-	return fmt.Sprintf("the %s %s, want what its kind allows", t.kind.Kind, unlike(err))
+	return fmt.Sprintf("the %s %s, want what its kind allows", t.kind.Kind, unlike(err, ""))
+}
+
+// typed decodes the template as its type.
+func (t *template) typed(into any) error {
+	content, err := t.object.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, into)
 }
 
 // checkVersion refuses workers that are newer than their control plane.
 func (t *template) checkVersion(controlPlane *semver.Version) findings {
-	given := ""
-	switch {
-	case t.user == deployment && t.builtins.MachineDeployment != nil:
-		given = t.builtins.MachineDeployment.Version
-	case t.user == pool && t.builtins.MachinePool != nil:
-		given = t.builtins.MachinePool.Version
-	}
+	_, _, given := t.workers()
 	if given == "" {
 		return nil
 	}
@@ -60,14 +63,14 @@ func (t *template) checkPool() findings {
 		return nil
 	}
 	var wrong findings
-	if builtins := t.builtins.MachinePool; builtins != nil && builtins.Replicas != nil && *builtins.Replicas > infrav1.MaxPoolReplicas {
+	if builtins := t.Builtin.MachinePool; builtins != nil && builtins.Replicas != nil && *builtins.Replicas > infrav1.MaxPoolReplicas {
 		wrong = append(wrong, fmt.Sprintf("the replicas are %d, want at most %d", *builtins.Replicas, infrav1.MaxPoolReplicas))
 	}
 	if t.version != v1beta2 {
 		return wrong
 	}
 	var object infrav1.FooMachinePoolTemplate
-	if err := json.Unmarshal(t.raw, &object); err != nil {
+	if err := t.typed(&object); err != nil {
 		return append(wrong, unlikeKind(t, err))
 	}
 	return append(wrong, t.refused(machinepoolrules.ValidateTemplate(&object.Spec.Template.Spec, specPath))...)
@@ -80,12 +83,12 @@ func (t *template) checkControlPlane() findings {
 		return nil
 	}
 	var object controlplanev1.FooControlPlaneTemplate
-	if err := json.Unmarshal(t.raw, &object); err != nil {
+	if err := t.typed(&object); err != nil {
 		return findings{unlikeKind(t, err)}
 	}
 	config := object.Spec.Template.Spec.KubeadmConfigSpec
 	wrong := t.refused(controlplanerules.ValidateTemplate(&object))
-	if builtins := t.builtins.ControlPlane; builtins != nil {
+	if builtins := t.Builtin.ControlPlane; builtins != nil {
 		for _, problem := range controlplanerules.ValidateReplicas(builtins.Replicas, config.ClusterConfiguration.Etcd, field.NewPath("replicas")) {
 			wrong = append(wrong, problem.Error())
 		}
@@ -141,7 +144,7 @@ func (t *template) checkBootstrap() findings {
 		return nil
 	}
 	var object bootstrapv1.KubeadmConfigTemplate
-	if err := json.Unmarshal(t.raw, &object); err != nil {
+	if err := t.typed(&object); err != nil {
 		return findings{unlikeKind(t, err)}
 	}
 	return t.refused(checkArguments(object.Spec.Template.Spec, specPath))
@@ -173,7 +176,7 @@ func checkArguments(config bootstrapv1.KubeadmConfigSpec, path *field.Path) fiel
 
 // checkNetwork requires separate networks for Pods and Services.
 func (t *topology) checkNetwork() findings {
-	cluster := t.common.builtins.Cluster
+	cluster := t.values.Builtin.Cluster
 	if cluster == nil || cluster.Network == nil {
 		return nil
 	}

@@ -10,8 +10,9 @@
 // whatever order they come. The variables are read from the ClusterClass foo itself, so both
 // classes have the same variables.
 //
-// Templates are patched in the versions v1beta1 and v1beta2, because a class may refer to either.
-// They represent arguments differently. Other versions and kinds are left alone, and so are fields
+// Cluster API's package topologymutation merges the variables and computes the patches. Templates
+// are patched in the versions v1beta1 and v1beta2, because a class may refer to either. They
+// represent arguments differently. Other versions and kinds are left alone, and so are fields
 // that this code does not know.
 //
 // Limits: in templates of v1beta1 only the instance types are checked, because the rules of Foo's

@@ -21,20 +21,28 @@ var patches = []file{
 	{Path: patchesFolder + "/corednsdeployment+json.yaml", Content: "- {op: replace, path: /spec/replicas, value: 1}\n"},
 }
 
-// changeFast adds what the variable fast stands for, except the files and the arguments of etcd. The
-// flavor fast explains why.
-func changeFast(said tree, config string) {
-	said.set([]string{"preflight"}, config, "initConfiguration", "skipPhases")
-	for _, command := range []string{"initConfiguration", "joinConfiguration"} {
-		said.set(patchesFolder, config, command, "patches", "directory")
+// changeFast adds what the variable fast stands for, except the arguments of etcd. The flavor fast
+// explains why.
+func (t *template) changeFast(config string) error {
+	if !t.Fast {
+		return nil
 	}
+	if err := t.setList([]string{"preflight"}, config, "initConfiguration", "skipPhases"); err != nil {
+		return err
+	}
+	for _, command := range []string{"initConfiguration", "joinConfiguration"} {
+		if err := t.setText(patchesFolder, config, command, "patches", "directory"); err != nil {
+			return err
+		}
+	}
+	return t.addFiles(patches, config, "files")
 }
 
 // etcdArguments returns the arguments of etcd. The user's arguments replace unsafe-no-fsync.
 func (v *values) etcdArguments() []argument {
-	if len(v.etcdExtraArgs) == 0 && v.fast {
+	if len(v.EtcdExtraArgs) == 0 && v.Fast {
 		yes := "true"
 		return []argument{{Name: "unsafe-no-fsync", Value: &yes}}
 	}
-	return v.etcdExtraArgs
+	return v.EtcdExtraArgs
 }

@@ -4,20 +4,25 @@
 package topology
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/cluster-api/exp/runtime/topologymutation"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
+
+// argument is an argument of a component.
+type argument = bootstrapv1.Arg
 
 // Paths where a kubeadm cluster with external etcd finds the certificates for it.
 const (
@@ -30,57 +35,59 @@ const (
 type Patches struct{}
 
 // GeneratePatches returns a JSON merge patch for each template that differs from what the variables
-// specify, in the order of the UIDs. A merge patch adds fields even if their parents are missing,
-// and leaves everything else alone. A variable that is missing or violates its schema is a Failure.
-// The hook reads no settings.
-func (Patches) GeneratePatches(_ context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
-	shared, wrong := readCommon(request.Variables)
-	wrong = append(wrong, missing(request.Variables)...)
-	items := make([]runtimehooksv1.GeneratePatchesResponseItem, 0, len(request.Items))
-	for i := range request.Items {
-		item := &request.Items[i]
-		template, unreadable := shared.read(item.HolderReference, item.Object.Raw, item.Variables)
-		if len(unreadable) > 0 {
-			wrong = append(wrong, unreadable...)
-			continue
-		}
-		patch, err := template.patch()
-		if err != nil {
-			wrong = append(wrong, findings{err.Error()}.at(template.where())...)
-		}
-		if patch != nil {
-			items = append(items, runtimehooksv1.GeneratePatchesResponseItem{UID: item.UID, PatchType: runtimehooksv1.JSONMergePatchType, Patch: patch})
+// specify, in the order of the UIDs. A variable that is missing or violates its schema is a
+// Failure. The hook reads no settings.
+func (Patches) GeneratePatches(ctx context.Context, request *runtimehooksv1.GeneratePatchesRequest, response *runtimehooksv1.GeneratePatchesResponse) {
+	common := topologymutation.ToMap(request.Variables)
+	values, wrong := readValues(common)
+	wrong = append(wrong, missing(common)...).at("spec.topology.variables")
+	if len(wrong) > 0 {
+		wrong.into(response)
+		return
+	}
+	// Cluster API sends the templates in any order, and an error must always be the same one.
+	sorted := *request
+	sorted.Items = slices.SortedFunc(slices.Values(request.Items), func(a, b runtimehooksv1.GeneratePatchesRequestItem) int {
+		return strings.Compare(string(a.UID), string(b.UID))
+	})
+	for _, item := range sorted.Items {
+		if decode(item.Object.Raw) == nil {
+			own, _ := readValues(topologymutation.ToMap(item.Variables))
+			values.Builtin = own.Builtin
+			wrong = append(wrong, undecodable(item.HolderReference, values)...)
 		}
 	}
-	if len(wrong) == 0 {
-		slices.SortFunc(items, func(a, b runtimehooksv1.GeneratePatchesResponseItem) int {
-			return cmp.Or(cmp.Compare(a.UID, b.UID), bytes.Compare(a.Patch, b.Patch))
-		})
-		response.Items = items
+	topologymutation.WalkTemplates(ctx, unstructured.UnstructuredJSONScheme, &sorted, response,
+		func(_ context.Context, object runtime.Object, variables map[string]apiextensionsv1.JSON, holder runtimehooksv1.HolderReference) error {
+			wrong = append(wrong, patch(object, variables, holder)...)
+			return nil
+		}, topologymutation.PatchFormat{Format: runtimehooksv1.JSONMergePatchType})
+	response.Items = slices.DeleteFunc(response.Items, func(item runtimehooksv1.GeneratePatchesResponseItem) bool { return string(item.Patch) == "{}" })
+	if response.Status != runtimehooksv1.ResponseStatusSuccess {
+		wrong = append(wrong, response.Message)
+	}
+	if len(wrong) > 0 {
+		response.Items = nil
 	}
 	wrong.into(response)
 }
 
-// patch returns the merge patch of a template, or nil if the template already has what the
-// variables specify.
-func (t *template) patch() ([]byte, error) {
-	changed, err := t.change()
-	if err != nil {
-		return nil, err
+// patch changes a template as the variables specify, and returns what is wrong.
+func patch(object runtime.Object, variables map[string]apiextensionsv1.JSON, holder runtimehooksv1.HolderReference) findings {
+	content, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return nil // a list
 	}
-	// The keys of a map are sorted, so the same changes give the same bytes.
-	content, err := json.Marshal(tree{"spec": tree{"template": tree{"spec": changed}}})
-	if err != nil {
-		return nil, fmt.Errorf("patch: %w", err)
+	template, wrong := newTemplate(holder, content, variables)
+	if len(wrong) > 0 {
+		return wrong
 	}
-	var patch map[string]any
-	if err := json.Unmarshal(content, &patch); err != nil {
-		return nil, fmt.Errorf("patch: %w", err)
+	if change := changers[use{template.kind, template.user}]; change != nil && template.covered() {
+		if err := change(&template); err != nil {
+			return findings{err.Error()}.at(template.where())
+		}
 	}
-	if len(changed) == 0 || !changes(patch, t.object) {
-		return nil, nil
-	}
-	return content, nil
+	return nil
 }
 
 // use is a kind of template and who uses it.
@@ -89,131 +96,94 @@ type use struct {
 	user user
 }
 
-// changers record what the variables change below spec.template.spec for each use. Other uses have
-// no variables.
-var changers = map[use]func(*template, tree) error{
-	{clusterKind, cluster}:           (*template).changeCluster,
+// changers change the templates for each use. Other uses have no variables.
+var changers = map[use]func(*template) error{
+	{clusterKind, cluster}: func(t *template) error {
+		return t.setText(t.Identity, "identityRef", "name")
+	},
 	{controlPlaneKind, controlPlane}: (*template).changeControlPlane,
-	{machineKind, controlPlane}:      (*template).changeControlPlaneMachines,
-	{machineKind, deployment}:        (*template).changeDeployment,
-	{poolKind, pool}:                 (*template).changePool,
-	{bootstrapKind, deployment}:      (*template).changeBootstrap,
-	{bootstrapKind, pool}:            (*template).changeBootstrap,
+	{machineKind, controlPlane}: func(t *template) error {
+		return t.setText(t.ControlPlaneInstanceType, "instanceType")
+	},
+	{machineKind, deployment}:   func(t *template) error { return t.changeWorkers() },
+	{poolKind, pool}:            (*template).changePool,
+	{bootstrapKind, deployment}: (*template).changeBootstrap,
+	{bootstrapKind, pool}:       (*template).changeBootstrap,
 }
 
-// change returns what the variables specify for a template below spec.template.spec.
-func (t *template) change() (tree, error) {
-	said := tree{}
-	change, known := changers[use{t.kind, t.user}]
-	if !known || t.version != v1beta1 && t.version != v1beta2 || t.ofOtherWorkers() {
-		return said, nil
+// set sets a JSON value below spec.template.spec, and creates the objects above it.
+func (t *template) set(value any, path ...string) error {
+	return unstructured.SetNestedField(t.object.Object, value, append([]string{"spec", "template", "spec"}, path...)...)
+}
+
+// setText sets a text unless it is empty.
+func (t *template) setText(text string, path ...string) error {
+	if text == "" {
+		return nil
 	}
-	return said, change(t, said)
+	return t.set(text, path...)
 }
 
-func (t *template) changeCluster(said tree) error {
-	said.setText(t.values.identity, "identityRef", "name")
-	return nil
-}
-
-func (t *template) changeControlPlaneMachines(said tree) error {
-	said.setText(t.values.controlPlaneInstanceType, "instanceType")
-	return nil
-}
-
-func (t *template) changeDeployment(said tree) error {
-	said.setText(t.values.workerInstanceType, "instanceType")
-	if t.values.workerInterruptible {
-		said.set(true, "interruptible")
+// setList sets a list of texts unless it is empty.
+func (t *template) setList(texts []string, path ...string) error {
+	if len(texts) == 0 {
+		return nil
 	}
-	return nil
+	return t.set(list(texts), path...)
 }
 
-func (t *template) changePool(said tree) error {
-	said.setText(t.values.workerInstanceType, "template", "instanceType")
-	if t.values.workerInterruptible {
-		said.set(true, "template", "interruptible")
+func list(texts []string) []any {
+	made := make([]any, 0, len(texts))
+	for _, text := range texts {
+		made = append(made, text)
 	}
-	if t.values.poolStrategy != (infrav1.FooMachinePoolStrategy{}) {
-		said.set(t.values.poolStrategy, "strategy")
-	}
-	return nil
+	return made
 }
 
-func (t *template) changeBootstrap(said tree) error {
-	t.addFiles(said, t.values.files, "files")
-	return t.arguments(said, t.values.kubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
+// setArguments replaces all arguments at a path, unless the list is empty. In v1beta2 arguments are
+// a list. In v1beta1 they are the keys of an object, so none can be given twice.
+func (t *template) setArguments(arguments []argument, path ...string) error {
+	if len(arguments) == 0 {
+		return nil
+	}
+	named, listed := map[string]any{}, make([]any, 0, len(arguments))
+	for _, one := range arguments {
+		if _, twice := named[one.Name]; twice && t.version == v1beta1 {
+			return fmt.Errorf("the argument %s is given twice, want it once: a %s template cannot hold it twice, a %s template can", one.Name, v1beta1, v1beta2)
+		}
+		item := map[string]any{"name": one.Name}
+		named[one.Name] = ""
+		if one.Value != nil {
+			item["value"], named[one.Name] = *one.Value, *one.Value
+		}
+		listed = append(listed, item)
+	}
+	if t.version == v1beta1 {
+		return t.set(named, path...)
+	}
+	return t.set(listed, path...)
 }
 
-// changeControlPlane changes the kubeadm configuration of the control plane. External etcd replaces
-// the members on the machines and their configuration.
-func (t *template) changeControlPlane(said tree) error {
-	const config, components = "kubeadmConfigSpec", "clusterConfiguration"
-	if len(t.values.certificateSANs) > 0 {
-		said.set(t.values.certificateSANs, config, components, "apiServer", "certSANs")
+// setFields sets the fields of a struct. Fields that are empty stay as they are in the template.
+func (t *template) setFields(fields any, path ...string) error {
+	converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(fields)
+	if err != nil {
+		return err
 	}
-	for _, one := range []struct {
-		list []argument
-		path []string
-	}{
-		{t.values.apiServerExtraArgs, []string{config, components, "apiServer", "extraArgs"}},
-		{t.values.controllerManagerExtraArgs, []string{config, components, "controllerManager", "extraArgs"}},
-		{t.values.schedulerExtraArgs, []string{config, components, "scheduler", "extraArgs"}},
-		{t.values.kubeletExtraArgs, []string{config, "initConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
-		{t.values.kubeletExtraArgs, []string{config, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
-		{t.values.etcdArguments(), []string{config, components, "etcd", "local", "extraArgs"}},
-	} {
-		if err := t.arguments(said, one.list, one.path...); err != nil {
+	for field, value := range converted {
+		if err := t.set(value, append(slices.Clone(path), field)...); err != nil {
 			return err
 		}
 	}
-	said.setText(t.values.imageRepository, config, components, "imageRepository")
-	files := t.values.files
-	if t.values.fast {
-		changeFast(said, config)
-		files = slices.Concat(files, patches)
-	}
-	t.addFiles(said, files, config, "files")
-	if err := t.changeLife(said); err != nil {
-		return err
-	}
-	if len(t.values.externalEtcdEndpoints) > 0 {
-		said.set(tree{
-			"local":    nil,
-			"external": tree{"endpoints": t.values.externalEtcdEndpoints, "caFile": etcdCAFile, "certFile": etcdCertFile, "keyFile": etcdKeyFile},
-		}, config, components, "etcd")
-	}
 	return nil
 }
 
-// changeLife sets how machines of the control plane are replaced.
-func (t *template) changeLife(said tree) error {
-	rollout, remediation := t.values.rollout, t.values.remediation
-	if rollout == (values{}).rollout && remediation == (controlplanev1.FooControlPlaneRemediationSpec{}) {
+// addFiles adds files to those of the template that have other paths.
+func (t *template) addFiles(added []file, path ...string) error {
+	if len(added) == 0 {
 		return nil
 	}
-	if t.version == v1beta1 {
-		return fmt.Errorf("the variables rollout and remediation are for templates of %s, want no template of %s", v1beta2, v1beta1)
-	}
-	if rollout.CertificatesExpiryDays != 0 {
-		said.set(rollout.CertificatesExpiryDays, "rollout", "before", "certificatesExpiryDays")
-	}
-	if rollout.MaxSurge != nil {
-		said.set(tree{"type": "RollingUpdate", "rollingUpdate": tree{"maxSurge": rollout.MaxSurge}}, "rollout", "strategy")
-	}
-	if remediation != (controlplanev1.FooControlPlaneRemediationSpec{}) {
-		said.set(remediation, "remediation")
-	}
-	return nil
-}
-
-// addFiles adds files to those of the template that have other paths. A merge patch replaces a list
-// as a whole.
-func (t *template) addFiles(said tree, added []file, path ...string) {
-	if len(added) == 0 {
-		return
-	}
-	files, _, _ := unstructured.NestedSlice(t.object, append([]string{"spec", "template", "spec"}, path...)...)
+	files, _, _ := unstructured.NestedSlice(t.object.Object, append([]string{"spec", "template", "spec"}, path...)...)
 	there := map[any]bool{}
 	for _, one := range files {
 		if fields, isObject := one.(map[string]any); isObject {
@@ -221,9 +191,104 @@ func (t *template) addFiles(said tree, added []file, path ...string) {
 		}
 	}
 	for _, one := range added {
-		if !there[one.Path] {
-			files = append(files, one)
+		if there[one.Path] {
+			continue
+		}
+		converted, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&one)
+		if err != nil {
+			return err
+		}
+		files = append(files, converted)
+	}
+	return t.set(files, path...)
+}
+
+func (t *template) changePool() error {
+	if err := t.changeWorkers("template"); err != nil {
+		return err
+	}
+	if t.PoolStrategy == (infrav1.FooMachinePoolStrategy{}) {
+		return nil
+	}
+	return t.setFields(&t.PoolStrategy, "strategy")
+}
+
+// changeWorkers changes the fields of worker machines, which are below the path.
+func (t *template) changeWorkers(path ...string) error {
+	if t.WorkerInterruptible {
+		if err := t.set(true, append(path, "interruptible")...); err != nil {
+			return err
 		}
 	}
-	said.set(files, path...)
+	return t.setText(t.WorkerInstanceType, append(path, "instanceType")...)
+}
+
+func (t *template) changeBootstrap() error {
+	if err := t.addFiles(t.Files, "files"); err != nil {
+		return err
+	}
+	return t.setArguments(t.KubeletExtraArgs, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs")
+}
+
+// changeControlPlane changes the kubeadm configuration of the control plane.
+func (t *template) changeControlPlane() error {
+	const config, components = "kubeadmConfigSpec", "clusterConfiguration"
+	if err := t.setList(t.CertificateSANs, config, components, "apiServer", "certSANs"); err != nil {
+		return err
+	}
+	for _, one := range []struct {
+		arguments []argument
+		path      []string
+	}{
+		{t.APIServerExtraArgs, []string{config, components, "apiServer", "extraArgs"}},
+		{t.ControllerManagerExtraArgs, []string{config, components, "controllerManager", "extraArgs"}},
+		{t.SchedulerExtraArgs, []string{config, components, "scheduler", "extraArgs"}},
+		{t.KubeletExtraArgs, []string{config, "initConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
+		{t.KubeletExtraArgs, []string{config, "joinConfiguration", "nodeRegistration", "kubeletExtraArgs"}},
+		{t.etcdArguments(), []string{config, components, "etcd", "local", "extraArgs"}},
+	} {
+		if err := t.setArguments(one.arguments, one.path...); err != nil {
+			return err
+		}
+	}
+	for _, change := range []func() error{
+		func() error { return t.setText(t.ImageRepository, config, components, "imageRepository") },
+		func() error { return t.addFiles(t.Files, config, "files") },
+		func() error { return t.changeFast(config) },
+		t.changeReplacement,
+	} {
+		if err := change(); err != nil {
+			return err
+		}
+	}
+	if len(t.ExternalEtcdEndpoints) == 0 {
+		return nil
+	}
+	// External etcd replaces the members on the machines and their configuration.
+	unstructured.RemoveNestedField(t.object.Object, "spec", "template", "spec", config, components, "etcd", "local")
+	return t.set(map[string]any{
+		"endpoints": list(t.ExternalEtcdEndpoints), "caFile": etcdCAFile, "certFile": etcdCertFile, "keyFile": etcdKeyFile,
+	}, config, components, "etcd", "external")
+}
+
+// changeReplacement changes how machines of the control plane are replaced.
+func (t *template) changeReplacement() error {
+	if t.Rollout == (rollout{}) && t.Remediation == (controlplanev1.FooControlPlaneRemediationSpec{}) {
+		return nil
+	}
+	if t.version == v1beta1 {
+		return fmt.Errorf("the variables rollout and remediation are for templates of %s, want no template of %s", v1beta2, v1beta1)
+	}
+	if t.Rollout.CertificatesExpiryDays != 0 {
+		if err := t.set(t.Rollout.CertificatesExpiryDays, "rollout", "before", "certificatesExpiryDays"); err != nil {
+			return err
+		}
+	}
+	if t.Rollout.MaxSurge != nil {
+		strategy := map[string]any{"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": *t.Rollout.MaxSurge}}
+		if err := t.set(strategy, "rollout", "strategy"); err != nil {
+			return err
+		}
+	}
+	return t.setFields(&t.Remediation, "remediation")
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -46,45 +47,43 @@ const (
 	pool
 )
 
-// common is what all templates of a request share.
-type common struct {
-	values   values
-	builtins runtimehooksv1.Builtins
-}
-
-// template is a template in a request.
+// template is a template of a request, with the variables that apply to it.
 type template struct {
+	values
+
 	kind    schema.GroupKind
 	version string
 	user    user
-	// raw is the template as JSON, and object is what was decoded from it.
-	raw    []byte
-	object map[string]any
-	values values
-	// builtins are the builtin variables of Cluster API for the user.
-	builtins runtimehooksv1.Builtins
+	object  *unstructured.Unstructured
 }
 
-// readCommon reads the variables that apply to all templates.
-func readCommon(variables []runtimehooksv1.Variable) (common, findings) {
-	var read common
-	wrong := read.values.read(variables, &read.builtins)
-	return read, wrong.at("spec.topology.variables")
+// newTemplate returns a template, and what is wrong with its variables.
+func newTemplate(holder runtimehooksv1.HolderReference, object *unstructured.Unstructured, variables map[string]apiextensionsv1.JSON) (template, findings) {
+	read, wrong := readValues(variables)
+	kind := object.GroupVersionKind()
+	made := template{values: read, kind: kind.GroupKind(), version: kind.Version, user: userOf(holder), object: object}
+	return made, wrong.at(made.where())
 }
 
-// read reads a template. Its own variables override the common ones.
-func (c *common) read(holder runtimehooksv1.HolderReference, raw []byte, variables []runtimehooksv1.Variable) (template, findings) {
-	read := template{raw: raw, values: c.values, user: userOf(holder)}
-	wrong := read.values.read(variables, &read.builtins)
-	err := json.Unmarshal(raw, &read.object)
-	kind, _ := read.object["kind"].(string)
-	apiVersion, _ := read.object["apiVersion"].(string)
-	group, parseErr := schema.ParseGroupVersion(apiVersion)
-	if err != nil || parseErr != nil || kind == "" || group.Version == "" {
-		wrong = append(wrong, fmt.Sprintf("the template of %s is not an object with an apiVersion and a kind", holder.FieldPath))
+// decode returns the object in a request. It is nil if it is no object with an apiVersion and a
+// kind.
+func decode(raw []byte) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	if err := json.Unmarshal(raw, &object.Object); err != nil {
+		return nil
 	}
-	read.kind, read.version = group.WithKind(kind).GroupKind(), group.Version
-	return read, wrong.at(read.where())
+	apiVersion, _, _ := unstructured.NestedString(object.Object, "apiVersion")
+	version, err := schema.ParseGroupVersion(apiVersion)
+	if err != nil || version.Version == "" || object.GetKind() == "" {
+		return nil
+	}
+	return object
+}
+
+// undecodable is the finding for a template that is no object.
+func undecodable(holder runtimehooksv1.HolderReference, values values) findings {
+	one := template{values: values, user: userOf(holder)}
+	return findings{fmt.Sprintf("the template of %s is not an object with an apiVersion and a kind", holder.FieldPath)}.at(one.where())
 }
 
 // userOf tells the users apart as Cluster API does: only a control plane refers to machine
@@ -106,45 +105,39 @@ func userOf(holder runtimehooksv1.HolderReference) user {
 	}
 }
 
-// text returns the text at a path of the template. It is empty if there is none.
-func (t *template) text(path ...string) string {
-	text, _, _ := unstructured.NestedString(t.object, path...)
-	return text
+// workers returns the class, the name in the topology, and the version of the workers that use the
+// template.
+func (t *template) workers() (class, name, version string) {
+	switch {
+	case t.user == deployment && t.Builtin.MachineDeployment != nil:
+		return t.Builtin.MachineDeployment.Class, t.Builtin.MachineDeployment.TopologyName, t.Builtin.MachineDeployment.Version
+	case t.user == pool && t.Builtin.MachinePool != nil:
+		return t.Builtin.MachinePool.Class, t.Builtin.MachinePool.TopologyName, t.Builtin.MachinePool.Version
+	default:
+		return "", "", ""
+	}
 }
 
 // where returns the location of the user in a Cluster. It does not name objects, because Cluster
 // API may give them random names.
 func (t *template) where() string {
-	const workers = "spec.topology.workers."
+	_, name, _ := t.workers()
 	switch t.user {
 	case controlPlane:
 		return "spec.topology.controlPlane"
 	case deployment:
-		name := ""
-		if t.builtins.MachineDeployment != nil {
-			name = t.builtins.MachineDeployment.TopologyName
-		}
-		return workers + "machineDeployments[" + name + "]"
+		return "spec.topology.workers.machineDeployments[" + name + "]"
 	case pool:
-		name := ""
-		if t.builtins.MachinePool != nil {
-			name = t.builtins.MachinePool.TopologyName
-		}
-		return workers + "machinePools[" + name + "]"
+		return "spec.topology.workers.machinePools[" + name + "]"
 	default:
 		return "spec.topology"
 	}
 }
 
-// ofOtherWorkers reports whether the template is used by workers of a class that the variables are
-// not for.
-func (t *template) ofOtherWorkers() bool {
-	switch t.user {
-	case deployment:
-		return t.builtins.MachineDeployment == nil || t.builtins.MachineDeployment.Class != workerClass
-	case pool:
-		return t.builtins.MachinePool == nil || t.builtins.MachinePool.Class != workerClass
-	default:
-		return false
-	}
+// covered reports whether the variables are for the template: not for one of other workers, nor for
+// one of a version that is not known.
+func (t *template) covered() bool {
+	class, _, _ := t.workers()
+	isWorker := t.user == deployment || t.user == pool
+	return (t.version == v1beta1 || t.version == v1beta2) && (!isWorker || class == workerClass)
 }

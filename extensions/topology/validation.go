@@ -10,7 +10,10 @@ import (
 	"strings"
 
 	"github.com/blang/semver/v4"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/cluster-api/exp/runtime/topologymutation"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
@@ -28,25 +31,41 @@ func (Validation) ValidateTopology(_ context.Context, request *runtimehooksv1.Va
 		findings{err.Error()}.into(response)
 		return
 	}
-	shared, wrong := readCommon(request.Variables)
-	checked := topology{instanceTypes: settings.InstanceTypes, common: shared}
+	common := topologymutation.ToMap(request.Variables)
+	shared, wrong := readValues(common)
+	wrong = wrong.at("spec.topology.variables")
+	checked := topology{instanceTypes: settings.InstanceTypes, values: shared}
 	for _, item := range request.Items {
 		if item == nil {
 			wrong = append(wrong, "spec.topology: a template of the request is null")
 			continue
 		}
-		template, unreadable := shared.read(item.HolderReference, item.Object.Raw, item.Variables)
-		wrong = append(wrong, unreadable...)
-		if len(unreadable) == 0 {
+		template, problems := readItem(item, common)
+		wrong = append(wrong, problems...)
+		if len(problems) == 0 {
 			checked.templates = append(checked.templates, template)
 		}
 	}
 	append(wrong, checked.findings()...).into(response)
 }
 
+// readItem reads a template of a request. Its own variables override the common ones.
+func readItem(item *runtimehooksv1.ValidateTopologyRequestItem, common map[string]apiextensionsv1.JSON) (template, findings) {
+	variables, err := topologymutation.MergeVariableMaps(common, topologymutation.ToMap(item.Variables))
+	if err != nil {
+		return template{}, findings{"spec.topology: the builtin variables cannot be read"}
+	}
+	object := decode(item.Object.Raw)
+	if object == nil {
+		values, _ := readValues(variables)
+		return template{}, undecodable(item.HolderReference, values)
+	}
+	return newTemplate(item.HolderReference, object, variables)
+}
+
 // topology is what ValidateTopology checks.
 type topology struct {
-	common        common
+	values        values
 	instanceTypes []string
 	templates     []template
 }
@@ -77,7 +96,7 @@ func (t *topology) checkInstanceType(one *template) findings {
 	if one.kind == poolKind {
 		path = []string{"spec", "template", "spec", "template", "instanceType"}
 	}
-	given := one.text(path...)
+	given, _, _ := unstructured.NestedString(one.object.Object, path...)
 	if given == "" || slices.Contains(t.instanceTypes, given) {
 		return nil
 	}
@@ -90,7 +109,7 @@ func (t *topology) controlPlaneVersion() (*semver.Version, findings) {
 	var newest *semver.Version
 	var wrong findings
 	for i := range t.templates {
-		builtins := t.templates[i].builtins.ControlPlane
+		builtins := t.templates[i].Builtin.ControlPlane
 		if builtins == nil || builtins.Version == "" {
 			continue
 		}
