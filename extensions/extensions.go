@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -57,7 +56,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	err = server.Register(mgr, server.Handlers{
 		Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks),
 		Variables: variables,
-		Planner:   upgradeplan.New(source(options)),
+		Planner:   upgradeplan.New(options.Versions),
 	})
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
@@ -85,12 +84,4 @@ func tasks(options Options) hooks.Tasks {
 			snapshot.BeforeClusterDelete(etcd), cleanup.New(cleanup.Options{Workload: options.Clusters.Client, Before: snapshot.FinalBound}),
 		},
 	}
-}
-
-// source returns the source of versions that are not in the settings, or nil.
-func source(options Options) upgradeplan.Source {
-	if options.Versions == nil {
-		return nil
-	}
-	return upgradeplan.Cached(options.Versions, clock.RealClock{})
 }

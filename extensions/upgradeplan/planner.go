@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,9 +24,11 @@ type Planner struct {
 	source Source
 }
 
+// patience is how long a source may take. Cluster API waits longer, and keeps plans for 10 minutes.
+const patience = 5 * time.Second
+
 // New returns a planner. The planner asks the source, which may be nil, if no setting names
-// versions. The source must answer within milliseconds; Cached turns a slow source into such a
-// source.
+// versions.
 func New(source Source) Planner { return Planner{source: source} }
 
 // GenerateUpgradePlan plans the steps of the control plane, and leaves the steps of the workers to
@@ -64,6 +67,8 @@ func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateU
 	if p.source == nil {
 		return nil, errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	there, err := p.source(ctx, client.ObjectKeyFromObject(&request.Cluster))
 	if err != nil {
 		return nil, fmt.Errorf("the available Kubernetes versions are unknown: %w", err)

@@ -11,6 +11,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,6 +178,21 @@ func TestTheSettingComesBeforeTheSource(t *testing.T) {
 	request.SetSettings(map[string]string{"kubernetesVersions": "v1.35.4, v1.36.3", "addons": "Enabled"})
 	refusing := func(context.Context, client.ObjectKey) ([]string, error) { return nil, errors.New("it was asked") }
 	g.Expect(steps(planned(t, refusing, request))).To(Equal([]string{"v1.35.4", "v1.36.3"}))
+}
+
+// Cluster API waits 10 seconds for an answer.
+func TestASourceThatHangsIsGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := NewWithT(t)
+		began := time.Now()
+		response := planned(t, func(ctx context.Context, _ client.ObjectKey) ([]string, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, asking("v1.35.4", "", "v1.36.3"))
+		g.Expect(time.Since(began)).To(Equal(5 * time.Second))
+		g.Expect(response.Status).To(Equal(runtimehooksv1.ResponseStatusFailure))
+		g.Expect(response.Message).To(Equal("the available Kubernetes versions are unknown: no answer in time"))
+	})
 }
 
 func TestTheSourceIsAskedForTheCluster(t *testing.T) {
