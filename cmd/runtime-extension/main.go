@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"os"
 
-	"sigs.k8s.io/cluster-api/feature"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -32,12 +31,6 @@ var program = manager.Program{
 }
 
 func main() {
-	// With this gate, Cluster API's code can compute how this program's own patches change a
-	// topology. Flags may turn it off.
-	if err := feature.MutableGates.SetFromMap(map[string]bool{string(feature.RuntimeSDK): true}); err != nil {
-		fmt.Fprintln(os.Stderr, "runtime-extension:", err)
-		os.Exit(1)
-	}
 	// This program has only one role. It has the flag because all of Foo's programs share their
 	// flags.
 	os.Exit(program.Main(append([]string{"--providers=" + string(manager.RuntimeExtension)}, os.Args[1:]...)))

@@ -24,7 +24,7 @@ type promised struct {
 }
 
 // claims returns the Clusters among others that may create instances in an account.
-func (t *task) claims(ctx context.Context, topologies *topologies, others map[types.UID]*clusterv1.Cluster, account string) ([]promised, error) {
+func (t *task) claims(ctx context.Context, classes *classes, others map[types.UID]*clusterv1.Cluster, account string) ([]promised, error) {
 	done, err := t.letGo(ctx)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (t *task) claims(ctx context.Context, topologies *topologies, others map[ty
 		if !letGo || !growing(cluster) || elsewhere(cluster) {
 			continue
 		}
-		asked, err := t.demandOfOther(ctx, topologies, cluster)
+		asked, err := demandOfOther(ctx, classes, cluster)
 		if err != nil {
 			return nil, err
 		}
@@ -53,8 +53,8 @@ func (t *task) claims(ctx context.Context, topologies *topologies, others map[ty
 // demandOfOther computes what a Cluster that was let through asks for. If that cannot be computed,
 // nothing can be created for the Cluster until the cause is fixed. But then nobody asks here again,
 // so the maximum counts.
-func (t *task) demandOfOther(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
-	asked, err := t.demand(ctx, topologies, cluster)
+func demandOfOther(ctx context.Context, classes *classes, cluster *clusterv1.Cluster) (demand, error) {
+	asked, err := classes.demand(ctx, cluster)
 	switch {
 	case err == nil:
 		return asked, nil

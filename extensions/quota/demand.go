@@ -12,18 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
-
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/exp/topology/scope"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 )
 
 // Kinds of Foo's infrastructure.
 const (
-	clusterKind     = "FooCluster"
-	templateKind    = "FooMachineTemplate"
-	machinePoolKind = "FooMachinePool"
+	clusterKind         = "FooCluster"
+	machineTemplateKind = "FooMachineTemplate"
+	poolTemplateKind    = "FooMachinePoolTemplate"
 )
 
 // demand is what a Cluster asks for.
@@ -47,59 +45,49 @@ func isFoo(kind schema.GroupKind) bool {
 	return kind == schema.GroupKind{Group: infrav1.GroupVersion.Group, Kind: clusterKind}
 }
 
-// demandOf computes what a Cluster asks for.
-func (t *topologies) demandOf(ctx context.Context, cluster *clusterv1.Cluster, plan *blueprint) (demand, error) {
-	if !isFoo(plan.kind) {
-		return demand{kind: plan.kind}, nil
-	}
-	state, err := t.desired(ctx, cluster, plan)
+// demand sums what the templates of a Cluster's topology ask for.
+func (c *classes) demand(ctx context.Context, cluster *clusterv1.Cluster) (demand, error) {
+	class, err := c.class(ctx, cluster.GetClassKey())
 	if err != nil {
 		return demand{}, err
 	}
-	result := demand{kind: plan.kind, machines: map[string]int{}, uncertain: plan.external}
-	result.fooCluster = &infrav1.FooCluster{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(state.InfrastructureCluster.Object, result.fooCluster); err != nil {
-		return demand{}, fmt.Errorf("the FooCluster of the topology: %w", err)
+	kind := infrastructureKind(class)
+	if !isFoo(kind) {
+		return demand{kind: kind}, nil
 	}
-	return result, result.addMachines(state)
+	result := demand{kind: kind, machines: map[string]int{}, fooCluster: &infrav1.FooCluster{}, uncertain: c.uncertain(class)}
+	for _, use := range uses(class, cluster.Spec.Topology) {
+		template, err := c.patched(ctx, class, cluster, use)
+		if err != nil {
+			return demand{}, err
+		}
+		if err := result.add(template, use.replicas); err != nil {
+			return demand{}, fmt.Errorf("%s %s of the ClusterClass: %w", use.template.Kind, use.template.Name, err)
+		}
+	}
+	return result, nil
 }
 
-func (d *demand) addMachines(state *scope.ClusterState) error {
-	controlPlane, err := controlPlaneReplicas(state.ControlPlane.Object)
+// add adds the objects that are created from a template. Templates of other providers order nothing
+// from the cloud.
+func (d *demand) add(template *unstructured.Unstructured, replicas int) error {
+	spec, _, err := unstructured.NestedMap(template.Object, "spec", "template", "spec")
 	if err != nil {
 		return err
 	}
-	if err := d.add(state.ControlPlane.InfrastructureMachineTemplate, controlPlane, "spec", "template", "spec", "instanceType"); err != nil {
-		return err
-	}
-	for _, workers := range state.MachineDeployments {
-		replicas := replicas(workers.Object.Spec.Replicas, workers.Object.Annotations)
-		if err := d.add(workers.InfrastructureMachineTemplate, replicas, "spec", "template", "spec", "instanceType"); err != nil {
-			return err
-		}
-	}
-	for _, workers := range state.MachinePools {
-		replicas := replicas(workers.Object.Spec.Replicas, workers.Object.Annotations)
-		if err := d.add(workers.InfrastructureMachinePoolObject, replicas, "spec", "template", "instanceType"); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// add adds machines with the instance type in one of Foo's objects. Other objects do not come from
-// the cloud.
-func (d *demand) add(object *unstructured.Unstructured, replicas int, path ...string) error {
-	if object == nil {
+	path := []string{"instanceType"}
+	switch template.GetKind() {
+	case clusterKind + clusterv1.TemplateSuffix:
+		return runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": spec}, d.fooCluster)
+	case poolTemplateKind:
+		path = []string{"template", "instanceType"}
+	case machineTemplateKind:
+	default:
 		return nil
 	}
-	kind := object.GroupVersionKind()
-	if kind.Group != infrav1.GroupVersion.Group || (kind.Kind != templateKind && kind.Kind != machinePoolKind) {
-		return nil
-	}
-	instanceType, _, err := unstructured.NestedString(object.Object, path...)
+	instanceType, _, err := unstructured.NestedString(spec, path...)
 	if err != nil {
-		return fmt.Errorf("the instance type of a %s of the topology: %w", kind.Kind, err)
+		return err
 	}
 	if instanceType == "" {
 		instanceType = infrav1.DefaultInstanceType
@@ -108,29 +96,18 @@ func (d *demand) add(object *unstructured.Unstructured, replicas int, path ...st
 	return nil
 }
 
-// controlPlaneReplicas returns the replicas of a control plane. The default is 1.
-func controlPlaneReplicas(controlPlane *unstructured.Unstructured) (int, error) {
-	count, found, err := unstructured.NestedInt64(controlPlane.Object, "spec", "replicas")
-	if err != nil {
-		return 0, fmt.Errorf("the replicas of the topology's %s: %w", controlPlane.GetKind(), err)
-	}
-	if !found {
-		return 1, nil
-	}
-	return int(count), nil
-}
-
 // replicas returns how many machines a set of workers starts with. If that is left to an
 // autoscaler, Cluster API starts with its minimum.
-func replicas(wanted *int32, annotations map[string]string) int {
+func replicas(wanted *int32, metadata ...clusterv1.ObjectMeta) int {
 	if wanted != nil {
 		return int(*wanted)
 	}
-	least, err := strconv.Atoi(annotations[clusterv1.AutoscalerMinSizeAnnotation])
-	if err != nil {
-		return 1
+	for _, one := range metadata {
+		if least, err := strconv.Atoi(one.Annotations[clusterv1.AutoscalerMinSizeAnnotation]); err == nil {
+			return max(least, 1)
+		}
 	}
-	return max(least, 1)
+	return 1
 }
 
 // unknown returns the demand of a Cluster for which only the number of machines is known.
@@ -138,10 +115,10 @@ func unknown(cluster *clusterv1.Cluster) demand {
 	topology := cluster.Spec.Topology
 	machines := int(ptr.Deref(topology.ControlPlane.Replicas, 1))
 	for _, workers := range topology.Workers.MachineDeployments {
-		machines += replicas(workers.Replicas, workers.Metadata.Annotations)
+		machines += replicas(workers.Replicas, workers.Metadata)
 	}
 	for _, workers := range topology.Workers.MachinePools {
-		machines += replicas(workers.Replicas, workers.Metadata.Annotations)
+		machines += replicas(workers.Replicas, workers.Metadata)
 	}
 	return demand{machines: map[string]int{"": machines}, uncertain: true}
 }

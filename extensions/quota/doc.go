@@ -4,11 +4,10 @@
 // Package quota holds a Cluster back, before its objects are created, until the quota of the Foo
 // cloud has room for everything that its topology asks for.
 //
-// Cluster API's own code computes what a topology asks for, in the same way as the topology
-// controller will: the templates of Foo's infrastructure in the ClusterClass, with its variables
-// and patches applied. The instance types of the cloud determine what that needs. Templates of
-// control planes and bootstrap providers may come from anybody. They say nothing about the demand
-// and are not read.
+// What a topology asks for is the sum of its templates of Foo's infrastructure, with the variables
+// and patches of the ClusterClass applied. The instance types of the cloud determine what that
+// needs. Templates of control planes and bootstrap providers may come from anybody. They say
+// nothing about the demand and are not read.
 //
 // Promises to Clusters are not recorded. They follow from the current state: each Cluster that was
 // let through, or that already has its objects, may still create what its topology asks for and the

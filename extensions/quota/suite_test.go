@@ -29,7 +29,6 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/feature"
 	"sigs.k8s.io/cluster-api/util/test/builder"
 	"sigs.k8s.io/cluster-api/util/yaml"
 
@@ -59,7 +58,6 @@ func TestQuota(t *testing.T) {
 	BeforeSuite(func(ctx SpecContext) {
 		SetDefaultEventuallyTimeout(envtestenv.Patience)
 		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
-		Expect(feature.MutableGates.Set("RuntimeSDK=true")).To(Succeed())
 		started, err := envtestenv.Start(ctx)
 		Expect(err).NotTo(HaveOccurred())
 		env = started

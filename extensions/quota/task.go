@@ -41,8 +41,7 @@ type Options struct {
 	// Clusters on Foo's infrastructure wait.
 	Clouds cloudidentity.Clouds
 	// Patches are the external patches that this process can compute itself, by the names that
-	// ClusterClasses give them, such as generate-patches.foo. They are used only with Cluster
-	// API's feature gate RuntimeSDK.
+	// ClusterClasses give them, such as generate-patches.foo.
 	Patches map[string]Patch
 	// Namespace is the only namespace whose Clusters count. If it is empty, all Clusters count.
 	Namespace string
@@ -56,21 +55,10 @@ type task struct {
 	// granted are the Clusters that this process let through, which the ledger may not show
 	// yet.
 	granted map[types.UID]bool
-	// computed holds the demands of Clusters. A demand is valid until something changes that it
-	// was computed from.
-	computed map[types.UID]computed
-}
-
-// computed is a demand, and what it was computed from.
-type computed struct {
-	demand
-
-	from string
 }
 
 // +kubebuilder:rbac:groups="",resources=configmaps;namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
-// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=get
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusterclasses;clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclusters;fooclusteridentities,verbs=get;list;watch
 // +kubebuilder:rbac:groups=infrastructure.cluster.x-k8s.io,resources=fooclustertemplates;foomachinetemplates;foomachinepooltemplates,verbs=get
@@ -78,7 +66,7 @@ type computed struct {
 // New returns the task for BeforeClusterCreate. It holds new Clusters back until the quota has room
 // for them. Only one process may run it at a time.
 func New(options Options) hooks.Task {
-	return &task{Options: options, granted: map[types.UID]bool{}, computed: map[types.UID]computed{}}
+	return &task{Options: options, granted: map[types.UID]bool{}}
 }
 
 // Wanted implements hooks.Task.
@@ -86,7 +74,10 @@ func (*task) Wanted(settings hooks.Settings) bool { return settings.QuotaCheck }
 
 // Run implements hooks.Task.
 func (t *task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	t.mu.Lock()
+	if !t.mu.TryLock() {
+		// A cloud that hangs must not keep workers from the jobs of other hooks.
+		return hooks.Outcome{Message: "waiting for the quota check of another Cluster", RetryAfter: lookAgain}, nil
+	}
 	defer t.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, decideTimeout)
 	defer cancel()
@@ -114,11 +105,8 @@ func (t *task) decide(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 	if !ok || !cluster.Spec.Topology.IsDefined() {
 		return hooks.Outcome{Done: true, Report: "not checked: the Cluster no longer has a topology"}, nil
 	}
-	topologies, err := newTopologies(t.Client, t.Patches)
-	if err != nil {
-		return hooks.Outcome{}, err
-	}
-	asked, err := t.demand(ctx, topologies, cluster)
+	classes := newClasses(t.Client, t.Patches)
+	asked, err := classes.demand(ctx, cluster)
 	if err != nil {
 		return hooks.Outcome{}, err
 	}
@@ -133,7 +121,7 @@ func (t *task) decide(ctx context.Context, job hooks.Job) (hooks.Outcome, error)
 		return hooks.Outcome{}, err
 	}
 	delete(clusters, job.Cluster.UID)
-	claims, err := t.claims(ctx, topologies, clusters, account)
+	claims, err := t.claims(ctx, classes, clusters, account)
 	if err != nil {
 		return hooks.Outcome{}, err
 	}
@@ -151,26 +139,7 @@ func (t *task) clusters(ctx context.Context) (map[types.UID]*clusterv1.Cluster, 
 		clusters[list.Items[i].UID] = &list.Items[i]
 	}
 	maps.DeleteFunc(t.granted, func(uid types.UID, _ bool) bool { return clusters[uid] == nil })
-	maps.DeleteFunc(t.computed, func(uid types.UID, _ computed) bool { return clusters[uid] == nil })
 	return clusters, nil
-}
-
-// demand returns what a Cluster asks for. It computes the demand only if something changed.
-func (t *task) demand(ctx context.Context, topologies *topologies, cluster *clusterv1.Cluster) (demand, error) {
-	plan, err := topologies.blueprint(ctx, cluster)
-	if err != nil {
-		return demand{}, err
-	}
-	from := fmt.Sprintf("%d %s", cluster.Generation, plan.versions)
-	if known, ok := t.computed[cluster.UID]; ok && known.from == from {
-		return known.demand, nil
-	}
-	asked, err := topologies.demandOf(ctx, cluster, plan)
-	if err != nil {
-		return demand{}, err
-	}
-	t.computed[cluster.UID] = computed{demand: asked, from: from}
-	return asked, nil
 }
 
 // anyAccount is the account of a demand that could not be computed. Such a demand counts in every
