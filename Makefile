@@ -142,6 +142,7 @@ generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/crd-ref-docs ## Write deepcop
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/infrastructure paths=./api/v1beta2/infrastructure output:crd:dir=config/crd/infrastructure/bases
+	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1alpha1/... output:crd:dir=config/crd/runtime-extension/bases
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/... output:rbac:dir=config/default
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/controlplane/... paths=./controllers/crdmigration/controlplane/... output:rbac:dir=config/control-plane
 	$(CONTROLLER_GEN) rbac:roleName=foo-manager paths=./controllers/cluster/... paths=./controllers/clusteridentity/... paths=./controllers/machine/... paths=./controllers/machinepool/... paths=./controllers/machinetemplate/... paths=./controllers/crdmigration/infrastructure/... output:rbac:dir=config/infrastructure

@@ -47,7 +47,7 @@ type Options struct {
 
 // SetupWithManager adds the handlers to the manager's webhook server, which server.New must have
 // created, and the controller that does their jobs.
-func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	tasks := tasks(options)
 	variables, err := topology.NewVariables()
 	if err != nil {
@@ -61,12 +61,12 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
-	return hooks.SetupWithManager(ctx, mgr, hooks.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
+	return hooks.SetupWithManager(mgr, hooks.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
 }
 
 // tasks returns the tasks of each hook.
 func tasks(options Options) hooks.Tasks {
-	// The cache holds no ConfigMaps other than those of jobs.
+	// The cache holds no ConfigMaps.
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := []hooks.Task{checks.NewSmoke(looking)}
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}

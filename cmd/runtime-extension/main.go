@@ -43,7 +43,7 @@ func newServer(opts *manager.Options, tlsOptions []func(*tls.Config)) (webhook.S
 	})
 }
 
-func setup(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
+func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 	// Secrets are not cached: each job reads them when it runs.
 	clusters, err := workload.NewClusters(mgr.GetAPIReader(), mgr.GetAPIReader())
 	if err != nil {
@@ -68,7 +68,7 @@ func setup(ctx context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 		setup.Versions = checked.Versions
 	}
 	setup.Quota = quota.New(checked)
-	if err := extensions.SetupWithManager(ctx, mgr, setup); err != nil {
+	if err := extensions.SetupWithManager(mgr, setup); err != nil {
 		return err
 	}
 	return mgr.AddReadyzCheck("webhook", mgr.GetWebhookServer().StartedChecker())

@@ -64,6 +64,8 @@ func open(format string, arguments ...any) *jobResult {
 	return &jobResult{state: jobOpen, text: fmt.Sprintf(format, arguments...)}
 }
 
+// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get
+
 // runJob creates the Job in the workload cluster unless it exists, and returns its state. What
 // cannot be done now is part of the result, because it may be possible later.
 func (o Options) runJob(ctx context.Context, job hooks.Job, configMap string) *jobResult {

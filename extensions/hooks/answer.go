@@ -15,6 +15,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	ctrl "sigs.k8s.io/controller-runtime"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 const (
@@ -90,12 +92,12 @@ func unknownHooks(cluster *clusterv1.Cluster) []string {
 }
 
 // answered turns the progress of a job into a decision.
-func answered(known progress, unknown []string) decision {
-	if known.state == Done {
-		return decision{message: known.message}
+func answered(known *extensionv1.HookJob, unknown []string) decision {
+	if known.IsCompleted() {
+		return decision{message: messageOf(known)}
 	}
-	result := decision{message: known.message, retryAfter: nextLook}
-	if known.message == "" {
+	result := decision{message: messageOf(known), retryAfter: nextLook}
+	if result.message == "" {
 		result.message = "the job of this hook has not started yet"
 		result.retryAfter = firstLook
 	}

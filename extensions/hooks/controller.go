@@ -7,16 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
-	"sigs.k8s.io/cluster-api/util/predicates"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 const (
@@ -35,6 +38,8 @@ const (
 	// long that took.
 	backoffBase = 100 * time.Millisecond
 	backoffMax  = 15 * time.Second
+	// longestReport is the maximum length of a report in bytes.
+	longestReport = 256 << 10
 )
 
 // Options configures the controller.
@@ -49,28 +54,23 @@ type Options struct {
 	Controller controller.Options
 }
 
-// +kubebuilder:rbac:groups="",resources=configmaps,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=hookjobs,verbs=get;list;watch;create;patch
+// +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=hookjobs/status,verbs=patch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
 
 // SetupWithManager adds the controller that does the jobs. Of several replicas, only the leader
 // runs it.
-func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) error {
-	worker := &worker{cached: mgr.GetCache(), client: mgr.GetClient(), tasks: options.Tasks}
+func SetupWithManager(mgr ctrl.Manager, options Options) error {
+	worker := &worker{cached: mgr.GetCache(), live: mgr.GetAPIReader(), client: mgr.GetClient(), tasks: options.Tasks, clock: clock.RealClock{}}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = rateLimiter()
 	}
-	log := ctrl.LoggerFrom(ctx)
-	jobs := predicate.And(
-		predicate.NewPredicateFuncs(func(object client.Object) bool { return object.GetLabels()[HookLabel] != "" }),
-		predicate.Funcs{UpdateFunc: func(update event.UpdateEvent) bool { return changed(update.ObjectOld, update.ObjectNew) }},
-	)
 	err := ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
-		For(&corev1.ConfigMap{}, builder.WithPredicates(jobs)).
-		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster),
-			builder.WithPredicates(predicate.Or[client.Object](predicates.ClusterUnpaused(mgr.GetScheme(), log), clusterChanged()))).
+		For(&extensionv1.HookJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster), builder.WithPredicates(clusterChanged())).
 		Watches(&runtimev1.ExtensionConfig{}, handler.EnqueueRequestsFromMapFunc(worker.ofConfig),
 			builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&clusterv1.Cluster{}, handler.Funcs{DeleteFunc: func(_ context.Context, deleted event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
@@ -79,7 +79,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, options Options) er
 		WithOptions(options.Controller).
 		Complete(worker)
 	if err != nil {
-		return fmt.Errorf("controller of hook jobs: %w", err)
+		return fmt.Errorf("controller of HookJobs: %w", err)
 	}
 	return nil
 }
@@ -88,67 +88,50 @@ func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](backoffBase, backoffMax)
 }
 
-// clusterChanged passes Clusters that have changed in a way that requires a new verdict on their
-// jobs.
+// clusterChanged passes Clusters that are new or have changed in a way that requires a new verdict
+// on their jobs.
 func clusterChanged() predicate.Predicate {
 	return predicate.Funcs{
-		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(update event.UpdateEvent) bool {
 			before, ok := update.ObjectOld.(*clusterv1.Cluster)
 			after, also := update.ObjectNew.(*clusterv1.Cluster)
 			return ok && also && judgedAnew(before, after)
 		},
-		DeleteFunc:  func(event.DeleteEvent) bool { return false },
-		GenericFunc: func(event.GenericEvent) bool { return false },
+		DeleteFunc: func(event.DeleteEvent) bool { return false },
 	}
-}
-
-// changed reports whether anything changed except the progress of the job, which is written here.
-func changed(before, after client.Object) bool {
-	one, ok := before.(*corev1.ConfigMap)
-	other, also := after.(*corev1.ConfigMap)
-	if !ok || !also {
-		return true
-	}
-	asked := func(record *corev1.ConfigMap) map[string]string {
-		data := maps.Clone(record.Data)
-		maps.DeleteFunc(data, func(key, _ string) bool { return key == StateKey || key == MessageKey || key == ReportKey })
-		return data
-	}
-	return !maps.Equal(asked(one), asked(other)) || !maps.Equal(one.Labels, other.Labels)
 }
 
 // worker does jobs.
 type worker struct {
 	cached client.Reader
-	// client reads jobs from the API server, bypassing the cache.
+	// live reads from the API server, bypassing the cache.
+	live   client.Reader
 	client client.Client
 	tasks  Tasks
+	clock  clock.PassiveClock
 }
 
-// ofCluster returns the unfinished jobs of a Cluster.
+// ofCluster returns the jobs of a Cluster that are not completed.
 func (w *worker) ofCluster(ctx context.Context, cluster client.Object) []reconcile.Request {
-	return w.waiting(ctx, func(*corev1.ConfigMap) bool { return true },
-		client.InNamespace(cluster.GetNamespace()), client.MatchingLabels{clusterv1.ClusterNameLabel: cluster.GetName()})
+	return w.waiting(ctx, func(job *extensionv1.HookJob) bool { return job.Spec.ClusterName == cluster.GetName() }, client.InNamespace(cluster.GetNamespace()))
 }
 
-// ofConfig returns the unfinished jobs that use the settings of an ExtensionConfig.
+// ofConfig returns the jobs with the settings of an ExtensionConfig that are not completed.
 func (w *worker) ofConfig(ctx context.Context, config client.Object) []reconcile.Request {
-	return w.waiting(ctx, func(record *corev1.ConfigMap) bool { return record.Data[configKey] == config.GetName() })
+	return w.waiting(ctx, func(job *extensionv1.HookJob) bool { return job.Spec.ExtensionConfig == config.GetName() })
 }
 
-// waiting returns the jobs that are not done and that the options and the filter select.
-func (w *worker) waiting(ctx context.Context, filter func(*corev1.ConfigMap) bool, options ...client.ListOption) []reconcile.Request {
-	var records corev1.ConfigMapList
-	if err := w.cached.List(ctx, &records, append(options, client.HasLabels{HookLabel})...); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to list hook jobs")
+// waiting returns the jobs that are not completed and that the options and the filter select.
+func (w *worker) waiting(ctx context.Context, filter func(*extensionv1.HookJob) bool, options ...client.ListOption) []reconcile.Request {
+	var jobs extensionv1.HookJobList
+	if err := w.cached.List(ctx, &jobs, options...); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "Failed to list HookJobs")
 		return nil
 	}
 	var requests []reconcile.Request
-	for i := range records.Items {
-		record := &records.Items[i]
-		if State(record.Data[StateKey]) != Done && filter(record) {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(record)})
+	for i := range jobs.Items {
+		if job := &jobs.Items[i]; !job.IsCompleted() && filter(job) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 		}
 	}
 	return requests
@@ -156,41 +139,37 @@ func (w *worker) waiting(ctx context.Context, filter func(*corev1.ConfigMap) boo
 
 // Reconcile does what can be done now for one job, and records its progress.
 func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	var known *corev1.ConfigMap
-	for _, reader := range []client.Reader{w.cached, w.client} { // The cache may be stale; do not redo a finished job.
-		known = &corev1.ConfigMap{}
-		if err := reader.Get(ctx, request.NamespacedName, known); err != nil || State(known.Data[StateKey]) == Done {
+	var known *extensionv1.HookJob
+	for _, reader := range []client.Reader{w.cached, w.live} { // The cache may be stale; do not redo a completed job.
+		known = &extensionv1.HookJob{}
+		if err := reader.Get(ctx, request.NamespacedName, known); err != nil || known.IsCompleted() {
 			return reconcile.Result{}, client.IgnoreNotFound(err)
 		}
 	}
-	recorded, err := read(known)
-	if err != nil {
-		// Nothing here can repair what somebody wrote into it. Repairing or deleting it
-		// triggers a reconcile.
-		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: err.Error()})
-	}
 	cluster := &clusterv1.Cluster{}
-	if err := w.cached.Get(ctx, recorded.cluster, cluster); err != nil {
+	if err := w.cached.Get(ctx, client.ObjectKey{Namespace: known.Namespace, Name: known.Spec.ClusterName}, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if verdict := judge(recorded, cluster); !verdict.due {
-		return reconcile.Result{}, w.noteVerdict(ctx, known, verdict)
+	if verdict := judge(known, cluster); !verdict.due {
+		if verdict.note == nil {
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, w.note(ctx, known, *verdict.note)
 	}
 	config := &runtimev1.ExtensionConfig{}
-	err = w.cached.Get(ctx, client.ObjectKey{Name: recorded.config}, config)
+	err := w.cached.Get(ctx, client.ObjectKey{Name: known.Spec.ExtensionConfig}, config)
 	if apierrors.IsNotFound(err) {
-		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", recorded.config)})
+		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", known.Spec.ExtensionConfig)})
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading the ExtensionConfig: %w", err)
 	}
-	job := Job{Cluster: cluster, Hook: recorded.hook, From: recorded.from, To: recorded.to, Plan: recorded.plan, Since: recorded.since}
-	return w.do(ctx, known, job, config)
+	return w.do(ctx, known, cluster, config)
 }
 
 // do runs the tasks of a job, and records its progress.
-func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job, config *runtimev1.ExtensionConfig) (reconcile.Result, error) {
-	outcome, runErr := w.run(ctx, job, config)
+func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (reconcile.Result, error) {
+	outcome, runErr := w.run(ctx, known.Spec, cluster, config)
 	if runErr != nil {
 		outcome = Outcome{Message: Message(runErr)}
 	}
@@ -206,55 +185,51 @@ func (w *worker) do(ctx context.Context, known *corev1.ConfigMap, job Job, confi
 	return reconcile.Result{RequeueAfter: outcome.RetryAfter}, nil
 }
 
-func (w *worker) run(ctx context.Context, job Job, config *runtimev1.ExtensionConfig) (Outcome, error) {
-	var err error
-	if job.Settings, err = ParseSettings(config.Spec.Settings); err != nil {
-		return Outcome{}, err
-	}
-	if len(w.tasks.wanted(job.Hook, job.Settings)) == 0 {
-		return Outcome{Done: true, Message: "nothing is done: the settings no longer ask for it"}, nil
-	}
-	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(job.Cluster), "hook", job.Hook)
-	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), job)
+func (w *worker) run(ctx context.Context, spec extensionv1.HookJobSpec, cluster *clusterv1.Cluster, config *runtimev1.ExtensionConfig) (Outcome, error) {
+	settings, err := ParseSettings(config.Spec.Settings)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if outcome.Done {
-		log.Info("Finished the job of a hook", "result", outcome.Message)
+	if len(w.tasks.wanted(spec.Hook, settings)) == 0 {
+		// The hook no longer blocks. But Cluster API may not call it again, so the work must
+		// still be done if the settings ask for it again.
+		return Outcome{Message: "nothing is done: the settings no longer ask for it"}, nil
 	}
-	return outcome, nil
-}
-
-func (w *worker) noteVerdict(ctx context.Context, known *corev1.ConfigMap, verdict verdict) error {
-	if verdict.note == nil {
-		return nil
+	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
+	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
+		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
+		Settings: settings, Since: spec.RequestTime.Time,
+	})
+	if err == nil && outcome.Done {
+		log.Info("Completed the job of a hook", "result", outcome.Message)
 	}
-	return w.note(ctx, known, *verdict.note)
+	return outcome, err
 }
 
 // note records the progress of a job. It writes nothing if nothing changed.
-func (w *worker) note(ctx context.Context, known *corev1.ConfigMap, outcome Outcome) error {
+func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, outcome Outcome) error {
 	changed := known.DeepCopy()
-	state := Waiting
+	status := &changed.Status
+	condition := metav1.Condition{
+		Type: extensionv1.HookJobCompletedCondition, Status: metav1.ConditionFalse, Reason: extensionv1.HookJobWaitingReason,
+		Message: outcome.Message, ObservedGeneration: known.Generation,
+	}
+	status.Attempt, status.CompletionTime, status.Report = known.Spec.Attempt, metav1.Time{}, outcome.Report
+	if len(status.Report) > longestReport {
+		status.Report = status.Report[:longestReport]
+	}
 	if outcome.Done {
-		state = Done
+		condition.Status, condition.Reason = metav1.ConditionTrue, extensionv1.HookJobCompletedReason
+		status.CompletionTime = metav1.NewTime(w.clock.Now())
 	}
-	wrote := false
-	for key, value := range map[string]string{StateKey: string(state), MessageKey: outcome.Message, ReportKey: outcome.Report} {
-		if changed.Data[key] == value {
-			continue
-		}
-		if changed.Data == nil {
-			changed.Data = map[string]string{}
-		}
-		changed.Data[key] = value
-		wrote = true
-	}
-	if !wrote {
+	meta.SetStatusCondition(&status.Conditions, condition)
+	if equality.Semantic.DeepEqual(changed.Status, known.Status) {
 		return nil
 	}
-	if err := w.client.Patch(ctx, changed, client.MergeFrom(known), FieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("recording the progress of the job of a hook: %w", err)
+	// A stale copy of a job must not overwrite the result of a newer attempt.
+	patch := client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{})
+	if err := w.client.Status().Patch(ctx, changed, patch, FieldOwner); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("recording the progress of the HookJob: %w", err)
 	}
 	return nil
 }

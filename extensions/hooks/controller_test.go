@@ -9,25 +9,27 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 // management returns a client of a management cluster with the objects.
 func management(g Gomega, objects ...client.Object) client.Client {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, clusterv1.AddToScheme, runtimev1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{extensionv1.AddToScheme, clusterv1.AddToScheme, runtimev1.AddToScheme} {
 		g.Expect(add(scheme)).To(Succeed())
 	}
-	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).Build()
+	return fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&extensionv1.HookJob{}).WithObjects(objects...).Build()
 }
 
 func registration(name string, settings map[string]string) *runtimev1.ExtensionConfig {
@@ -49,86 +51,154 @@ func upgradeOf(cluster *clusterv1.Cluster) call {
 	return call{cluster: cluster, hook: BeforeControlPlaneUpgrade, from: "v1.35.4", to: "v1.36.3"}
 }
 
-func TestWhoWritesAJobDoesNotSetHowItIsDone(t *testing.T) {
-	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
+var cluster = &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
+
+func reconcileJob(g Gomega, worker *worker, job *extensionv1.HookJob) {
+	worker.clock = clock.RealClock{}
+	_, err := worker.Reconcile(context.Background(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+	g.Expect(err).NotTo(HaveOccurred())
+}
+
+func TestAJobIsDoneWithTheSettingsOfItsExtensionConfig(t *testing.T) {
 	for config, want := range map[string]struct {
 		timeouts []time.Duration
 		message  string
 	}{
 		"foo":    {[]time.Duration{time.Minute}, "done"},
 		"theirs": {nil, `nothing is done: there is no ExtensionConfig "theirs"`},
-		"":       {nil, `nothing is done: there is no ExtensionConfig ""`},
 	} {
 		t.Run(config, func(t *testing.T) {
 			g := NewWithT(t)
-			recorded := newRecord(upgradeOf(cluster))
-			recorded.config = config
-			made := recorded.configMap()
-			made.Data["settings"] = `{"smokeChecksTimeout":"24h"}`
-			task := &recorder{}
+			made, task := newJob(upgradeOf(cluster), config, time.Now()), &recorder{}
 			live := management(g, cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}))
-			doing := &worker{cached: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
-			_, err := doing.Reconcile(context.Background(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(made)})
-			g.Expect(err).NotTo(HaveOccurred())
+			reconcileJob(g, &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}, made)
 			var timeouts []time.Duration
 			for _, job := range task.jobs {
 				timeouts = append(timeouts, job.Settings.SmokeChecksTimeout)
 			}
 			g.Expect(timeouts).To(Equal(want.timeouts))
 			g.Expect(live.Get(context.Background(), client.ObjectKeyFromObject(made), made)).To(Succeed())
-			g.Expect(made.Data[MessageKey]).To(Equal(want.message))
+			g.Expect(messageOf(made)).To(Equal(want.message))
 		})
 	}
 }
 
-// A replica with a stale cache must not do a finished job again.
+// A replica with a stale cache must not do a completed job again.
 func TestNoJobIsDoneTwice(t *testing.T) {
 	g := NewWithT(t)
-	ctx := context.Background()
-	cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
-	recorded := newRecord(upgradeOf(cluster))
-	recorded.config = "foo"
-	made := recorded.configMap()
+	made, task := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}
 	objects := []client.Object{cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled"})}
-	behind, live, task := management(g, objects...), management(g, objects...), &recorder{}
-	doing := &worker{cached: behind, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	behind, live := management(g, objects...), management(g, objects...)
 	for range 2 {
-		_, err := doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(made)})
-		g.Expect(err).NotTo(HaveOccurred())
+		reconcileJob(g, &worker{cached: behind, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}, made)
 	}
 	g.Expect(task.jobs).To(HaveLen(1))
 }
 
-func TestSettingsAreOnesOfAnExtensionConfig(t *testing.T) {
+// Cluster API calls AfterControlPlaneInitialized only once.
+func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}, registration("foo", nil)
+	live := management(g, cluster, made, config)
+	doing := &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	reconcileJob(g, doing, made)
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(made), made)).To(Succeed())
+	g.Expect(messageOf(made)).To(Equal("nothing is done: the settings no longer ask for it"))
+	g.Expect(made.IsCompleted()).To(BeFalse())
+
+	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(config), config)).To(Succeed())
+	config.Spec.Settings = map[string]string{"smokeChecks": "Enabled"}
+	g.Expect(live.Update(ctx, config)).To(Succeed())
+	g.Expect(doing.ofConfig(ctx, config)).To(HaveLen(1))
+	reconcileJob(g, doing, made)
+	g.Expect(task.jobs).To(HaveLen(1))
+}
+
+func TestACallNeedsTheSettingsOfAnExtensionConfig(t *testing.T) {
 	g := NewWithT(t)
 	ctx := context.Background()
 	given := map[string]string{"smokeChecks": "Enabled"}
 	live := management(g, registration("other", given), registration("foo", given), registration("plain", nil))
-	g.Expect(configOf(ctx, live, given, "")).To(Equal("foo"))
-	g.Expect(configOf(ctx, live, given, "other")).To(Equal("other"), "the one that was found last time")
-	g.Expect(configOf(ctx, live, given, "plain")).To(Equal("foo"), "its settings have changed")
-	g.Expect(configOf(ctx, live, map[string]string{}, "")).To(Equal("plain"))
-	_, err := configOf(ctx, live, map[string]string{"smokeChecks": "Enabled", "more": "x"}, "foo")
-	g.Expect(err).To(MatchError(errUnregistered))
+	g.Expect(configOf(ctx, live, given)).To(Equal("foo"), "the first one")
+	g.Expect(configOf(ctx, live, map[string]string{})).To(Equal("plain"))
 
-	ledger := ledger{cached: live, client: live}
-	asked := upgradeOf(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}})
-	key := newRecord(asked).key()
-	asked.settings = map[string]string{"smokeChecks": "x"}
-	_, err = ledger.ask(ctx, asked)
+	ledger, asked := ledger{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	asked.settings = map[string]string{"smokeChecks": "Enabled", "more": "x"}
+	_, err := ledger.ask(ctx, asked)
 	g.Expect(err).To(MatchError(errUnregistered))
-	g.Expect(live.Get(ctx, key, &corev1.ConfigMap{})).To(MatchError(apierrors.IsNotFound, "NotFound"), "nothing is written down")
-	asked.settings = given
-	g.Expect(ledger.ask(ctx, asked)).To(Equal(progress{state: Pending}))
-	known := &corev1.ConfigMap{}
-	g.Expect(live.Get(ctx, key, known)).To(Succeed())
-	g.Expect(known.Data).To(HaveKeyWithValue(configKey, "foo"))
-	asked.settings, asked.steps = nil, []runtimehooksv1.UpgradeStepInfo{{Version: "v1.36.3"}}
-	g.Expect(ledger.ask(ctx, asked)).To(Equal(progress{state: Pending}))
-	g.Expect(live.Get(ctx, key, known)).To(Succeed())
-	g.Expect(known.Data).To(And(HaveKeyWithValue(configKey, "plain"), HaveKeyWithValue(planKey, "v1.36.3")))
-	asked.settings, asked.steps = map[string]string{"smokeChecks": "of old"}, []runtimehooksv1.UpgradeStepInfo{{Version: "v1.37.0"}}
-	g.Expect(ledger.ask(ctx, asked)).To(Equal(progress{state: Pending}), "a call from before a change")
-	g.Expect(live.Get(ctx, key, known)).To(Succeed())
-	g.Expect(known.Data).To(And(HaveKeyWithValue(configKey, "plain"), HaveKeyWithValue(planKey, "v1.37.0")))
+	jobs := &extensionv1.HookJobList{}
+	g.Expect(live.List(ctx, jobs)).To(Succeed())
+	g.Expect(jobs.Items).To(BeEmpty())
+}
+
+// Each ExtensionConfig may ask for something else, for example another bucket.
+func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	one, other := map[string]string{"smokeChecks": "Enabled"}, map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}
+	live, task := management(g, cluster, registration("one", one), registration("other", other)), &recorder{}
+	ledger := ledger{cached: live, client: live, clock: clock.RealClock{}}
+	doing := &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	for _, settings := range []map[string]string{one, other, one, other} {
+		asked := upgradeOf(cluster)
+		asked.settings = settings
+		job, err := ledger.ask(ctx, asked)
+		g.Expect(err).NotTo(HaveOccurred())
+		reconcileJob(g, doing, job)
+	}
+	var timeouts []time.Duration
+	for _, job := range task.jobs {
+		timeouts = append(timeouts, job.Settings.SmokeChecksTimeout)
+	}
+	g.Expect(timeouts).To(Equal([]time.Duration{10 * time.Minute, time.Minute}), "each once, with its own settings")
+}
+
+// Something else may hold a step for days after its snapshot was taken.
+func TestAnOutdatedResultIsNotUsed(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), &recorder{}
+	now := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
+	ledger := ledger{cached: live, client: live, clock: now}
+	doing := &worker{cached: live, live: live, client: live, clock: now, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	asked := upgradeOf(cluster)
+	asked.settings = map[string]string{"smokeChecks": "Enabled"}
+	call := func() *extensionv1.HookJob {
+		job, err := ledger.ask(ctx, asked)
+		g.Expect(err).NotTo(HaveOccurred())
+		_, err = doing.Reconcile(ctx, ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
+		g.Expect(err).NotTo(HaveOccurred())
+		return job
+	}
+	call()
+	now.SetTime(now.Now().Add(validity))
+	g.Expect(call().IsCompleted()).To(BeTrue())
+	g.Expect(task.jobs).To(HaveLen(1))
+
+	now.SetTime(now.Now().Add(time.Second))
+	again := call()
+	g.Expect(again.IsCompleted()).To(BeFalse())
+	g.Expect(messageOf(again)).To(BeEmpty(), "that of the first attempt")
+	g.Expect(again.Spec.Attempt).To(BeEquivalentTo(2))
+	g.Expect(task.jobs).To(HaveLen(2))
+	g.Expect(task.jobs[1].Since).To(BeTemporally("==", now.Now()), "timeouts count from the second attempt")
+	g.Expect(call().IsCompleted()).To(BeTrue())
+	g.Expect(task.jobs).To(HaveLen(2))
+}
+
+func TestThePlanOfAJobChanges(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	live := management(g, registration("foo", nil))
+	ledger, asked := ledger{cached: live, client: live, clock: clock.RealClock{}}, upgradeOf(cluster)
+	for _, version := range []string{"v1.36.3", "v1.37.0"} {
+		asked.steps = []runtimehooksv1.UpgradeStepInfo{{Version: version}}
+		_, err := ledger.ask(ctx, asked)
+		g.Expect(err).NotTo(HaveOccurred())
+		jobs := &extensionv1.HookJobList{}
+		g.Expect(live.List(ctx, jobs)).To(Succeed())
+		g.Expect(jobs.Items).To(HaveLen(1))
+		g.Expect(jobs.Items[0].Spec.Plan).To(Equal([]string{version}))
+	}
 }

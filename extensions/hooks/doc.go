@@ -9,15 +9,17 @@
 // restarts, is done once however often and wherever its hook is called, and its progress can be
 // read with kubectl.
 //
-// A job is a ConfigMap in the namespace of its Cluster, one for each Cluster, hook and versions,
-// owned by the Cluster. Permission to write a job, or to call a hook, does not include permission
-// to choose how it is done: a job names an ExtensionConfig and is done with its settings.
+// A job is a HookJob in the namespace of its Cluster, one for each Cluster, ExtensionConfig, hook and
+// versions, owned by the Cluster. If the hook is called again long after the job was completed, the
+// job gets a new attempt. Permission to call a hook does not include permission to choose how its
+// job is done: a job names an ExtensionConfig and is done with its settings.
 //
 // Messages appear in conditions of the Cluster, so the same state must give the same text: no
 // addresses, ports and times, a stable order, and a bounded length.
 //
 // Limits: hooks are called only for Clusters with a topology. Answers do not depend on the status
-// of the request's Cluster, because Cluster API leaves it out. What a job did is kept until its
-// Cluster is gone. A Cluster that was moved has a new UID, and its hooks run again. Only jobs of
-// hooks that are not called again continue after the move.
+// of the request's Cluster, because Cluster API leaves it out. ExtensionConfigs with the same
+// settings share their jobs, because Cluster API does not say for which of them it calls a hook. A
+// job is kept until its Cluster is gone. A Cluster that was moved has a new UID, and its hooks run
+// again, including AfterControlPlaneInitialized, whose job is moved without its status.
 package hooks

@@ -111,7 +111,7 @@ func checkSettings() []Setting {
 		choice("smokeChecksOnTimeout", func(s *Settings) *Ending { return &s.SmokeChecksOnTimeout }, Continue,
 			"What happens to the upgrade if the smoke checks still find something after that."),
 		toggle("conformanceChecks", func(s *Settings) *bool { return &s.ConformanceChecks },
-			"Checks after an upgrade. Their result is kept in the job's ConfigMap. The next upgrade waits for them, at most for conformanceChecksTimeout."),
+			"Checks after an upgrade. Their result is kept in the report of the HookJob. The next upgrade waits for them, at most for conformanceChecksTimeout."),
 		duration("conformanceChecksTimeout", func(s *Settings) *time.Duration { return &s.ConformanceChecksTimeout }, 15*time.Minute, day,
 			"How long the checks after an upgrade may take."),
 		text("conformanceJob", func(s *Settings) *string { return &s.ConformanceJob }, isObjectName, "the name of a ConfigMap",

@@ -6,6 +6,7 @@ package hooks
 import (
 	"context"
 
+	"k8s.io/utils/clock"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +44,7 @@ type Hooks struct {
 // New returns the handlers. They read from the cache, so that repeated calls cost no requests, and
 // write with the client. A hook without tasks does nothing.
 func New(cached client.Reader, writer client.Client, tasks Tasks) Hooks {
-	return Hooks{jobs: ledger{cached: cached, client: writer}, tasks: tasks}
+	return Hooks{jobs: ledger{cached: cached, client: writer, clock: clock.RealClock{}}, tasks: tasks}
 }
 
 // call is a call of a hook.

@@ -14,7 +14,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 // step is a task that the settings want.
@@ -70,94 +74,90 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
+func TestJobsHaveTheirNames(t *testing.T) {
 	g := NewWithT(t)
-	job := record{
-		cluster: types.NamespacedName{Namespace: "team", Name: "blue"}, uid: "uid", owner: "uid", hook: "BeforeControlPlaneUpgrade",
-		from: "v1.35.4", to: "v1.36.3", plan: []string{"v1.36.3", "v1.37.0"}, config: "foo",
-	}
-	made := job.configMap()
-	g.Expect(read(made)).To(Equal(job))
-
-	t.Run("the same job has the same name, and no other has it", func(t *testing.T) {
-		g := NewWithT(t)
-		same := job
-		same.config, same.plan = "other", nil
-		g.Expect(same.key()).To(Equal(job.key()))
-		for _, change := range []func(*record){
-			func(r *record) { r.uid = "other" }, func(r *record) { r.from = "v1.34.0" }, func(r *record) { r.to = "v1.36.4" },
-			func(r *record) { r.hook = "BeforeWorkersUpgrade" }, func(r *record) { r.cluster.Name = "green" }, func(r *record) { r.cluster.Namespace = "other" },
-			func(r *record) { r.from, r.to = "", r.from+"\n"+r.to },
-		} {
-			other := job
-			change(&other)
-			g.Expect(other.key()).NotTo(Equal(job.key()))
+	asked := func(changes ...func(*call)) client.ObjectKey {
+		made := call{
+			cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}},
+			hook:    BeforeControlPlaneUpgrade, from: "v1.35.4", to: "v1.36.3",
 		}
-	})
-
-	t.Run("what somebody has changed is not taken for another job", func(t *testing.T) {
-		g := NewWithT(t)
-		other := made.DeepCopy()
-		other.Data[toKey] = "v1.37.0"
-		_, err := read(other)
-		g.Expect(err).To(MatchError(ContainSubstring("its labels and data belong to the job blue-beforecontrolplaneupgrade-")))
-		other.Data = nil
-		_, err = read(other)
-		g.Expect(err).To(HaveOccurred())
-	})
+		for _, change := range changes {
+			change(&made)
+		}
+		return client.ObjectKeyFromObject(newJob(made, "foo", time.Now()))
+	}
+	g.Expect(asked(func(c *call) { c.steps = []runtimehooksv1.UpgradeStepInfo{{Version: "v1.36.3"}} })).To(Equal(asked()), "the plan may change")
+	for _, change := range []func(*call){
+		func(c *call) { c.cluster.UID = "other" }, func(c *call) { c.from = "v1.34.0" }, func(c *call) { c.to = "v1.36.4" },
+		func(c *call) { c.hook = BeforeWorkersUpgrade }, func(c *call) { c.cluster.Name = "green" }, func(c *call) { c.cluster.Namespace = "other" },
+		func(c *call) { c.from, c.to = "", c.from+"\n"+c.to },
+	} {
+		g.Expect(asked(change)).NotTo(Equal(asked()))
+	}
+	another := newJob(call{cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}},
+		hook: BeforeControlPlaneUpgrade, from: "v1.35.4", to: "v1.36.3"}, "other", time.Now())
+	g.Expect(client.ObjectKeyFromObject(another)).NotTo(Equal(asked()), "of another ExtensionConfig")
 }
 
 func TestJudge(t *testing.T) {
-	recorded := record{uid: "uid", hook: BeforeControlPlaneUpgrade, from: "v1.35.4", to: "v1.36.3", plan: []string{"v1.36.3", "v1.37.0"}}
+	asked := extensionv1.HookJobSpec{
+		ClusterUID: "uid", Hook: BeforeControlPlaneUpgrade, FromVersion: "v1.35.4", ToVersion: "v1.36.3", Plan: []string{"v1.36.3", "v1.37.0"},
+	}
+	owned := []metav1.OwnerReference{{UID: "uid"}}
 	due := verdict{due: true}
 	moved := "nothing is done: the Cluster was moved here, and its hooks are called again"
 	elsewhere := "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"
 	for name, test := range map[string]struct {
-		change func(*clusterv1.Cluster, *record)
+		change func(*clusterv1.Cluster, *extensionv1.HookJob)
 		want   verdict
 	}{
-		"due":                         {func(*clusterv1.Cluster, *record) {}, due},
-		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *record) { c.UID = "other" }, verdict{}},
-		"moved":                       {func(_ *clusterv1.Cluster, r *record) { r.uid, r.owner = "before", "uid" }, verdict{note: &Outcome{Done: true, Message: moved}}},
+		"due":                         {func(*clusterv1.Cluster, *extensionv1.HookJob) {}, due},
+		"another Cluster of the name": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.UID = "other" }, verdict{}},
+		"moved": {func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
+			j.Spec.ClusterUID, j.OwnerReferences = "before", owned
+		}, verdict{note: &Outcome{Done: true, Message: moved}}},
 		"moved, and not called anew": {
-			func(_ *clusterv1.Cluster, r *record) {
-				r.uid, r.owner, r.hook, r.plan = "before", "uid", AfterControlPlaneInitialized, nil
+			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
+				j.Spec.ClusterUID, j.OwnerReferences, j.Spec.Hook, j.Spec.Plan = "before", owned, AfterControlPlaneInitialized, nil
 			},
 			due,
 		},
 		"being moved": {
-			func(c *clusterv1.Cluster, r *record) {
-				c.Spec.Paused, r.uid, r.owner = ptr.To(true), "before", "uid"
+			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+				c.Spec.Paused, j.Spec.ClusterUID, j.OwnerReferences = ptr.To(true), "before", owned
 			},
 			verdict{},
 		},
-		"paused":           {func(c *clusterv1.Cluster, _ *record) { c.Spec.Paused = ptr.To(true) }, verdict{}},
-		"no longer paused": {func(c *clusterv1.Cluster, _ *record) { c.Spec.Paused = ptr.To(false) }, due},
-		"another hook is skipped": {func(c *clusterv1.Cluster, _ *record) {
+		"paused":           {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"no longer paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(false) }, due},
+		"another hook is skipped": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
 		}, due},
-		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *record) { c.Spec.Topology.Version = "v1.36.3" }, due},
-		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *record) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere}}},
-		"a hook without a plan":           {func(c *clusterv1.Cluster, r *record) { c.Spec.Topology.Version, r.plan = "v1.36.4", nil }, due},
+		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.3" }, due},
+		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere}}},
+		"a hook without a plan": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.4", nil
+		}, due},
 		"a deletion that nobody has asked for": {
-			func(_ *clusterv1.Cluster, r *record) { r.hook, r.plan = BeforeClusterDelete, nil },
+			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
+				j.Spec.Hook, j.Spec.Plan = BeforeClusterDelete, nil
+			},
 			verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}},
 		},
 		"a deletion": {
-			func(c *clusterv1.Cluster, r *record) {
-				c.DeletionTimestamp, r.hook, r.plan = &metav1.Time{}, BeforeClusterDelete, nil
-				*c.DeletionTimestamp = metav1.Now()
+			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+				c.DeletionTimestamp, j.Spec.Hook, j.Spec.Plan = ptr.To(metav1.Now()), BeforeClusterDelete, nil
 			},
 			due,
 		},
 		"skipped": {
-			func(c *clusterv1.Cluster, _ *record) {
+			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 				c.Annotations = map[string]string{SkipAnnotation: "Other, BeforeControlPlaneUpgrade"}
 			},
 			verdict{note: &Outcome{Done: true, Message: "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names BeforeControlPlaneUpgrade"}},
 		},
 		"skipped while it is paused": {
-			func(c *clusterv1.Cluster, _ *record) {
+			func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 				c.Annotations = map[string]string{SkipAnnotation: "BeforeControlPlaneUpgrade"}
 				c.Spec.Paused = ptr.To(true)
 			},
@@ -167,8 +167,8 @@ func TestJudge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)
 			cluster := &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "uid"}, Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{Version: "v1.37.0"}}}
-			judged := recorded
-			test.change(cluster, &judged)
+			judged := &extensionv1.HookJob{Spec: asked}
+			test.change(cluster, judged)
 			g.Expect(judge(judged, cluster)).To(Equal(test.want))
 		})
 	}

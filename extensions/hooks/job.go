@@ -10,9 +10,12 @@ import (
 	"strings"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 // Job is what a call of a hook requests.
@@ -133,39 +136,46 @@ type verdict struct {
 	note *Outcome
 }
 
-// judge returns the verdict on a recorded job. It leaves the job alone if the Cluster is paused,
+// judge returns the verdict on a job. It leaves the job alone if the Cluster is paused,
 // for example during a move, or if it is another Cluster with the same name.
 //
 // Anybody who reaches the server may call a hook, and anybody who may write jobs may record one.
 // Neither must be enough to destroy something that is in use.
-func judge(recorded record, cluster *clusterv1.Cluster) verdict {
-	if cluster.UID != recorded.uid && cluster.UID != recorded.owner || ptr.Deref(cluster.Spec.Paused, false) {
+func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
+	spec, moved := job.Spec, cluster.UID != job.Spec.ClusterUID
+	if moved && !owns(cluster, job) || ptr.Deref(cluster.Spec.Paused, false) {
 		return verdict{}
 	}
 	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
 	// nothing else. Only AfterControlPlaneInitialized is not called again.
-	if cluster.UID != recorded.uid && recorded.hook != AfterControlPlaneInitialized {
+	if moved && spec.Hook != AfterControlPlaneInitialized {
 		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
 	}
-	if message, ok := skips(cluster, recorded.hook); ok {
+	if message, ok := skips(cluster, spec.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}
 	}
-	if recorded.hook == BeforeClusterDelete && cluster.DeletionTimestamp.IsZero() {
+	if spec.Hook == BeforeClusterDelete && cluster.DeletionTimestamp.IsZero() {
 		return verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}}
 	}
 	// If the hook is still about this step, its next call brings the plan for the other
 	// version.
-	if len(recorded.plan) > 0 && !slices.Contains(recorded.plan, cluster.Spec.Topology.Version) {
+	if len(spec.Plan) > 0 && !slices.Contains(spec.Plan, cluster.Spec.Topology.Version) {
 		return verdict{note: &Outcome{Message: fmt.Sprintf(
 			"nothing is done: the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}}
 	}
 	return verdict{due: true}
 }
 
+// owns reports whether a Cluster owns a job.
+func owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
+	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
+}
+
 // judgedAnew reports whether a Cluster changed in anything that the verdict on its jobs may depend
-// on, except being paused.
+// on.
 func judgedAnew(before, after *clusterv1.Cluster) bool {
 	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
 		before.Spec.Topology.Version != after.Spec.Topology.Version ||
-		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero()
+		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		ptr.Deref(before.Spec.Paused, false) != ptr.Deref(after.Spec.Paused, false)
 }

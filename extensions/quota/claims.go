@@ -7,12 +7,12 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
@@ -91,20 +91,16 @@ func growing(cluster *clusterv1.Cluster) bool {
 	return cluster.Spec.Topology.IsDefined() && cluster.DeletionTimestamp.IsZero()
 }
 
-// letGo returns the UIDs of the Clusters whose job for this hook is done.
+// letGo returns the UIDs of the Clusters whose job for this hook is completed.
 func (t *task) letGo(ctx context.Context) (map[types.UID]bool, error) {
-	list := &corev1.ConfigMapList{}
-	err := t.Client.List(ctx, list, client.InNamespace(t.Namespace), client.MatchingLabels{hooks.HookLabel: hooks.BeforeClusterCreate})
-	if err != nil {
-		return nil, fmt.Errorf("listing the jobs of %s: %w", hooks.BeforeClusterCreate, err)
+	list := &extensionv1.HookJobList{}
+	if err := t.Client.List(ctx, list, client.InNamespace(t.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing HookJobs: %w", err)
 	}
 	done := map[types.UID]bool{}
 	for i := range list.Items {
-		if hooks.State(list.Items[i].Data[hooks.StateKey]) != hooks.Done {
-			continue
-		}
-		for _, owner := range list.Items[i].OwnerReferences {
-			done[owner.UID] = true
+		if job := &list.Items[i]; job.Spec.Hook == hooks.BeforeClusterCreate && job.IsCompleted() {
+			done[job.Spec.ClusterUID] = true
 		}
 	}
 	return done, nil

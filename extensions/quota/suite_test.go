@@ -14,7 +14,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,12 +31,13 @@ import (
 	"sigs.k8s.io/cluster-api/util/test/builder"
 	"sigs.k8s.io/cluster-api/util/yaml"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/hack/flavors"
 	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
+	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -205,16 +205,20 @@ func run(ctx context.Context, task hooks.Task, cluster *clusterv1.Cluster) hooks
 	return outcome
 }
 
-// record records that the job of a Cluster is done, as the job controller does.
+// record records that the job of a Cluster is completed, as the job controller does.
 func record(ctx context.Context, cluster *clusterv1.Cluster) {
 	GinkgoHelper()
-	Expect(env.Client.Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: cluster.Namespace, GenerateName: "job-", Labels: map[string]string{hooks.HookLabel: "BeforeClusterCreate"},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: clusterv1.GroupVersion.String(), Kind: "Cluster", Name: cluster.Name, UID: cluster.UID}},
+	job := &extensionv1.HookJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, GenerateName: "job-"},
+		Spec: extensionv1.HookJobSpec{
+			ClusterName: cluster.Name, ClusterUID: cluster.UID, ExtensionConfig: "foo", Hook: hooks.BeforeClusterCreate, Attempt: 1, RequestTime: metav1.Now(),
 		},
-		Data: map[string]string{hooks.StateKey: string(hooks.Done)},
-	})).To(Succeed())
+	}
+	Expect(env.Client.Create(ctx, job)).To(Succeed())
+	job.Status = extensionv1.HookJobStatus{Attempt: 1, Conditions: []metav1.Condition{{
+		Type: extensionv1.HookJobCompletedCondition, Status: metav1.ConditionTrue, Reason: extensionv1.HookJobCompletedReason, LastTransitionTime: metav1.Now(),
+	}}}
+	Expect(env.Client.Status().Update(ctx, job)).To(Succeed())
 }
 
 // makeInstances creates instances in a cloud that belong to a Cluster or to nobody.

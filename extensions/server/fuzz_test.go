@@ -10,13 +10,13 @@ import (
 	"testing"
 
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	runtimehooksv1 "sigs.k8s.io/cluster-api/api/runtime/hooks/v1alpha1"
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
@@ -33,7 +33,7 @@ func handlers(g Gomega) Handlers {
 		tasks[hook] = []hooks.Task{waiting{}}
 	}
 	scheme := runtime.NewScheme()
-	g.Expect(corev1.AddToScheme(scheme)).To(Succeed())
+	g.Expect(extensionv1.AddToScheme(scheme)).To(Succeed())
 	g.Expect(runtimev1.AddToScheme(scheme)).To(Succeed())
 	config := &runtimev1.ExtensionConfig{
 		ObjectMeta: metav1.ObjectMeta{Name: "foo"}, Spec: runtimev1.ExtensionConfigSpec{Settings: map[string]string{"smokeChecks": "Enabled"}},

@@ -110,7 +110,7 @@ func TestComponentsInstall(t *testing.T) {
 	g.Eventually(func(g Gomega) {
 		crds := &apiextensionsv1.CustomResourceDefinitionList{}
 		g.Expect(kube.List(t.Context(), crds)).To(Succeed())
-		g.Expect(crds.Items).To(HaveLen(generatedCRDs(NewWithT(t)).Len()))
+		g.Expect(crds.Items).To(HaveLen(generatedCRDs(NewWithT(t), "control-plane", "infrastructure").Len()))
 		for _, crd := range crds.Items {
 			g.Expect(crd.Status.Conditions).To(ContainElement(And(
 				HaveField("Type", apiextensionsv1.Established), HaveField("Status", apiextensionsv1.ConditionTrue))), crd.Name)

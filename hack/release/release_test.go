@@ -185,15 +185,21 @@ func ofNames(right string, names []string) []string {
 	return restricted
 }
 
-func generatedCRDs(g *WithT) sets.Set[string] {
-	paths, err := filepath.Glob(filepath.Join(sources, "config/crd/*/bases/*.yaml"))
-	g.Expect(err).NotTo(HaveOccurred())
+// generatedCRDs returns the names of the CRDs of the providers, or of all.
+func generatedCRDs(g *WithT, providers ...string) sets.Set[string] {
+	if len(providers) == 0 {
+		providers = []string{"*"}
+	}
 	names := sets.New[string]()
-	for _, path := range paths {
-		content, err := os.ReadFile(path)
+	for _, provider := range providers {
+		paths, err := filepath.Glob(filepath.Join(sources, "config/crd", provider, "bases/*.yaml"))
 		g.Expect(err).NotTo(HaveOccurred())
-		for _, object := range decode(g, content) {
-			names.Insert(object.GetName())
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			g.Expect(err).NotTo(HaveOccurred())
+			for _, object := range decode(g, content) {
+				names.Insert(object.GetName())
+			}
 		}
 	}
 	return names

@@ -14,23 +14,17 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // cacheOptions caches the metadata of all Secrets, because nothing says beforehand which of them a
-// user names, but the data of none. Of the ConfigMaps it caches only those that hold a hook's job.
+// user names, but the data of none.
 func cacheOptions(opts *Options) cache.Options {
-	result := cache.Options{
+	return cache.Options{
 		SyncPeriod:        &opts.SyncPeriod,
 		DefaultTransform:  cache.TransformStripManagedFields(),
 		DefaultNamespaces: namespaces(opts),
 		ByObject:          map[client.Object]cache.ByObject{&corev1.Secret{}: {Transform: withoutData}},
 	}
-	if opts.Runs(RuntimeExtension) {
-		result.ByObject[&corev1.ConfigMap{}] = cache.ByObject{Label: having(hooks.HookLabel)}
-	}
-	return result
 }
 
 func namespaces(opts *Options) map[string]cache.Config {

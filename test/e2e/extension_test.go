@@ -24,11 +24,14 @@ import (
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.uber.org/zap"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
 // addon is an add-on as a user writes it: a ConfigMap in the namespace of the Cluster.
@@ -104,7 +107,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 			"BeforeClusterCreate", "AfterControlPlaneInitialized", "BeforeClusterUpgrade", "BeforeControlPlaneUpgrade", "AfterControlPlaneUpgrade",
 			"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade",
 		}), "hooks in the order in which Cluster API called them")
-		Expect(c.job(Default, ctx, "AfterClusterUpgrade").Data["report"]).NotTo(BeEmpty(), "the result of the checks")
+		Expect(c.job(Default, ctx, "AfterClusterUpgrade").Status.Report).NotTo(BeEmpty(), "the result of the checks")
 		for _, node := range c.nodesReady(ctx, 1, 1) {
 			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
 		}
@@ -258,13 +261,21 @@ func (c *cluster) now(g Gomega, ctx context.Context) *clusterv1.Cluster {
 }
 
 // job returns the job of a hook.
-func (c *cluster) job(g Gomega, ctx context.Context, hook string) corev1.ConfigMap {
-	var list corev1.ConfigMapList
-	g.Expect(c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.MatchingLabels{
-		"foo.cluster.x-k8s.io/hook": hook, clusterv1.ClusterNameLabel: c.key.Name,
-	})).To(Succeed())
-	g.Expect(list.Items).To(HaveLen(1), "jobs of the hook %s", hook)
-	return list.Items[0]
+func (c *cluster) job(g Gomega, ctx context.Context, hook string) extensionv1.HookJob {
+	var list extensionv1.HookJobList
+	g.Expect(c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.MatchingLabels{clusterv1.ClusterNameLabel: c.key.Name})).To(Succeed())
+	jobs := slices.DeleteFunc(list.Items, func(job extensionv1.HookJob) bool { return job.Spec.Hook != hook })
+	g.Expect(jobs).To(HaveLen(1), "jobs of the hook %s", hook)
+	return jobs[0]
+}
+
+// messageOf returns what a job waits for, or how it ended.
+func messageOf(job extensionv1.HookJob) string {
+	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
+	if condition == nil {
+		return ""
+	}
+	return condition.Message
 }
 
 // held waits until a hook blocks the cluster with a message that also appears in a condition of the
@@ -273,9 +284,9 @@ func (c *cluster) held(ctx context.Context, hook string, message types.GomegaMat
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		job := c.job(g, ctx, hook)
-		g.Expect(job.Data["state"]).To(Equal("Waiting"))
-		g.Expect(job.Data["message"]).To(message)
-		g.Expect(c.conditionMessages(g, ctx)).To(ContainElement(ContainSubstring(job.Data["message"])), "no condition of the Cluster contains it")
+		g.Expect(job.IsCompleted()).To(BeFalse())
+		g.Expect(messageOf(job)).To(message)
+		g.Expect(c.conditionMessages(g, ctx)).To(ContainElement(ContainSubstring(messageOf(job))), "no condition of the Cluster contains it")
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed(), "the hook %s does not block the cluster", hook)
 }
 
@@ -297,7 +308,7 @@ func (c *cluster) letWithin(ctx context.Context, hook string, timeout time.Durat
 	GinkgoHelper()
 	Eventually(func(g Gomega) {
 		job := c.job(g, ctx, hook)
-		g.Expect(job.Data["state"]).To(Equal("Done"), "%s: %s", hook, job.Data["message"])
+		g.Expect(job.IsCompleted()).To(BeTrue(), "%s: %s", hook, messageOf(job))
 	}).WithContext(ctx).WithTimeout(timeout).Should(Succeed())
 }
 
@@ -306,16 +317,16 @@ func (c *cluster) watchHooks(ctx context.Context) func() []string {
 	var mu sync.Mutex
 	var order []string
 	repeat(context.WithoutCancel(ctx), interval, func(ctx context.Context) error {
-		var list corev1.ConfigMapList
-		if err := c.List(ctx, &list, client.InNamespace(c.key.Namespace), client.HasLabels{"foo.cluster.x-k8s.io/hook"}); err != nil {
+		var list extensionv1.HookJobList
+		if err := c.List(ctx, &list, client.InNamespace(c.key.Namespace)); err != nil {
 			return err
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		slices.SortFunc(list.Items, func(a, b corev1.ConfigMap) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
+		slices.SortFunc(list.Items, func(a, b extensionv1.HookJob) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 		for _, job := range list.Items {
-			if hook := job.Labels["foo.cluster.x-k8s.io/hook"]; !slices.Contains(order, hook) {
-				order = append(order, hook)
+			if !slices.Contains(order, job.Spec.Hook) {
+				order = append(order, job.Spec.Hook)
 			}
 		}
 		return nil

@@ -86,7 +86,7 @@ var _ = Describe("Every lifecycle hook", func() {
 			Expect(jobs.done(cluster.Name)).To(Equal(map[string]int{hook: 1}))
 			found := records(ctx, namespace)
 			Expect(found).To(HaveLen(1))
-			Expect(found[0].Data).To(HaveKeyWithValue(hooks.ReportKey, "did it"))
+			Expect(found[0].Status.Report).To(Equal("did it"))
 			Expect(found[0].OwnerReferences).To(HaveLen(1))
 			Expect(found[0].OwnerReferences[0].UID).To(Equal(cluster.UID))
 		})
@@ -235,7 +235,7 @@ var _ = Describe("Every lifecycle hook", func() {
 		hook = hooks.BeforeClusterUpgrade
 		Expect(newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook]).CommonRetryResponse).
 			To(SatisfyAll(HaveField("Status", runtimehooksv1.ResponseStatusFailure), HaveField("Message", MatchRegexp(
-				`^the job of the hook BeforeClusterUpgrade: recording the job of the hook: the API server answered Forbidden for configmaps "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
+				`^the job of the hook BeforeClusterUpgrade: creating the HookJob: the API server answered Forbidden for hookjobs.foo.cluster.x-k8s.io "leaving-beforeclusterupgrade-[0-9a-f]{10}"$`))))
 	})
 
 	It("is done only while its Cluster is not paused", func(ctx SpecContext) {

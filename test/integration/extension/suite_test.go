@@ -4,8 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package extension tests the runtime extension from the perspective of Cluster API's runtime: its
-// servers are called over TLS, several of them run as replicas, and the ConfigMaps of their jobs
-// are in a real kube-apiserver. The test determines what the jobs do.
+// servers are called over TLS, several of them run as replicas, and their HookJobs are in a real kube-apiserver. The test determines what the jobs do.
 //
 // Limits: Cluster API's own runtime does not run here; in test/e2e it calls a released extension on
 // real machines.
@@ -32,6 +31,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -49,6 +49,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/server"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
@@ -209,7 +210,6 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	mgr, err := ctrl.NewManager(rest.CopyConfig(environment.Config), ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: listener,
 		Controller:     config.Controller{SkipNameValidation: ptr.To(true)},
-		Client:         client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.ConfigMap{}}}},
 		LeaderElection: true, LeaderElectionID: "extension", LeaderElectionNamespace: "default", LeaderElectionReleaseOnCancel: true,
 		// A manager stops if it does not renew its Lease in time. Leaders release the Lease when
 		// they stop, so a long duration delays nothing.
@@ -222,7 +222,7 @@ func startReplica(ctx context.Context, options server.Options) *replica {
 	}
 	Expect(server.Register(mgr, server.Handlers{Lifecycle: hooks.New(mgr.GetCache(), mgr.GetClient(), tasks)})).To(Succeed())
 	life, cancel := context.WithCancel(context.Background())
-	Expect(hooks.SetupWithManager(life, mgr, hooks.Options{
+	Expect(hooks.SetupWithManager(mgr, hooks.Options{
 		Tasks: tasks, Gone: jobs.forget, Controller: controller.Options{MaxConcurrentReconciles: 10},
 	})).To(Succeed())
 	stopped := make(chan error, 1)
@@ -383,12 +383,31 @@ func handlerPath(hook string) string {
 	}, handlers[hook])
 }
 
-// records returns the ConfigMaps of the jobs in a namespace.
-func records(ctx context.Context, namespace string) []corev1.ConfigMap {
+// records returns the jobs in a namespace.
+func records(ctx context.Context, namespace string) []extensionv1.HookJob {
 	GinkgoHelper()
-	var list corev1.ConfigMapList
-	Expect(environment.Client.List(ctx, &list, client.InNamespace(namespace), client.HasLabels{hooks.HookLabel})).To(Succeed())
+	var list extensionv1.HookJobList
+	Expect(environment.Client.List(ctx, &list, client.InNamespace(namespace))).To(Succeed())
 	return list.Items
+}
+
+// progress returns the message of the only job in a namespace, after its state if it is completed.
+func progress(ctx context.Context, namespace string) func() string {
+	return func() string {
+		found := records(ctx, namespace)
+		if len(found) != 1 {
+			return fmt.Sprintf("there are %d jobs", len(found))
+		}
+		condition := meta.FindStatusCondition(found[0].Status.Conditions, extensionv1.HookJobCompletedCondition)
+		switch {
+		case condition == nil:
+			return ""
+		case found[0].IsCompleted():
+			return "completed: " + condition.Message
+		default:
+			return condition.Message
+		}
+	}
 }
 
 func writeFile(dir, name string, content []byte) {

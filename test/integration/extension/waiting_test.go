@@ -17,6 +17,7 @@ import (
 	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
@@ -26,9 +27,7 @@ var _ = Describe("A job that waits", func() {
 		It("ends when its hook is skipped: "+hook, func(ctx SpecContext) {
 			cluster := held(ctx, "ends", hook)
 			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{hooks.SkipAnnotation: hook}}})
-			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
-				HaveKeyWithValue(hooks.StateKey, string(hooks.Done)),
-				HaveKeyWithValue(hooks.MessageKey, "skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names "+hook)))
+			Eventually(progress(ctx, cluster.Namespace)).Should(Equal("completed: skipped: the annotation foo.cluster.x-k8s.io/skip-hooks names " + hook))
 			jobs.release(cluster.Name)
 			patch(ctx, cluster, map[string]any{"metadata": map[string]any{"annotations": map[string]any{hooks.SkipAnnotation: nil}}})
 			Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although it has ended")
@@ -48,9 +47,9 @@ var _ = Describe("A job that waits", func() {
 
 			By("recreating both like clusterctl")
 			moved := newCluster(ctx, cluster.Namespace, cluster.Name)
-			record.ResourceVersion, record.UID, record.OwnerReferences[0].UID = "", "", moved.UID
+			record.ResourceVersion, record.UID, record.OwnerReferences[0].UID, record.Status = "", "", moved.UID, extensionv1.HookJobStatus{}
 			Expect(environment.Client.Create(ctx, &record)).To(Succeed())
-			Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(HaveKeyWithValue(hooks.StateKey, string(hooks.Done)))
+			Eventually(progress(ctx, cluster.Namespace)).Should(HavePrefix("completed: "))
 			Expect(jobs.done(cluster.Name)).To(Equal(want))
 		})
 	}
@@ -62,8 +61,7 @@ var _ = Describe("A job that waits", func() {
 			patch(ctx, cluster, map[string]any{"spec": map[string]any{"topology": map[string]any{"version": version}}})
 		}
 		version("v1.36.4")
-		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
-			HaveKeyWithValue(hooks.MessageKey, "nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("nothing is done: the topology has version v1.36.4, which this upgrade does not lead to"))
 		jobs.release(cluster.Name)
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done for an abandoned upgrade")
 		version("v1.36.3")
@@ -77,22 +75,23 @@ var _ = Describe("The settings of the ExtensionConfig", Serial, func() {
 
 	It("apply to waiting jobs as soon as they change", func(ctx SpecContext) {
 		cluster := held(ctx, "off", hook)
+		jobs.release(cluster.Name)
 		register(ctx, map[string]string{"smokeChecks": "Disabled"})
-		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(And(
-			HaveKeyWithValue(hooks.StateKey, string(hooks.Done)),
-			HaveKeyWithValue(hooks.MessageKey, "nothing is done: the settings no longer ask for it")))
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("nothing is done: the settings no longer ask for it"))
+		Expect(jobs.done(cluster.Name)).To(BeEmpty())
+		register(ctx, on)
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal("completed: done"), "although the hook is not called again")
 	})
 
 	It("are the only settings that jobs use", func(ctx SpecContext) {
 		cluster := held(ctx, "unregistered", hook)
 		Expect(environment.Client.Delete(ctx, &runtimev1.ExtensionConfig{ObjectMeta: metav1.ObjectMeta{Name: "foo"}})).To(Succeed())
-		Eventually(func() map[string]string { return records(ctx, cluster.Namespace)[0].Data }).Should(
-			HaveKeyWithValue(hooks.MessageKey, `nothing is done: there is no ExtensionConfig "foo"`))
+		Eventually(progress(ctx, cluster.Namespace)).Should(Equal(`nothing is done: there is no ExtensionConfig "foo"`))
 		jobs.release(cluster.Name)
 		learned(ctx, nil)
 		another := newCluster(ctx, newNamespace(ctx), "stranger")
 		Expect(newCaller().call(ctx, replicas[0], hooks.BeforeClusterDelete, requests(another, on)[hooks.BeforeClusterDelete]).CommonRetryResponse).
-			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has its settings")))
+			To(Equal(failure("the job of the hook BeforeClusterDelete: no ExtensionConfig has the settings of this call; if they were just changed, the call will be repeated with the new ones")))
 		Expect(records(ctx, another.Namespace)).To(BeEmpty())
 		Consistently(func() map[string]int { return jobs.done(cluster.Name) }).Should(BeEmpty(), "it is done although the extension is not registered")
 
@@ -109,12 +108,7 @@ func held(ctx context.Context, name, hook string) *clusterv1.Cluster {
 	cluster := newCluster(ctx, namespace, name+"-"+namespace)
 	jobs.hold(cluster.Name, "waits for the test")
 	newCaller().call(ctx, replicas[0], hook, requests(cluster, on)[hook])
-	Eventually(func() string {
-		if found := records(ctx, namespace); len(found) == 1 {
-			return found[0].Data[hooks.MessageKey]
-		}
-		return ""
-	}).Should(Equal("waits for the test"))
+	Eventually(progress(ctx, namespace)).Should(Equal("waits for the test"))
 	return cluster
 }
 

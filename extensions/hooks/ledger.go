@@ -1,0 +1,151 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package hooks
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	runtimev1 "sigs.k8s.io/cluster-api/api/runtime/v1beta2"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
+)
+
+// FieldOwner is the field manager of HookJobs.
+const FieldOwner = client.FieldOwner("foo-runtime-extension")
+
+// validity is how long the result of a job counts. Cluster API calls a hook again after its work
+// was completed if something else held the Cluster. By then, a snapshot or a check may be outdated.
+const validity = time.Hour
+
+// newJob returns the first attempt of the job that a call requests.
+func newJob(call call, config string, now time.Time) *extensionv1.HookJob {
+	job := &extensionv1.HookJob{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: call.cluster.Namespace,
+			Labels:    map[string]string{clusterv1.ClusterNameLabel: call.cluster.Name},
+			// Not a controller reference: a change of a job need not trigger a
+			// reconcile of the Cluster.
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: clusterv1.GroupVersion.String(), Kind: clusterv1.ClusterKind, Name: call.cluster.Name, UID: call.cluster.UID,
+			}},
+		},
+		Spec: extensionv1.HookJobSpec{
+			ClusterName: call.cluster.Name, ClusterUID: call.cluster.UID, ExtensionConfig: config,
+			Hook: call.hook, FromVersion: call.from, ToVersion: call.to, Attempt: 1, RequestTime: metav1.NewTime(now),
+		},
+	}
+	for _, step := range call.steps {
+		job.Spec.Plan = append(job.Spec.Plan, step.Version)
+	}
+	identity := []string{string(call.cluster.UID), config, call.hook, call.from, call.to}
+	sum := sha256.Sum256([]byte(strings.Join(identity, "\n")))
+	job.Name = fmt.Sprintf("%s-%s-%s", call.cluster.Name, strings.ToLower(call.hook), hex.EncodeToString(sum[:5]))
+	return job
+}
+
+// outdated reports whether the result of a completed job no longer counts.
+func outdated(job *extensionv1.HookJob, now time.Time) bool {
+	return job.IsCompleted() && now.Sub(job.Status.CompletionTime.Time) > validity
+}
+
+// messageOf returns what a job waits for or how it ended. It is empty if nobody has looked at the
+// current attempt yet.
+func messageOf(job *extensionv1.HookJob) string {
+	condition := meta.FindStatusCondition(job.Status.Conditions, extensionv1.HookJobCompletedCondition)
+	if condition == nil || job.Status.Attempt != job.Spec.Attempt {
+		return ""
+	}
+	return condition.Message
+}
+
+// ledger records jobs. It is safe for concurrent use, even by several processes.
+type ledger struct {
+	cached client.Reader
+	client client.Client
+	clock  clock.PassiveClock
+}
+
+// ask returns the job that a call requests. It creates a new job, begins a new attempt of an
+// outdated one, and updates the plan. It fails if no ExtensionConfig has the settings of the call,
+// because anybody may be the caller.
+func (l ledger) ask(ctx context.Context, call call) (*extensionv1.HookJob, error) {
+	config, err := configOf(ctx, l.cached, call.settings)
+	if err != nil {
+		return nil, err
+	}
+	asked, known := newJob(call, config, l.clock.Now()), &extensionv1.HookJob{}
+	err = l.cached.Get(ctx, client.ObjectKeyFromObject(asked), known)
+	if apierrors.IsNotFound(err) {
+		// Another replica, or an earlier call that the cache has not seen yet, may have
+		// created it first.
+		if err := l.client.Create(ctx, asked.DeepCopy(), FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+			return nil, fmt.Errorf("creating the HookJob: %w", err)
+		}
+		return asked, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the HookJob: %w", err)
+	}
+	return l.update(ctx, asked, known)
+}
+
+// update updates what may change in a known job.
+func (l ledger) update(ctx context.Context, asked, known *extensionv1.HookJob) (*extensionv1.HookJob, error) {
+	changed := known.DeepCopy()
+	changed.Spec.Plan = asked.Spec.Plan
+	if outdated(known, l.clock.Now()) {
+		changed.Spec.Attempt++
+		changed.Spec.RequestTime = asked.Spec.RequestTime
+	}
+	if equality.Semantic.DeepEqual(changed.Spec, known.Spec) {
+		return known, nil
+	}
+	result := changed.DeepCopy()
+	err := l.client.Patch(ctx, changed, client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{}), FieldOwner)
+	// After a conflict, the next call sees what somebody else has changed.
+	if err != nil && !apierrors.IsConflict(err) {
+		return nil, fmt.Errorf("updating the HookJob: %w", err)
+	}
+	return result, nil
+}
+
+// errUnregistered is the error for a call with settings that no ExtensionConfig has, so nobody with
+// permission to register extensions chose them.
+var errUnregistered = errors.New("no ExtensionConfig has the settings of this call; if they were just changed, the call will be repeated with the new ones")
+
+// +kubebuilder:rbac:groups=runtime.cluster.x-k8s.io,resources=extensionconfigs,verbs=get;list;watch
+
+// configOf returns the name of the ExtensionConfig that has the settings of a call, since the call
+// does not name it. If there are several, their jobs are the same, and it returns the first name.
+func configOf(ctx context.Context, from client.Reader, settings map[string]string) (string, error) {
+	var configs runtimev1.ExtensionConfigList
+	if err := from.List(ctx, &configs); err != nil {
+		return "", fmt.Errorf("listing ExtensionConfigs: %w", err)
+	}
+	var names []string
+	for i := range configs.Items {
+		if maps.Equal(configs.Items[i].Spec.Settings, settings) {
+			names = append(names, configs.Items[i].Name)
+		}
+	}
+	if len(names) == 0 {
+		return "", errUnregistered
+	}
+	return slices.Min(names), nil
+}
