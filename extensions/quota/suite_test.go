@@ -128,7 +128,7 @@ func class(ctx context.Context, change func(object *unstructured.Unstructured)) 
 	GinkgoHelper()
 	namespace, err := env.CreateNamespace(ctx, "quota")
 	Expect(err).NotTo(HaveOccurred())
-	all, err := flavors.Build("../../templates")
+	all, err := flavors.Build()
 	Expect(err).NotTo(HaveOccurred())
 	Expect(all.Classes).To(ContainElement(HaveField("Name", className)))
 	for _, template := range all.Classes {
