@@ -16,29 +16,26 @@ import (
 
 const rulesFile = "docs/contract.yaml"
 
-// contract is one of Cluster API's contracts.
+// contract is one of Cluster API's contracts, with its page in the book.
 type contract struct {
-	Name string `json:"name"`
-	// Page is the path in Cluster API's book.
+	Name  string `json:"name"`
 	Page  string `json:"page"`
 	Rules []rule `json:"rules"`
 }
 
+// rule has names by file in Code and Tests. Unproven says what the tests do not show.
 type rule struct {
-	Name      string `json:"name"`
-	Title     string `json:"title"`
-	Anchor    string `json:"anchor"`
-	Mandatory string `json:"mandatory"`
-	NotNeeded string `json:"notNeeded,omitempty"`
-	// Unproven says what the tests do not show, and Met how Foo follows the rule.
-	Unproven string `json:"unproven,omitempty"`
-	Met      string `json:"met,omitempty"`
-	// Code and Tests are names by file.
-	Code  map[string][]string `json:"code,omitempty"`
-	Tests map[string][]string `json:"tests,omitempty"`
+	Name      string              `json:"name"`
+	Title     string              `json:"title"`
+	Anchor    string              `json:"anchor"`
+	Mandatory string              `json:"mandatory"`
+	NotNeeded string              `json:"notNeeded,omitempty"`
+	Unproven  string              `json:"unproven,omitempty"`
+	Met       string              `json:"met,omitempty"`
+	Code      map[string][]string `json:"code,omitempty"`
+	Tests     map[string][]string `json:"tests,omitempty"`
 }
 
-// Proven reports whether code follows the rule and tests prove it.
 func (r rule) Proven() bool {
 	return r.NotNeeded == "" && r.Unproven == "" && len(r.Code) > 0 && len(r.Tests) > 0
 }

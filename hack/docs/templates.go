@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
@@ -34,19 +33,29 @@ type entry struct {
 	Spec          clusterv1.ClusterClassSpec
 }
 
-// templatesPage returns the page of the templates, given the meanings of the variables of flavors.
-func templatesPage(meanings []byte) ([]byte, error) {
-	var described []variable
-	if err := yaml.UnmarshalStrict(meanings, &described); err != nil {
+// readMeanings reads the meanings of the variables of flavors by name.
+func readMeanings(content []byte) (map[string]variable, error) {
+	var list []variable
+	if err := yaml.UnmarshalStrict(content, &list); err != nil {
 		return nil, fmt.Errorf("variables.yaml: %w", err)
 	}
-	known, used := map[string]variable{}, sets.New[string]()
-	for _, one := range described {
+	known := map[string]variable{}
+	for _, one := range list {
 		if _, twice := known[one.Name]; twice || one.Name == "" || one.Meaning == "" || one.Allowed == "" {
 			return nil, fmt.Errorf("variables.yaml: variable %q: want it once, with a name, a meaning and the allowed values", one.Name)
 		}
 		known[one.Name] = one
 	}
+	return known, nil
+}
+
+// templatesPage returns the page of the templates, given the meanings of the variables of flavors.
+func templatesPage(meanings []byte) ([]byte, error) {
+	known, err := readMeanings(meanings)
+	if err != nil {
+		return nil, err
+	}
+	unused := maps.Clone(known)
 	all, err := flavors.Build()
 	if err != nil {
 		return nil, err
@@ -58,12 +67,12 @@ func templatesPage(meanings []byte) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", flavor.File, err)
 		}
 		for _, one := range variables {
-			used.Insert(one.Name)
+			delete(unused, one.Name)
 		}
 		content.Flavors = append(content.Flavors, entry{Name: flavor.Name, Purpose: prose(flavor.Purpose()), Variables: variables})
 	}
-	if unused := sets.KeySet(known).Difference(used); unused.Len() > 0 {
-		return nil, fmt.Errorf("variables.yaml describes %v, which no flavor uses: delete them", sets.List(unused))
+	if len(unused) > 0 {
+		return nil, fmt.Errorf("variables.yaml describes %v, which no flavor uses: delete them", slices.Sorted(maps.Keys(unused)))
 	}
 	for _, class := range all.Classes {
 		spec, err := specOf(class)
@@ -121,7 +130,7 @@ func fields(name string, schema clusterv1.JSONSchemaProps) []variable {
 	if schema.Default != nil {
 		one.Default = code(string(schema.Default.Raw))
 	}
-	all := []variable{one}
+	all := append(make([]variable, 0, 1+len(schema.Properties)), one)
 	properties := schema.Properties
 	if schema.Items != nil {
 		name, properties = name+"[]", schema.Items.Properties

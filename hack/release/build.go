@@ -105,8 +105,7 @@ func components(sources string, provider provider, version string) ([]byte, erro
 }
 
 // checkVersion returns an error unless clusterctl accepts the version: a semantic version with a
-// leading v, in a release series of the metadata. clusterctl itself would only fail when a user
-// installs it.
+// leading v, in a release series of the metadata.
 func checkVersion(version string, metadata []byte) error {
 	number, prefixed := strings.CutPrefix(version, "v")
 	parsed, err := semver.Parse(number)
@@ -126,18 +125,17 @@ func checkVersion(version string, metadata []byte) error {
 }
 
 // sums returns the SHA-256 sums of the files, as sha256sum --check reads them.
-func sums(files repository.Files) []byte {
-	var content bytes.Buffer
+func sums(files repository.Files) (content []byte) {
 	for _, name := range files.Paths() {
-		fmt.Fprintf(&content, "%x  %s\n", sha256.Sum256(files[name]), name)
+		content = fmt.Appendf(content, "%x  %s\n", sha256.Sum256(files[name]), name)
 	}
-	return content.Bytes()
+	return content
 }
 
 // clusterctlConfiguration returns the configuration that makes clusterctl use the repository at
 // root, an absolute path.
 func clusterctlConfiguration(root, version string) ([]byte, error) {
-	var locations []map[string]string
+	locations := make([]map[string]string, 0, len(providers))
 	for _, provider := range providers {
 		at := provider.at(version)
 		locations = append(locations, map[string]string{"name": at.Name, "type": string(at.Type), "url": at.URL(root)})

@@ -73,8 +73,7 @@ func run(r release) error {
 	return repository.Files{sumsFile: sums(published), configurationFile: configuration}.Write(root)
 }
 
-// removeOld removes what an earlier run wrote for the version, which may be more than this run
-// writes.
+// removeOld removes what an earlier run wrote for the version.
 func removeOld(root, version string) error {
 	for _, pattern := range []string{"*-foo/" + version, "images/*-" + version + ".tar", "sbom/*-" + version + "-*.json"} {
 		old, err := filepath.Glob(filepath.Join(root, pattern))

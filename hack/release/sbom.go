@@ -17,8 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
-// bill lists what something released consists of, in the CycloneDX format. It holds neither a time
-// nor a number that only this run has. Foo's own programs have the version.
+// bill is a CycloneDX bill of materials without times and random numbers. version is that of Foo's
+// own programs.
 type bill struct {
 	version      string
 	components   []cyclonedx.Component
@@ -111,10 +111,8 @@ func (b *bill) encode(subject cyclonedx.Component) ([]byte, error) {
 	bom.Metadata = &cyclonedx.Metadata{Component: &subject}
 	bom.Components, bom.Dependencies = &b.components, &b.dependencies
 	var content bytes.Buffer
-	if err := cyclonedx.NewBOMEncoder(&content, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom); err != nil {
-		return nil, fmt.Errorf("bill of materials of %s: %w", subject.Name, err)
-	}
-	return content.Bytes(), nil
+	err := cyclonedx.NewBOMEncoder(&content, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	return content.Bytes(), err
 }
 
 // module returns the component of a Go module. Modules in the sources have no sum.
