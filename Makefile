@@ -136,10 +136,13 @@ lint: prerequisites $(TOOLS)/golangci-lint ## Check style, bugs and import rules
 ##@ Generate
 
 CONTROLLER_GEN = $(TOOLS)/controller-gen
+CONVERSION_GEN = $(TOOLS)/conversion-gen --go-header-file=hack/boilerplate.go.txt --output-file=zz_generated.conversion.go \
+	--extra-peer-dirs=github.com/capfoo/cluster-api-provider-foo/webhooks/conversion/legacy
 
 .PHONY: generate
-generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/crd-ref-docs ## Write deepcopy functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
+generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-ref-docs ## Write deepcopy and conversion functions, CRDs, RBAC roles, webhook configurations, and the pages of docs/ that are generated
 	$(CONTROLLER_GEN) object:headerFile=hack/boilerplate.go.txt paths=./api/...
+	$(CONVERSION_GEN) ./webhooks/conversion/controlplane ./webhooks/conversion/infrastructure
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/controlplane paths=./api/v1beta2/controlplane output:crd:dir=config/crd/control-plane/bases
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1beta1/infrastructure paths=./api/v1beta2/infrastructure output:crd:dir=config/crd/infrastructure/bases
 	$(CONTROLLER_GEN) crd:crdVersions=v1 paths=./api/v1alpha1/... output:crd:dir=config/crd/runtime-extension/bases
@@ -155,7 +158,7 @@ generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/crd-ref-docs ## Write deepcop
 
 .PHONY: verify
 verify: generate ## Fail if a generated file is stale
-	@status=0; git -c safe.directory='$(CURDIR)' diff --exit-code -- api config docs || status=$$?; \
+	@status=0; git -c safe.directory='$(CURDIR)' diff --exit-code -- api config docs webhooks || status=$$?; \
 	case $$status in \
 	0) ;; \
 	1) echo 'generated files are stale: commit what `make generate` writes' >&2 ;; \
@@ -298,6 +301,9 @@ $(CONTROLLER_GEN): hack/tools/generate.mod
 
 $(TOOLS)/crd-ref-docs: hack/tools/refdocs.mod
 	$(TOOL_BUILD) -modfile=refdocs.mod -o $@ github.com/elastic/crd-ref-docs
+
+$(TOOLS)/conversion-gen: hack/tools/generate.mod hack/tools/conversion-gen/main.go
+	$(TOOL_BUILD) -modfile=generate.mod -o $@ ./conversion-gen
 
 $(TOOLS)/golangci-lint: hack/tools/lint.mod
 	$(TOOL_BUILD) -modfile=lint.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint

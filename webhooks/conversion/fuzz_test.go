@@ -4,8 +4,8 @@
 package conversion
 
 import (
-	"context"
 	"encoding/json"
+	"reflect"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
@@ -26,17 +26,17 @@ import (
 func noMapper() meta.RESTMapper { return meta.NewDefaultRESTMapper([]schema.GroupVersion{}) }
 
 // controlPlanes is the converter under test. The other converters are variables already.
-var controlPlanes = fooControlPlane(references{mapper: noMapper()})
+var controlPlanes = fooControlPlane(noMapper())
 
 // fuzzFuncs fill objects as the API server can send them, by passing them through JSON.
-func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, PH, PS]) fuzzer.FuzzerFuncs {
+func fuzzFuncs[H, S any, PH object[H], PS object[S]](k kind[H, S, PH, PS]) fuzzer.FuzzerFuncs {
 	return func(serializer.CodecFactory) []any {
 		return []any{
 			func(object *H, c randfill.Continue) { c.FillNoCustom(object); throughJSON(object) },
 			func(object *S, c randfill.Continue) {
 				c.FillNoCustom(object)
 				throughJSON(object)
-				converter.compute(object)
+				k.compute(object)
 			},
 			// A token is serialized as one text, which must have the right form.
 			func(token *bootstrapv1.BootstrapTokenString, _ randfill.Continue) {
@@ -49,19 +49,16 @@ func fuzzFuncs[H, S any, PH object[H], PS object[S]](converter converter[H, S, P
 	}
 }
 
-// compute replaces the computed parts of a spoke with what the hub computes, since nobody can write
+// compute replaces the status of a spoke with what the hub computes, since nobody can write
 // anything else.
-func (c converter[H, S, PH, PS]) compute(spoke *S) {
-	hub := new(H)
-	for _, p := range c {
-		if err := p.up(context.Background(), spoke, hub); err != nil {
-			return
-		}
+func (c kind[H, S, PH, PS]) compute(spoke *S) {
+	hub, computed := new(H), new(S)
+	if c.up(spoke, hub, nil) != nil || c.down(hub, computed, nil) != nil {
+		return
 	}
-	for _, p := range c {
-		if p.computed && p.down(context.Background(), hub, spoke) != nil {
-			return
-		}
+	status := reflect.ValueOf(spoke).Elem().FieldByName("Status")
+	if status.IsValid() {
+		status.Set(reflect.ValueOf(computed).Elem().FieldByName("Status"))
 	}
 }
 
@@ -80,7 +77,7 @@ func throughJSON[T any](object *T) {
 
 // rounds runs Cluster API's own test: it converts 10,000 random objects of each version to the
 // other one and back.
-func rounds[H, S any, PH object[H], PS object[S]](c converter[H, S, PH, PS]) func(*testing.T) {
+func rounds[H, S any, PH object[H], PS object[S]](c kind[H, S, PH, PS]) func(*testing.T) {
 	return conversionutil.SpokeConverterFuzzTestFunc(conversionutil.SpokeConverterFuzzTestFuncInput[PH, PS]{
 		ConvertHubToSpokeFunc: c.toSpoke,
 		ConvertSpokeToHubFunc: c.toHub,
@@ -108,7 +105,7 @@ func TestRandomRounds(t *testing.T) {
 }
 
 // fuzzRound lets the fuzzing engine choose the objects. Both round trips must return their input.
-func fuzzRound[H, S any, PH object[H], PS object[S]](f *testing.F, c converter[H, S, PH, PS]) {
+func fuzzRound[H, S any, PH object[H], PS object[S]](f *testing.F, c kind[H, S, PH, PS]) {
 	f.Helper()
 	f.Add([]byte("seed"))
 	codecs := serializer.NewCodecFactory(runtime.NewScheme())
@@ -123,7 +120,7 @@ func fuzzRound[H, S any, PH object[H], PS object[S]](f *testing.F, c converter[H
 	})
 }
 
-func checkHubRound[H, S any, PH object[H], PS object[S]](t *testing.T, c converter[H, S, PH, PS], hub PH) {
+func checkHubRound[H, S any, PH object[H], PS object[S]](t *testing.T, c kind[H, S, PH, PS], hub PH) {
 	t.Helper()
 	spoke, back := PS(new(S)), PH(new(H))
 	before := hub.DeepCopyObject().(client.Object)
@@ -138,7 +135,7 @@ func checkHubRound[H, S any, PH object[H], PS object[S]](t *testing.T, c convert
 	}
 }
 
-func checkSpokeRound[H, S any, PH object[H], PS object[S]](t *testing.T, c converter[H, S, PH, PS], spoke PS) {
+func checkSpokeRound[H, S any, PH object[H], PS object[S]](t *testing.T, c kind[H, S, PH, PS], spoke PS) {
 	t.Helper()
 	hub, back := PH(new(H)), PS(new(S))
 	before := spoke.DeepCopyObject().(client.Object)

@@ -4,6 +4,7 @@
 package conversion
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -134,12 +135,26 @@ func TestReferencesTakeTheVersionThatIsServed(t *testing.T) {
 	g := NewWithT(t)
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{{Group: "example.com", Version: "v7"}})
 	mapper.Add(schema.GroupVersionKind{Group: "example.com", Version: "v7", Kind: "AnyTemplate"}, meta.RESTScopeNamespace)
-	refs := references{mapper: mapper}
-	ref := clusterv1.ContractVersionedObjectReference{APIGroup: "example.com", Kind: "AnyTemplate", Name: "a"}
-	g.Expect(refs.toSpoke(ref, "ns").APIVersion).To(Equal("example.com/v7"))
-	ref.Kind = "Gone"
-	g.Expect(refs.toSpoke(ref, "ns").APIVersion).To(Equal("example.com/v1beta2"))
-	g.Expect(refs.toSpoke(clusterv1.ContractVersionedObjectReference{}, "ns")).To(BeZero())
+	of := schema.GroupKind{Group: "example.com", Kind: "AnyTemplate"}
+	g.Expect(servedVersion(mapper, of)).To(Equal("example.com/v7"))
+	of.Kind = "Gone"
+	g.Expect(servedVersion(mapper, of)).To(Equal("example.com/v1beta2"))
+	g.Expect(servedVersion(mapper, schema.GroupKind{})).To(BeEmpty())
+}
+
+// failingMapper cannot reach the API server.
+type failingMapper struct{ meta.RESTMapper }
+
+func (failingMapper) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, error) {
+	return nil, errors.New("connection refused")
+}
+
+// A reference must not get another version because of an error that passes.
+func TestReferencesDoNotGuessAVersion(t *testing.T) {
+	g := NewWithT(t)
+	spoke := &controlplanev1beta1.FooControlPlane{}
+	err := fooControlPlane(failingMapper{}).toSpoke(t.Context(), hubControlPlane(), spoke)
+	g.Expect(err).To(MatchError("looking up the version of FooMachineTemplate.infrastructure.cluster.x-k8s.io in the API server: connection refused"))
 }
 
 // Cluster API's MachinePool controller panics if a pool reports a failure.
