@@ -46,12 +46,11 @@ func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	}, path)...)
 }
 
-// ValidateUpdate returns what is wrong with the changed FooControlPlane, and with the change
-// itself. The status of before tells which versions the Machines have.
+// ValidateUpdate returns what is wrong with a change of a FooControlPlane, beyond what Validate
+// finds. The status of before tells which versions the Machines have.
 func ValidateUpdate(before, after *controlplanev1.FooControlPlane) field.ErrorList {
 	path := field.NewPath("spec")
-	errs := Validate(after)
-	errs = append(errs, validateChanges(before.Spec, after.Spec, path)...)
+	errs := validateChanges(before.Spec, after.Spec, path)
 	errs = append(errs, validateVersionChange(before, after, path.Child("version"))...)
 	config := path.Child("kubeadmConfigSpec", "clusterConfiguration")
 	was, becomes := before.Spec.KubeadmConfigSpec.ClusterConfiguration, after.Spec.KubeadmConfigSpec.ClusterConfiguration

@@ -26,8 +26,7 @@ type Rules[T client.Object] struct {
 	Resource string
 	// Validate returns what is wrong with an object by itself.
 	Validate func(object T) field.ErrorList
-	// Change returns what is wrong with a change of an object. A problem that Validate also
-	// finds in the changed object is reported only once.
+	// Change returns what is wrong with a change of an object, beyond what Validate finds.
 	Change func(ctx context.Context, before, after T) field.ErrorList
 	// Unwise returns what is allowed but unwise, and why.
 	Unwise func(object T) field.ErrorList
@@ -38,42 +37,27 @@ type Rules[T client.Object] struct {
 
 // ValidateCreate returns an Invalid error that names all problems.
 func (r Rules[T]) ValidateCreate(ctx context.Context, object T) (admission.Warnings, error) {
-	warnings := r.warnings(object)
+	unwise := found(r.Unwise, object)
 	if r.UnwiseNew != nil {
-		warnings = append(warnings, r.warn(r.UnwiseNew(ctx, object))...)
+		unwise = append(unwise, r.UnwiseNew(ctx, object)...)
 	}
-	return warnings, r.invalid(object, r.validate(object))
+	return r.warnings(unwise), r.invalid(object, found(r.Validate, object))
 }
 
 // ValidateUpdate is like ValidateCreate, but ignores problems that the object already had.
 func (r Rules[T]) ValidateUpdate(ctx context.Context, before, after T) (admission.Warnings, error) {
-	wrong := r.validate(after)
-	problems := added(r.validate(before), wrong)
+	problems := added(r.Validate, before, after)
 	if r.Change != nil {
-		problems = append(problems, added(wrong, r.Change(ctx, before, after))...)
+		problems = append(problems, r.Change(ctx, before, after)...)
 	}
-	return r.newWarnings(before, after), r.invalid(after, problems)
+	return r.warnings(added(r.Unwise, before, after)), r.invalid(after, problems)
 }
 
 // ValidateDelete allows every deletion: finalizers hold objects that must not be removed yet.
 func (r Rules[T]) ValidateDelete(context.Context, T) (admission.Warnings, error) { return nil, nil }
 
-func (r Rules[T]) validate(object T) field.ErrorList {
-	if r.Validate == nil {
-		return nil
-	}
-	return r.Validate(object)
-}
-
-func (r Rules[T]) warnings(object T) admission.Warnings {
-	if r.Unwise == nil {
-		return nil
-	}
-	return r.warn(r.Unwise(object))
-}
-
-// warn returns a warning for each field that says what is unwise about it.
-func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
+// warnings returns a warning for each field that says what is unwise about it.
+func (r Rules[T]) warnings(problems field.ErrorList) admission.Warnings {
 	warnings := make(admission.Warnings, 0, len(problems))
 	for _, unwise := range problems {
 		given := ""
@@ -85,20 +69,42 @@ func (r Rules[T]) warn(problems field.ErrorList) admission.Warnings {
 	return warnings
 }
 
-// newWarnings omits warnings that the user got before. Otherwise controllers would get the same
-// warnings on each write.
-func (r Rules[T]) newWarnings(before, after T) admission.Warnings {
-	known := r.warnings(before)
-	return slices.DeleteFunc(r.warnings(after), func(warning string) bool { return slices.Contains(known, warning) })
+func found[T client.Object](rule func(T) field.ErrorList, object T) field.ErrorList {
+	if rule == nil {
+		return nil
+	}
+	return rule(object)
 }
 
-// added returns the problems in after that are not in before.
-func added(before, after field.ErrorList) field.ErrorList {
-	known := make(map[string]bool, len(before))
-	for _, problem := range before {
-		known[problem.Error()] = true
+// meaning is what a field.Error says, except for the position of an item in a list, which changes
+// with other items.
+type meaning struct {
+	reason               field.ErrorType
+	field, value, detail string
+}
+
+var position = regexp.MustCompile(`\[\d+\]`)
+
+func meaningOf(problem *field.Error) meaning {
+	return meaning{
+		reason: problem.Type, field: position.ReplaceAllString(problem.Field, "[]"), value: fmt.Sprint(problem.BadValue), detail: problem.Detail,
 	}
-	return slices.DeleteFunc(slices.Clone(after), func(problem *field.Error) bool { return known[problem.Error()] })
+}
+
+// added returns what the rule finds after a change beyond what it found before.
+func added[T client.Object](rule func(T) field.ErrorList, before, after T) field.ErrorList {
+	problems := found(rule, after)
+	if len(problems) == 0 {
+		return nil
+	}
+	known := map[meaning]int{}
+	for _, problem := range found(rule, before) {
+		known[meaningOf(problem)]++
+	}
+	return slices.DeleteFunc(problems, func(problem *field.Error) bool {
+		known[meaningOf(problem)]--
+		return known[meaningOf(problem)] >= 0
+	})
 }
 
 func (r Rules[T]) invalid(object T, problems field.ErrorList) error {

@@ -5,6 +5,7 @@ package admission
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -75,6 +76,61 @@ func TestRatchet(t *testing.T) {
 			g.Expect(err).To(MatchError(ContainSubstring(test.want)))
 		})
 	}
+}
+
+// large refuses large items of a list, wherever they are in it.
+var large = Rules[*infrav1.FooMachinePool]{
+	Kind: schema.GroupKind{Group: "g", Kind: "FooMachinePool"}, Resource: "foomachinepools",
+	Validate: func(pool *infrav1.FooMachinePool) field.ErrorList {
+		var problems field.ErrorList
+		for i, id := range pool.Spec.ProviderIDList {
+			if strings.HasPrefix(id, "large") {
+				problems = append(problems, field.Invalid(field.NewPath("spec", "providerIDList").Index(i), id, "must be small"))
+			}
+		}
+		return problems
+	},
+}
+
+func TestRatchetInLists(t *testing.T) {
+	for name, test := range map[string]struct {
+		before, after []string
+		want          string
+	}{
+		"another item before it":    {[]string{"large"}, []string{"small", "large"}, ""},
+		"an item before it removed": {[]string{"small", "large"}, []string{"large"}, ""},
+		"another order":             {[]string{"large", "larger"}, []string{"larger", "large"}, ""},
+		"the same once more":        {[]string{"large"}, []string{"large", "large"}, "spec.providerIDList[1]"},
+		"another wrong one":         {[]string{"large"}, []string{"larger"}, "spec.providerIDList[0]"},
+		"one more, in front":        {[]string{"large"}, []string{"larger", "large"}, "spec.providerIDList[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			pool := func(ids []string) *infrav1.FooMachinePool {
+				return &infrav1.FooMachinePool{Spec: infrav1.FooMachinePoolSpec{ProviderIDList: ids}}
+			}
+			_, err := large.ValidateUpdate(t.Context(), pool(test.before), pool(test.after))
+			if test.want == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+				return
+			}
+			g.Expect(err).To(MatchError(ContainSubstring(test.want + ": Invalid value")))
+		})
+	}
+}
+
+func TestObjectsAreValidatedOnce(t *testing.T) {
+	g := NewWithT(t)
+	var validated []string
+	rules := Rules[*infrav1.FooMachine]{Validate: func(machine *infrav1.FooMachine) field.ErrorList {
+		validated = append(validated, machine.Spec.InstanceType)
+		return small.Validate(machine)
+	}}
+	g.Expect(rules.ValidateUpdate(t.Context(), machine("large", ""), machine("small", ""))).To(BeEmpty())
+	g.Expect(validated).To(Equal([]string{"small"}), "the old object matters only if something is wrong with the new one")
+	_, err := rules.ValidateUpdate(t.Context(), machine("large", ""), machine("large", "a"))
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(validated).To(Equal([]string{"small", "large", "large"}))
 }
 
 func TestWarningsAreGivenOnce(t *testing.T) {
