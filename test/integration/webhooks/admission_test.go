@@ -30,6 +30,7 @@ import (
 // templates holds, for each kind of template, a change of its spec.
 var templates = map[string]any{
 	"FooControlPlaneTemplate": map[string]any{"kubeadmConfigSpec": map[string]any{"preKubeadmCommands": []string{"true"}}},
+	"FooClusterTemplate":      map[string]any{"identityRef": map[string]any{"name": "other"}},
 	"FooMachineTemplate":      map[string]any{"instanceType": "large"},
 	"FooMachinePoolTemplate":  map[string]any{"template": map[string]any{"instanceType": "large"}},
 }

@@ -5,11 +5,8 @@ package controlplane
 
 import (
 	"context"
-	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -19,37 +16,35 @@ import (
 
 // +kubebuilder:webhook:verbs=update,path=/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane,mutating=false,failurePolicy=fail,matchPolicy=Equivalent,groups=controlplane.cluster.x-k8s.io,resources=foocontrolplanes/scale,versions=v1beta2,name=validation-scale.foocontrolplane.controlplane.cluster.x-k8s.io,sideEffects=None,admissionReviewVersions=v1
 
-// scalePath is the path in the marker above. The handler is registered under it.
+// scalePath is the path in the marker above. The validator is registered under it.
 const scalePath = "/validate-scale-controlplane-cluster-x-k8s-io-v1beta2-foocontrolplane"
 
-// scaleHandler applies the rules of a FooControlPlane when its replicas change through the scale
-// subresource. The API server sends the webhook only the Scale, so the handler reads the
+// scaleValidator applies the rules of a FooControlPlane when its replicas change through the scale
+// subresource. The API server sends the webhook only the Scale, so the validator reads the
 // FooControlPlane.
-type scaleHandler struct {
-	reader  client.Reader
-	decoder admission.Decoder
-	rules   fooadmission.Rules[*controlplanev1.FooControlPlane]
+type scaleValidator struct {
+	reader client.Reader
+	rules  fooadmission.Rules[*controlplanev1.FooControlPlane]
 }
 
-// Handle only validates; it changes nothing.
-func (h scaleHandler) Handle(ctx context.Context, request admission.Request) admission.Response {
-	scale := &autoscalingv1.Scale{}
-	if err := h.decoder.Decode(request, scale); err != nil {
-		return admission.Errored(http.StatusBadRequest, err)
-	}
+// ValidateUpdate accepts the scale of a FooControlPlane that does not exist: the API server reports
+// that better.
+func (v scaleValidator) ValidateUpdate(ctx context.Context, _, scale *autoscalingv1.Scale) (admission.Warnings, error) {
 	before := &controlplanev1.FooControlPlane{}
-	err := h.reader.Get(ctx, client.ObjectKey{Namespace: request.Namespace, Name: request.Name}, before)
-	if apierrors.IsNotFound(err) {
-		return admission.Allowed("the API server reports that the object does not exist")
-	}
-	if err != nil {
-		return admission.Errored(http.StatusInternalServerError, err)
+	if err := v.reader.Get(ctx, client.ObjectKeyFromObject(scale), before); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
 	after := before.DeepCopy()
-	after.Spec.Replicas = ptr.To(scale.Spec.Replicas)
-	warnings, err := h.rules.ValidateUpdate(ctx, before, after)
-	if err != nil {
-		return refused(err).WithWarnings(warnings...)
-	}
-	return admission.Allowed("").WithWarnings(warnings...)
+	after.Spec.Replicas = &scale.Spec.Replicas
+	return v.rules.ValidateUpdate(ctx, before, after)
+}
+
+// ValidateCreate is never called.
+func (scaleValidator) ValidateCreate(context.Context, *autoscalingv1.Scale) (admission.Warnings, error) {
+	return nil, nil
+}
+
+// ValidateDelete is never called.
+func (scaleValidator) ValidateDelete(context.Context, *autoscalingv1.Scale) (admission.Warnings, error) {
+	return nil, nil
 }

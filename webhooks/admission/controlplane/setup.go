@@ -7,7 +7,6 @@ import (
 	"fmt"
 
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/webhook"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -27,14 +26,9 @@ func SetupWithManager(mgr ctrl.Manager) error {
 	if err != nil {
 		return fmt.Errorf("webhooks of FooControlPlaneTemplate: %w", err)
 	}
-	mgr.GetWebhookServer().Register(defaultPath, &webhook.Admission{Handler: defaultHandler{
-		kind: "FooControlPlane", resource: "foocontrolplanes", spec: []string{"spec"},
-	}})
-	mgr.GetWebhookServer().Register(defaultTemplatePath, &webhook.Admission{Handler: defaultHandler{
-		kind: "FooControlPlaneTemplate", resource: "foocontrolplanetemplates", spec: []string{"spec", "template", "spec"},
-	}})
-	mgr.GetWebhookServer().Register(scalePath, &webhook.Admission{Handler: scaleHandler{
-		reader: mgr.GetAPIReader(), decoder: admission.NewDecoder(mgr.GetScheme()), rules: controlPlaneRules(),
-	}})
+	for path, resource := range map[string]string{defaultPath: "foocontrolplanes", defaultTemplatePath: "foocontrolplanetemplates"} {
+		mgr.GetWebhookServer().Register(path, admission.WithDefaulter(mgr.GetScheme(), defaulter{scheme: mgr.GetScheme(), resource: resource}))
+	}
+	mgr.GetWebhookServer().Register(scalePath, admission.WithValidator(mgr.GetScheme(), scaleValidator{reader: mgr.GetAPIReader(), rules: controlPlaneRules()}))
 	return nil
 }
