@@ -73,7 +73,7 @@ func (t *template) checkPool() findings {
 	if err := t.typed(&object); err != nil {
 		return append(wrong, unlikeKind(t, err))
 	}
-	return append(wrong, t.refused(machinepoolrules.ValidateTemplate(&object.Spec.Template.Spec, specPath))...)
+	return append(wrong, t.refused(machinepoolrules.Validate(&object.Spec.Template.Spec, specPath))...)
 }
 
 // checkControlPlane applies the rules of FooControlPlanes, and the rules that kubeadm would apply

@@ -14,14 +14,12 @@ import (
 
 // common holds the fields that a FooControlPlane and a FooControlPlaneTemplate share.
 type common struct {
-	metadata    clusterv1.ObjectMeta
-	gates       []clusterv1.MachineReadinessGate
-	deletion    controlplanev1.FooControlPlaneMachineTemplateDeletionSpec
-	taints      []clusterv1.MachineTaint
-	config      *bootstrapv1.KubeadmConfigSpec
-	rollout     controlplanev1.FooControlPlaneRolloutSpec
-	remediation controlplanev1.FooControlPlaneRemediationSpec
-	naming      controlplanev1.MachineNamingSpec
+	metadata clusterv1.ObjectMeta
+	gates    []clusterv1.MachineReadinessGate
+	taints   []clusterv1.MachineTaint
+	config   *bootstrapv1.KubeadmConfigSpec
+	rollout  controlplanev1.FooControlPlaneRolloutSpec
+	naming   controlplanev1.MachineNamingSpec
 	// replicas is nil if unknown.
 	replicas *int32
 }
@@ -34,15 +32,13 @@ func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	errs = append(errs, ValidateReplicas(spec.Replicas, spec.KubeadmConfigSpec.ClusterConfiguration.Etcd, path.Child("replicas"))...)
 	errs = append(errs, validateInfrastructureRef(spec.MachineTemplate.Spec.InfrastructureRef, path.Child("machineTemplate", "spec", "infrastructureRef"))...)
 	return append(errs, validateCommon(common{
-		metadata:    spec.MachineTemplate.ObjectMeta,
-		gates:       spec.MachineTemplate.Spec.ReadinessGates,
-		deletion:    spec.MachineTemplate.Spec.Deletion,
-		taints:      spec.MachineTemplate.Spec.Taints,
-		config:      spec.KubeadmConfigSpec.DeepCopy(),
-		rollout:     spec.Rollout,
-		remediation: spec.Remediation,
-		naming:      spec.MachineNaming,
-		replicas:    spec.Replicas,
+		metadata: spec.MachineTemplate.ObjectMeta,
+		gates:    spec.MachineTemplate.Spec.ReadinessGates,
+		taints:   spec.MachineTemplate.Spec.Taints,
+		config:   spec.KubeadmConfigSpec.DeepCopy(),
+		rollout:  spec.Rollout,
+		naming:   spec.MachineNaming,
+		replicas: spec.Replicas,
 	}, path)...)
 }
 
@@ -67,14 +63,12 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 	errs := template.Spec.Template.ObjectMeta.Validate(path.Child("metadata"))
 	spec := template.Spec.Template.Spec
 	return append(errs, validateCommon(common{
-		metadata:    spec.MachineTemplate.ObjectMeta,
-		gates:       spec.MachineTemplate.Spec.ReadinessGates,
-		deletion:    spec.MachineTemplate.Spec.Deletion,
-		taints:      spec.MachineTemplate.Spec.Taints,
-		config:      spec.KubeadmConfigSpec.DeepCopy(),
-		rollout:     spec.Rollout,
-		remediation: spec.Remediation,
-		naming:      spec.MachineNaming,
+		metadata: spec.MachineTemplate.ObjectMeta,
+		gates:    spec.MachineTemplate.Spec.ReadinessGates,
+		taints:   spec.MachineTemplate.Spec.Taints,
+		config:   spec.KubeadmConfigSpec.DeepCopy(),
+		rollout:  spec.Rollout,
+		naming:   spec.MachineNaming,
 	}, path.Child("spec"))...)
 }
 
@@ -92,9 +86,7 @@ func validateCommon(spec common, path *field.Path) field.ErrorList {
 	errs := spec.metadata.Validate(machines.Child("metadata"))
 	errs = append(errs, validateGates(spec.gates, machines.Child("spec", "readinessGates"))...)
 	errs = append(errs, validateTaints(spec.taints, machines.Child("spec", "taints"))...)
-	errs = append(errs, validateDeletion(spec.deletion, machines.Child("spec", "deletion"))...)
 	errs = append(errs, validateConfig(spec.config, path.Child("kubeadmConfigSpec"))...)
 	errs = append(errs, validateRollout(spec, path)...)
-	errs = append(errs, validateRemediation(spec.remediation, path.Child("remediation"))...)
 	return append(errs, validateNaming(spec.naming, path.Child("machineNaming", "template"))...)
 }

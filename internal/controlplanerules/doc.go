@@ -9,5 +9,5 @@
 // an update that only keeps an old violation, as webhooks/admission does.
 //
 // Limits: the rules look nothing up. The controller checks whether a referenced template or Secret
-// exists. The rules repeat what the CRD's schema rejects only where the controller relies on it.
+// exists. They repeat nothing that the schema of both versions of the CRD rejects.
 package controlplanerules

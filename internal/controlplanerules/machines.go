@@ -118,12 +118,6 @@ func reserved(key string) string {
 	return ""
 }
 
-func validateDeletion(deletion controlplanev1.FooControlPlaneMachineTemplateDeletionSpec, path *field.Path) field.ErrorList {
-	errs := validateNotNegative(deletion.NodeDrainTimeoutSeconds, path.Child("nodeDrainTimeoutSeconds"))
-	errs = append(errs, validateNotNegative(deletion.NodeVolumeDetachTimeoutSeconds, path.Child("nodeVolumeDetachTimeoutSeconds"))...)
-	return append(errs, validateNotNegative(deletion.NodeDeletionTimeoutSeconds, path.Child("nodeDeletionTimeoutSeconds"))...)
-}
-
 func validateNaming(naming controlplanev1.MachineNamingSpec, path *field.Path) field.ErrorList {
 	if naming.Template == "" {
 		return nil

@@ -16,8 +16,6 @@ import (
 )
 
 const (
-	// minExpiryDays is the minimum of certificatesExpiryDays.
-	minExpiryDays = 7
 	// defaultCertificateDays is how long kubeadm's certificates are valid by default.
 	defaultCertificateDays = 365
 	// minReplicasWithoutSurge is the minimum number of replicas for deleting a Machine before its
@@ -31,27 +29,15 @@ func validateRollout(spec common, path *field.Path) field.ErrorList {
 	return append(errs, validateExpiryDays(spec, path.Child("rollout", "before", "certificatesExpiryDays"))...)
 }
 
+// validateStrategy prevents a control plane from losing its only Machine. The schema allows a
+// maxSurge of 0 or 1.
 func validateStrategy(strategy controlplanev1.FooControlPlaneRolloutStrategy, replicas *int32, path *field.Path) field.ErrorList {
-	var errs field.ErrorList
 	surge := strategy.RollingUpdate.MaxSurge
-	if strategy.Type == "" && surge == nil {
+	if surge == nil || *surge != intstr.FromInt32(0) || replicas == nil || *replicas >= minReplicasWithoutSurge {
 		return nil
 	}
-	if strategy.Type != controlplanev1.RollingUpdateStrategyType {
-		errs = append(errs, field.NotSupported(path.Child("type"), strategy.Type, []string{string(controlplanev1.RollingUpdateStrategyType)}))
-	}
-	if surge == nil {
-		return errs
-	}
-	path = path.Child("rollingUpdate", "maxSurge")
-	if surge.Type != intstr.Int || surge.IntVal < 0 || surge.IntVal > 1 {
-		return append(errs, field.Invalid(path, surge.String(), "must be 0 or 1"))
-	}
-	if surge.IntVal == 0 && replicas != nil && *replicas < minReplicasWithoutSurge {
-		errs = append(errs, field.Invalid(path, surge.String(),
-			fmt.Sprintf("must be 1 with fewer than %d replicas: no Machine may be deleted before its replacement exists", minReplicasWithoutSurge)))
-	}
-	return errs
+	return field.ErrorList{field.Invalid(path.Child("rollingUpdate", "maxSurge"), surge.String(),
+		fmt.Sprintf("must be 1 with fewer than %d replicas: no Machine may be deleted before its replacement exists", minReplicasWithoutSurge))}
 }
 
 func validateCertificateDays(config bootstrapv1.ClusterConfiguration, path *field.Path) field.ErrorList {
@@ -73,27 +59,9 @@ func validateExpiryDays(spec common, path *field.Path) field.ErrorList {
 	if valid == 0 {
 		valid = defaultCertificateDays
 	}
-	switch {
-	case days == 0:
-		return nil
-	case days < minExpiryDays:
-		return field.ErrorList{field.Invalid(path, days, fmt.Sprintf("must be at least %d", minExpiryDays))}
-	case days >= valid:
-		return field.ErrorList{field.Invalid(path, days,
-			fmt.Sprintf("must be less than certificateValidityPeriodDays, %d days: otherwise Machines would be replaced over and over", valid))}
-	}
-	return nil
-}
-
-func validateRemediation(spec controlplanev1.FooControlPlaneRemediationSpec, path *field.Path) field.ErrorList {
-	errs := validateNotNegative(spec.MaxRetry, path.Child("maxRetry"))
-	errs = append(errs, validateNotNegative(spec.RetryPeriodSeconds, path.Child("retryPeriodSeconds"))...)
-	return append(errs, validateNotNegative(spec.MinHealthyPeriodSeconds, path.Child("minHealthyPeriodSeconds"))...)
-}
-
-func validateNotNegative(value *int32, path *field.Path) field.ErrorList {
-	if value == nil || *value >= 0 {
+	if days < valid {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(path, *value, "must not be negative")}
+	return field.ErrorList{field.Invalid(path, days,
+		fmt.Sprintf("must be less than certificateValidityPeriodDays, %d days: otherwise Machines would be replaced over and over", valid))}
 }

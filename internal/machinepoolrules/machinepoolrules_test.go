@@ -4,7 +4,6 @@
 package machinepoolrules
 
 import (
-	"slices"
 	"testing"
 
 	. "github.com/onsi/gomega"
@@ -44,40 +43,6 @@ func TestValidate(t *testing.T) {
 			}
 			g.Expect(errs).To(HaveLen(1))
 			g.Expect(errs[0].Field).To(Equal(test.wrong))
-		})
-	}
-}
-
-func TestProviderIDs(t *testing.T) {
-	g := NewWithT(t)
-	path := field.NewPath("spec")
-	spec := &infrav1.FooMachinePoolSpec{ProviderID: "foo:///a", ProviderIDList: make([]string, infrav1.MaxPoolReplicas+1)}
-	g.Expect(Validate(spec, path)).To(HaveLen(1))
-	g.Expect(ValidateTemplate(spec, path)).To(HaveLen(3))
-	g.Expect(ValidateUpdate(&infrav1.FooMachinePoolSpec{}, spec, path)).To(BeEmpty())
-	g.Expect(ValidateUpdate(spec, spec, path)).To(BeEmpty())
-	g.Expect(ValidateUpdate(spec, &infrav1.FooMachinePoolSpec{ProviderID: "foo:///b"}, path)).To(HaveLen(1))
-}
-
-func TestUnwise(t *testing.T) {
-	for name, test := range map[string]struct {
-		strategy infrav1.FooMachinePoolStrategy
-		want     []string
-	}{
-		"nothing to say":  {infrav1.FooMachinePoolStrategy{}, nil},
-		"all but one":     {infrav1.FooMachinePoolStrategy{MaxUnavailable: ptr.To(intstr.FromString("99%"))}, nil},
-		"all":             {infrav1.FooMachinePoolStrategy{MaxUnavailable: ptr.To(intstr.FromString("100%"))}, []string{"spec.strategy.maxUnavailable"}},
-		"hardly any time": {infrav1.FooMachinePoolStrategy{NodeJoinTimeoutSeconds: 59}, []string{"spec.strategy.nodeJoinTimeoutSeconds"}},
-		"enough time":     {infrav1.FooMachinePoolStrategy{NodeJoinTimeoutSeconds: 60}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			for _, unwise := range Unwise(&infrav1.FooMachinePoolSpec{Strategy: test.strategy}, field.NewPath("spec")) {
-				got = append(got, unwise.Field)
-			}
-			if !slices.Equal(got, test.want) {
-				t.Fatalf("got %v, want %v", got, test.want)
-			}
 		})
 	}
 }

@@ -59,13 +59,9 @@ func unwiseCluster(cluster *infrav1.FooCluster) field.ErrorList {
 // validateEndpoint requires a host that certificates can name. The schema bounds the port and
 // requires both or neither.
 func validateEndpoint(path *field.Path, endpoint infrav1.APIEndpoint) field.ErrorList {
-	var problems field.ErrorList
 	host := endpoint.Host
-	if host != "" && netutils.ParseIPSloppy(host) == nil && len(validation.IsDNS1123Subdomain(host)) > 0 {
-		problems = append(problems, field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme or port"))
+	if host == "" || netutils.ParseIPSloppy(host) != nil || len(validation.IsDNS1123Subdomain(host)) == 0 {
+		return nil
 	}
-	if (host == "") != (endpoint.Port == 0) {
-		problems = append(problems, field.Invalid(path, fmt.Sprintf("host %q, port %d", host, endpoint.Port), "host and port must be set together"))
-	}
-	return problems
+	return field.ErrorList{field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme or port")}
 }

@@ -16,11 +16,7 @@ func clusterTemplateRules() admission.Rules[*infrav1.FooClusterTemplate] {
 	return admission.Rules[*infrav1.FooClusterTemplate]{
 		Kind: kind("FooClusterTemplate"), Resource: "fooclustertemplates",
 		Validate: func(template *infrav1.FooClusterTemplate) field.ErrorList {
-			problems := template.Spec.Template.ObjectMeta.Validate(templateMetadata)
-			if endpoint := template.Spec.Template.Spec.ControlPlaneEndpoint; !endpoint.IsZero() {
-				problems = append(problems, field.Forbidden(admission.TemplateSpec.Child("controlPlaneEndpoint"), "every cluster has its own"))
-			}
-			return problems
+			return template.Spec.Template.ObjectMeta.Validate(templateMetadata)
 		},
 		Change: admission.Immutable(func(template *infrav1.FooClusterTemplate) any { return &template.Spec.Template.Spec }),
 	}

@@ -5,7 +5,9 @@ package infrastructure
 
 import (
 	"context"
+	"fmt"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -24,9 +26,9 @@ func poolRules() admission.Rules[*infrav1.FooMachinePool] {
 			problems := append(validateName(pool, cloud.MaxHostnamePrefix), machinepoolrules.Validate(&pool.Spec, spec)...)
 			return append(problems, validateProviderIDs(spec.Child("providerIDList"), pool.Spec.ProviderIDList)...)
 		},
-		Unwise: func(pool *infrav1.FooMachinePool) field.ErrorList { return machinepoolrules.Unwise(&pool.Spec, spec) },
+		Unwise: func(pool *infrav1.FooMachinePool) field.ErrorList { return unwisePool(&pool.Spec, spec) },
 		Change: func(_ context.Context, before, after *infrav1.FooMachinePool) field.ErrorList {
-			problems := machinepoolrules.ValidateUpdate(&before.Spec, &after.Spec, spec)
+			problems := changePoolID(before.Spec.ProviderID, after.Spec.ProviderID, spec.Child("providerID"))
 			return append(problems, admission.ChangeOnly(spec, &before.Spec, &after.Spec, "providerID", "providerIDList", "template", "strategy")...)
 		},
 	}
@@ -44,4 +46,29 @@ func validateProviderIDs(path *field.Path, ids []string) field.ErrorList {
 		seen[id] = true
 	}
 	return problems
+}
+
+func changePoolID(before, after string, path *field.Path) field.ErrorList {
+	if before == "" || after == before {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, after, fmt.Sprintf("it names the pool in the cloud and must stay %q", before))}
+}
+
+// leastJoinSeconds is less than a real machine takes to join.
+const leastJoinSeconds = 60
+
+// unwisePool returns what is allowed in the spec of a FooMachinePool, or of a template at another path,
+// but that users may come to regret, and why.
+func unwisePool(spec *infrav1.FooMachinePoolSpec, path *field.Path) field.ErrorList {
+	path = path.Child("strategy")
+	var unwise field.ErrorList
+	if all := spec.Strategy.MaxUnavailable; all != nil && *all == intstr.FromString("100%") {
+		unwise = append(unwise, field.Invalid(path.Child("maxUnavailable"), all.String(), "a rollout may remove all instances at once"))
+	}
+	if seconds := spec.Strategy.NodeJoinTimeoutSeconds; seconds > 0 && seconds < leastJoinSeconds {
+		unwise = append(unwise, field.Invalid(path.Child("nodeJoinTimeoutSeconds"), seconds,
+			fmt.Sprintf("instances that take longer than this are replaced; most need %d seconds", leastJoinSeconds)))
+	}
+	return unwise
 }

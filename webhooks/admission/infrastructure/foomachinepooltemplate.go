@@ -18,11 +18,11 @@ func poolTemplateRules() admission.Rules[*infrav1.FooMachinePoolTemplate] {
 		Kind: kind("FooMachinePoolTemplate"), Resource: "foomachinepooltemplates",
 		Validate: func(template *infrav1.FooMachinePoolTemplate) field.ErrorList {
 			problems := template.Spec.Template.ObjectMeta.Validate(templateMetadata)
-			problems = append(problems, machinepoolrules.ValidateTemplate(&template.Spec.Template.Spec, admission.TemplateSpec)...)
+			problems = append(problems, machinepoolrules.Validate(&template.Spec.Template.Spec, admission.TemplateSpec)...)
 			return problems
 		},
 		Unwise: func(template *infrav1.FooMachinePoolTemplate) field.ErrorList {
-			return machinepoolrules.Unwise(&template.Spec.Template.Spec, admission.TemplateSpec)
+			return unwisePool(&template.Spec.Template.Spec, admission.TemplateSpec)
 		},
 		Change: admission.Immutable(func(template *infrav1.FooMachinePoolTemplate) any { return &template.Spec.Template.Spec }),
 	}

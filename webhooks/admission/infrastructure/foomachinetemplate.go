@@ -16,11 +16,7 @@ func machineTemplateRules() admission.Rules[*infrav1.FooMachineTemplate] {
 	return admission.Rules[*infrav1.FooMachineTemplate]{
 		Kind: kind("FooMachineTemplate"), Resource: "foomachinetemplates",
 		Validate: func(template *infrav1.FooMachineTemplate) field.ErrorList {
-			problems := template.Spec.Template.ObjectMeta.Validate(templateMetadata)
-			if template.Spec.Template.Spec.ProviderID != "" {
-				problems = append(problems, field.Forbidden(admission.TemplateSpec.Child("providerID"), "every instance has its own"))
-			}
-			return problems
+			return template.Spec.Template.ObjectMeta.Validate(templateMetadata)
 		},
 		Change: admission.Immutable(func(template *infrav1.FooMachineTemplate) any { return &template.Spec.Template.Spec }),
 	}
