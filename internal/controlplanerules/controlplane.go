@@ -42,21 +42,6 @@ func Validate(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	}, path)...)
 }
 
-// ValidateUpdate returns what is wrong with a change of a FooControlPlane, beyond what Validate
-// finds. The status of before tells which versions the Machines have.
-func ValidateUpdate(before, after *controlplanev1.FooControlPlane) field.ErrorList {
-	path := field.NewPath("spec")
-	errs := validateChanges(before.Spec, after.Spec, path)
-	errs = append(errs, validateVersionChange(before, after, path.Child("version"))...)
-	config := path.Child("kubeadmConfigSpec", "clusterConfiguration")
-	was, becomes := before.Spec.KubeadmConfigSpec.ClusterConfiguration, after.Spec.KubeadmConfigSpec.ClusterConfiguration
-	errs = append(errs, validateEtcdChange(was.Etcd, becomes.Etcd, config.Child("etcd"))...)
-	if !skipsCoreDNS(after) {
-		errs = append(errs, validateDNSChange(was.DNS, becomes.DNS, config.Child("dns", "imageTag"))...)
-	}
-	return errs
-}
-
 // ValidateTemplate returns what is wrong with a FooControlPlaneTemplate.
 func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
 	path := field.NewPath("spec", "template")
@@ -70,15 +55,6 @@ func ValidateTemplate(template *controlplanev1.FooControlPlaneTemplate) field.Er
 		rollout:  spec.Rollout,
 		naming:   spec.MachineNaming,
 	}, path.Child("spec"))...)
-}
-
-// ValidateTemplateUpdate returns what is wrong with a change of a FooControlPlaneTemplate: its
-// spec.template.spec is immutable. The caller must exempt the dry run that Cluster API's topology
-// controller uses to find out what would change.
-func ValidateTemplateUpdate(before, after *controlplanev1.FooControlPlaneTemplate) field.ErrorList {
-	path := field.NewPath("spec", "template", "spec")
-	return forbid(path, "clusters are created from the template; create another template and refer to it",
-		&before.Spec.Template.Spec, &after.Spec.Template.Spec)
 }
 
 func validateCommon(spec common, path *field.Path) field.ErrorList {

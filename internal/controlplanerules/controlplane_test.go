@@ -285,25 +285,6 @@ func TestValidateTemplate(t *testing.T) {
 	g.Expect(ValidateTemplate(template)).To(BeEmpty(), "how many replicas there are is not known here")
 }
 
-func TestValidateTemplateUpdate(t *testing.T) {
-	g := NewWithT(t)
-	before := &controlplanev1.FooControlPlaneTemplate{}
-	after := before.DeepCopy()
-	after.Spec.Template.ObjectMeta.Labels = map[string]string{"a": "b"}
-	g.Expect(ValidateTemplateUpdate(before, after)).To(BeEmpty())
-	after.Spec.Template.Spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
-	after.Spec.Template.Spec.MachineNaming.Template = "{{ .random }}"
-	after.Spec.Template.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "here"
-	after.Spec.Template.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token = "not to be told"
-	way := ": clusters are created from the template; create another template and refer to it"
-	g.Expect(messages(ValidateTemplateUpdate(before, after))).To(Equal([]string{
-		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: cannot be changed from nothing to \"here\"" + way,
-		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: cannot be changed" + way,
-		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: cannot be changed" + way,
-		"spec.template.spec.machineNaming.template: Forbidden: cannot be changed from nothing to \"{{ .random }}\"" + way,
-	}))
-}
-
 // What a template may not hold is refused without being executed: most of these would take minutes, or all memory.
 func TestMachineNameIsNoProgram(t *testing.T) {
 	for name, part := range map[string]string{

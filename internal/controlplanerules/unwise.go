@@ -25,7 +25,7 @@ func Unwise(controlPlane *controlplanev1.FooControlPlane) field.ErrorList {
 	spec := controlPlane.Spec
 	var unwise field.ErrorList
 	unwise = append(unwise, unwiseReplicas(ptr.Deref(spec.Replicas, 1), path.Child("replicas"))...)
-	if version, err := parse(spec.Version); err == nil && len(version.Pre) > 0 {
+	if version, err := ParseVersion(spec.Version); err == nil && len(version.Pre) > 0 {
 		unwise = append(unwise, field.Invalid(path.Child("version"), spec.Version, "Kubernetes does not support upgrades from a pre-release"))
 	}
 	return append(unwise, unwiseCommon(common{config: &spec.KubeadmConfigSpec, rollout: spec.Rollout, replicas: spec.Replicas}, path)...)

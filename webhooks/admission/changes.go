@@ -8,15 +8,12 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"github.com/capfoo/cluster-api-provider-foo/internal/fieldchange"
 )
 
 // ChangeOnly returns a problem for each field under path that differs between before and after,
-// except the fields in mayChange. before and after are pointers to structs. See
-// fieldchange.Changed.
+// except the fields in mayChange. before and after are pointers to structs. See Changed.
 func ChangeOnly(path *field.Path, before, after any, mayChange ...string) field.ErrorList {
-	changed, err := fieldchange.Changed(path, before, after, mayChange...)
+	changed, err := Changed(path, before, after, mayChange...)
 	if err != nil {
 		return field.ErrorList{field.InternalError(path, err)}
 	}

@@ -139,7 +139,7 @@ func TestWarningsAreGivenOnce(t *testing.T) {
 	g.Expect(small.ValidateUpdate(t.Context(), machine("large", ""), machine("small", ""))).To(ConsistOf(HavePrefix("spec.instanceType is small: because")))
 }
 
-// What counts as a change is tested in package fieldchange.
+// What counts as a change is tested with Changed.
 func TestChangeOnly(t *testing.T) {
 	before, after := machine("small", "a"), machine("large", "b")
 	var got []string

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package controlplane admits FooControlPlanes, their templates and their scale subresource, with
-// one file for each. The validating webhooks get objects of every version as v1beta2. The rules are
-// in internal/controlplanerules, and the controller follows them too. The schema alone checks
-// spec.replicas; the webhook for scale adds the rules that relate spec.replicas to other fields.
+// one file for each. The validating webhooks get objects of every version as v1beta2. The rules for
+// objects are in internal/controlplanerules, and the controller follows them too. The rules for
+// changes are in changes.go. The schema alone checks spec.replicas; the webhook for scale adds the
+// rules that relate spec.replicas to other fields.
 //
 // Limits: a webhook sees one object. The controller checks whether the infrastructure machine
 // template exists.

@@ -4,10 +4,6 @@
 package controlplane
 
 import (
-	"context"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
-
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/internal/controlplanerules"
 	"github.com/capfoo/cluster-api-provider-foo/webhooks/admission"
@@ -19,9 +15,7 @@ func controlPlaneRules() admission.Rules[*controlplanev1.FooControlPlane] {
 	return admission.Rules[*controlplanev1.FooControlPlane]{
 		Kind: controlplanev1.GroupVersion.WithKind("FooControlPlane").GroupKind(), Resource: "foocontrolplanes",
 		Validate: controlplanerules.Validate,
-		Change: func(_ context.Context, before, after *controlplanev1.FooControlPlane) field.ErrorList {
-			return controlplanerules.ValidateUpdate(before, after)
-		},
-		Unwise: controlplanerules.Unwise,
+		Change:   changeControlPlane,
+		Unwise:   controlplanerules.Unwise,
 	}
 }

@@ -16,6 +16,6 @@ func templateRules() admission.Rules[*controlplanev1.FooControlPlaneTemplate] {
 		Kind: controlplanev1.GroupVersion.WithKind("FooControlPlaneTemplate").GroupKind(), Resource: "foocontrolplanetemplates",
 		Validate: controlplanerules.ValidateTemplate,
 		Unwise:   controlplanerules.UnwiseTemplate,
-		Change:   admission.UnlessTopologyAsks(controlplanerules.ValidateTemplateUpdate),
+		Change:   admission.UnlessTopologyAsks(changeTemplate),
 	}
 }

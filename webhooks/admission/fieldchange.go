@@ -1,12 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fieldchange determines which fields of an object were changed although they may not be.
-// Only the fields on a list may change, so a field that is added later cannot be changed until
-// somebody has thought about it.
-//
-// Limits: lists are compared as a whole, and a missing object equals an empty one.
-package fieldchange
+package admission
 
 import (
 	"fmt"
@@ -52,7 +47,9 @@ func text(value any) (string, bool) {
 // Changed returns the fields below path that differ between before and after, sorted, except those
 // that are allowed. Each allowed name is relative to path, such as "rollout" or
 // "kubeadmConfigSpec.files", and includes everything beneath it. Before and after are pointers to
-// structs; Changed returns an error if they are not.
+// structs; Changed returns an error if they are not. Only the fields on the list may change, so a
+// field that is added later cannot be changed until somebody has thought about it. Lists are
+// compared as a whole, and a missing object equals an empty one.
 func Changed(path *field.Path, before, after any, allowed ...string) ([]Change, error) {
 	was, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package controlplanerules
+package controlplane
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
@@ -17,6 +18,26 @@ import (
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 )
+
+func valid() *controlplanev1.FooControlPlane {
+	controlPlane := &controlplanev1.FooControlPlane{}
+	controlPlane.Spec.Version = "v1.36.3"
+	return controlPlane
+}
+
+func externalEtcd(config *bootstrapv1.KubeadmConfigSpec) {
+	config.ClusterConfiguration.Etcd.External = bootstrapv1.ExternalEtcd{
+		Endpoints: []string{"https://etcd.example.com:2379"}, CAFile: "/ca", CertFile: "/crt", KeyFile: "/key",
+	}
+}
+
+func messages(problems field.ErrorList) []string {
+	result := make([]string, 0, len(problems))
+	for _, problem := range problems {
+		result = append(result, problem.Error())
+	}
+	return result
+}
 
 func TestValidateVersionChange(t *testing.T) {
 	tests := map[string]struct {
@@ -49,7 +70,7 @@ func TestValidateVersionChange(t *testing.T) {
 			}
 			after := before.DeepCopy()
 			after.Spec.Version = test.to
-			NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(test.want))
+			NewWithT(t).Expect(messages(changeControlPlane(t.Context(), before, after))).To(ConsistOf(test.want))
 		})
 	}
 }
@@ -66,7 +87,7 @@ func TestAnyVersionBeforeInitialization(t *testing.T) {
 			for _, version := range []string{"v1.30.0", "v1.36.3", "v1.38.0"} {
 				after := before.DeepCopy()
 				after.Spec.Version = version
-				NewWithT(t).Expect(ValidateUpdate(before, after)).To(BeEmpty(), version)
+				NewWithT(t).Expect(changeControlPlane(t.Context(), before, after)).To(BeEmpty(), version)
 			}
 		})
 	}
@@ -77,7 +98,7 @@ func TestVersionOfAnInitializedControlPlaneWithoutVersions(t *testing.T) {
 	before.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
 	after := before.DeepCopy()
 	after.Spec.Version = "v1.35.0"
-	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
+	NewWithT(t).Expect(messages(changeControlPlane(t.Context(), before, after))).To(ConsistOf(
 		`spec.version: Invalid value: "v1.35.0": must not be below v1.36.3, the oldest version in the control plane: Kubernetes cannot be downgraded`))
 }
 
@@ -159,7 +180,7 @@ func TestValidateChanges(t *testing.T) {
 			before.Spec.KubeadmConfigSpec.ClusterConfiguration.DNS.ImageTag = "v1.11.1"
 			after := before.DeepCopy()
 			test.change(after)
-			NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(test.want))
+			NewWithT(t).Expect(messages(changeControlPlane(t.Context(), before, after))).To(ConsistOf(test.want))
 		})
 	}
 }
@@ -168,6 +189,25 @@ func TestFromExternalEtcd(t *testing.T) {
 	before := valid()
 	externalEtcd(&before.Spec.KubeadmConfigSpec)
 	after := valid()
-	NewWithT(t).Expect(messages(ValidateUpdate(before, after))).To(ConsistOf(
+	NewWithT(t).Expect(messages(changeControlPlane(t.Context(), before, after))).To(ConsistOf(
 		"spec.kubeadmConfigSpec.clusterConfiguration.etcd.external: Forbidden: etcd cannot be moved between the control plane's own machines and an external cluster"))
+}
+
+func TestValidateTemplateUpdate(t *testing.T) {
+	g := NewWithT(t)
+	before := &controlplanev1.FooControlPlaneTemplate{}
+	after := before.DeepCopy()
+	after.Spec.Template.ObjectMeta.Labels = map[string]string{"a": "b"}
+	g.Expect(changeTemplate(before, after)).To(BeEmpty())
+	after.Spec.Template.Spec.KubeadmConfigSpec.PreKubeadmCommands = []string{"true"}
+	after.Spec.Template.Spec.MachineNaming.Template = "{{ .random }}"
+	after.Spec.Template.Spec.KubeadmConfigSpec.ClusterConfiguration.ImageRepository = "here"
+	after.Spec.Template.Spec.KubeadmConfigSpec.JoinConfiguration.Discovery.BootstrapToken.Token = "not to be told"
+	way := ": clusters are created from the template; create another template and refer to it"
+	g.Expect(messages(changeTemplate(before, after))).To(Equal([]string{
+		"spec.template.spec.kubeadmConfigSpec.clusterConfiguration.imageRepository: Forbidden: cannot be changed from nothing to \"here\"" + way,
+		"spec.template.spec.kubeadmConfigSpec.joinConfiguration.discovery.bootstrapToken.token: Forbidden: cannot be changed" + way,
+		"spec.template.spec.kubeadmConfigSpec.preKubeadmCommands: Forbidden: cannot be changed" + way,
+		"spec.template.spec.machineNaming.template: Forbidden: cannot be changed from nothing to \"{{ .random }}\"" + way,
+	}))
 }
