@@ -128,7 +128,16 @@ func TestJudge(t *testing.T) {
 			},
 			verdict{},
 		},
-		"paused":           {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(true) }, verdict{}},
+		"paused by an annotation": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
+			c.Annotations = map[string]string{clusterv1.PausedAnnotation: ""}
+		}, verdict{}},
+		"being deleted": {
+			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
+				c.DeletionTimestamp, j.Spec.Hook, j.Spec.Plan = ptr.To(metav1.Now()), AfterControlPlaneInitialized, nil
+			},
+			verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}},
+		},
 		"no longer paused": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Paused = ptr.To(false) }, due},
 		"another hook is skipped": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) {
 			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+	"sigs.k8s.io/cluster-api/util/annotations"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
@@ -143,7 +143,7 @@ type verdict struct {
 // Neither must be enough to destroy something that is in use.
 func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	spec, moved := job.Spec, cluster.UID != job.Spec.ClusterUID
-	if moved && !owns(cluster, job) || ptr.Deref(cluster.Spec.Paused, false) {
+	if moved && !owns(cluster, job) || annotations.IsPaused(cluster, cluster) {
 		return verdict{}
 	}
 	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
@@ -154,8 +154,12 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	if message, ok := skips(cluster, spec.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}
 	}
-	if spec.Hook == BeforeClusterDelete && cluster.DeletionTimestamp.IsZero() {
+	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
+	case spec.Hook == BeforeClusterDelete && !deleting:
 		return verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}}
+	case spec.Hook != BeforeClusterDelete && deleting:
+		// An add-on would recreate what the deletion removes.
+		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}}
 	}
 	// If the hook is still about this step, its next call brings the plan for the other
 	// version.
@@ -177,5 +181,5 @@ func judgedAnew(before, after *clusterv1.Cluster) bool {
 	return before.Annotations[SkipAnnotation] != after.Annotations[SkipAnnotation] ||
 		before.Spec.Topology.Version != after.Spec.Topology.Version ||
 		before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
-		ptr.Deref(before.Spec.Paused, false) != ptr.Deref(after.Spec.Paused, false)
+		annotations.IsPaused(before, before) != annotations.IsPaused(after, after)
 }
