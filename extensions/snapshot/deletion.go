@@ -71,6 +71,6 @@ func (d deletion) outcome(came result, given time.Duration, end time.Time) hooks
 	}
 	return hooks.Outcome{
 		Message:    fmt.Sprintf("waiting at most %s for a final etcd snapshot: %s", given, came.problem),
-		RetryAfter: min(patience, left),
+		RetryAfter: min(came.next(), left),
 	}
 }

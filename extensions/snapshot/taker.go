@@ -24,6 +24,10 @@ import (
 // bucket or a cluster, and a try may move gigabytes.
 const patience = 30 * time.Second
 
+// turn is how long to wait before the next try while other snapshots are taken. A deletion waits
+// only for a limited time.
+const turn = time.Second
+
 // findTimeout bounds the search for a snapshot. Many searches may run concurrently, and a bucket
 // that does not answer must not keep workers from other jobs.
 const findTimeout = 30 * time.Second
@@ -50,6 +54,8 @@ type result struct {
 	unreachable bool
 	// external means that the control plane does not run etcd.
 	external bool
+	// busy means that other snapshots must be taken first.
+	busy bool
 }
 
 // take returns the result of a try. It logs the problem in more detail.
@@ -79,7 +85,8 @@ func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job hooks
 	if err != nil {
 		return hooks.Outcome{}, err
 	}
-	if !ok {
+	// What was taken for an earlier attempt lacks what was written since.
+	if !ok || taken.Taken.Before(job.Since) {
 		err = t.etcd.WithHealthyEtcdMember(ctx, job.Key(), func(ctx context.Context, member workload.EtcdMember) (err error) {
 			taken, err = store.Take(ctx, member.Client, name, roomFor(member))
 			return err
@@ -107,6 +114,14 @@ func find(ctx context.Context, store *etcdsnapshot.Store, name etcdsnapshot.Name
 	return store.Find(ctx, name)
 }
 
+// next returns when to try again.
+func (r result) next() time.Duration {
+	if r.busy {
+		return turn
+	}
+	return patience
+}
+
 // report describes where a snapshot is and what it contains, for restoring it.
 func report(taken etcdsnapshot.Snapshot, location string) string {
 	return strings.Join([]string{
@@ -126,7 +141,7 @@ func explain(cluster client.ObjectKey, err error) result {
 	var refused refusal
 	switch {
 	case errors.As(err, &refused):
-		return result{problem: refused.Error()}
+		return result{problem: refused.Error(), busy: refused == errBusy}
 	case errors.As(err, &failed):
 		return result{problem: failed.Error()}
 	case errors.Is(err, workload.ErrEtcdUnmanaged):

@@ -71,6 +71,11 @@ func TestUpgradeGoesOnOnceTheSnapshotIsStored(t *testing.T) {
 		g.Expect(task.Run(ctx, upgradeJob(given))).To(Equal(first), "once more finds what is stored")
 	}
 	g.Expect(*reached).To(Equal(1))
+	later := upgradeJob(given)
+	later.Since = time.Now()
+	_, err = task.Run(ctx, later)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(*reached).To(Equal(2), "another attempt needs a snapshot of its own")
 
 	for _, to := range []string{"v1.37.0", "v1.38.0"} {
 		job := upgradeJob(given)

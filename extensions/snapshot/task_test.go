@@ -193,6 +193,7 @@ func TestDeletionEnds(t *testing.T) {
 	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(hooks.Outcome{
 		Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd",
 	}))
+	g.Expect(at(0, errBusy).RetryAfter).To(Equal(time.Second), "of many that are deleted at once, each gets its turn")
 	g.Expect(at(0, notFound("quick-etcd")).Done).To(BeFalse(), "its Secret may come back")
 }
 

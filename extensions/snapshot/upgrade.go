@@ -49,7 +49,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 			"no etcd snapshot can be taken: %s; take one yourself, then name %s in the annotation %s, or set snapshotExternalEtcd to %s",
 			came.problem, hooks.BeforeControlPlaneUpgrade, hooks.SkipAnnotation, hooks.Skip)}, nil
 	}
-	return hooks.Outcome{RetryAfter: patience, Message: "waiting for an etcd snapshot: " + came.problem}, nil
+	return hooks.Outcome{RetryAfter: came.next(), Message: "waiting for an etcd snapshot: " + came.problem}, nil
 }
 
 // begun returns a version of the control plane that is newer than the one before the step. It is
