@@ -16,13 +16,15 @@ import (
 )
 
 // Source returns the Kubernetes versions that are available for the machines of a cluster, such as
-// v1.36.3, in any order. Texts that are not versions are ignored.
+// v1.36.3, in any order, or nil if they are unknown. Texts that are not versions are ignored.
 type Source func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
 
 // Planner answers the hook GenerateUpgradePlan.
 type Planner struct {
 	source Source
 }
+
+var errUnknown = errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")
 
 // patience is how long a source may take. Cluster API waits longer, and keeps plans for 10 minutes.
 const patience = 5 * time.Second
@@ -65,13 +67,16 @@ func (p Planner) versions(ctx context.Context, request *runtimehooksv1.GenerateU
 		return settings.KubernetesVersions, err
 	}
 	if p.source == nil {
-		return nil, errors.New("the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig")
+		return nil, errUnknown
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	there, err := p.source(ctx, client.ObjectKeyFromObject(&request.Cluster))
 	if err != nil {
 		return nil, fmt.Errorf("the available Kubernetes versions are unknown: %w", err)
+	}
+	if there == nil {
+		return nil, errUnknown
 	}
 	return there, nil
 }

@@ -125,7 +125,7 @@ func TestWhatCannotBePlanned(t *testing.T) {
 			source: offering("v1.33.0", "v1.36.3", "v1.35.0-rc.1"), from: "v1.32.0", to: "v1.36.3",
 			want: "an upgrade from v1.32.0 to v1.36.3 must pass through releases of v1.34, v1.35, which are not available; available: v1.33.0, v1.35.0-rc.1, v1.36.3",
 		},
-		"no versions": {source: offering(), from: "v1.35.4", to: "v1.36.3", want: "version v1.36.3 is not available; available: none"},
+		"no versions": {source: offering([]string{}...), from: "v1.35.4", to: "v1.36.3", want: "version v1.36.3 is not available; available: none"},
 		"the way back": {
 			source: offering("v1.35.4"), from: "v1.36.3", to: "v1.35.4",
 			want: "the version to upgrade to is v1.35.4, want at least v1.36.3, the version of the control plane",
@@ -154,6 +154,10 @@ func TestWhatCannotBePlanned(t *testing.T) {
 			},
 			from: "v1.35.4", to: "v1.36.3",
 			want: "the available Kubernetes versions are unknown: images: no connection",
+		},
+		"a source that does not know the infrastructure": {
+			source: offering(), from: "v1.35.4", to: "v1.36.3",
+			want: "the available Kubernetes versions are unknown: list them in the setting kubernetesVersions of the ExtensionConfig",
 		},
 		"a setting that is none": {
 			source: offering("v1.36.3"), settings: map[string]string{"kubernetesVersions": "v1.35.4,1.36.3"}, from: "v1.35.4", to: "v1.36.3",
