@@ -69,13 +69,14 @@ func tasks(options Options) hooks.Tasks {
 	// The cache holds no ConfigMaps.
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := []hooks.Task{checks.NewSmoke(looking)}
+	checking := checks.NewUpgrade(looking)
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
 	etcd := snapshot.Limited(options.Clusters, options.SnapshotRoom)
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
 		hooks.AfterControlPlaneInitialized: {addons.NewInstallation(adding)},
-		hooks.BeforeClusterUpgrade:         {checks.NewUpgrade(looking), addons.NewPreUpgrade(adding)},
-		hooks.BeforeControlPlaneUpgrade:    {snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.BeforeClusterUpgrade:         {checking},
+		hooks.BeforeControlPlaneUpgrade:    {checking, addons.NewPreUpgrade(adding), snapshot.BeforeControlPlaneUpgrade(etcd)},
 		hooks.AfterControlPlaneUpgrade:     smoke,
 		hooks.BeforeWorkersUpgrade:         smoke,
 		hooks.AfterWorkersUpgrade:          smoke,

@@ -31,8 +31,8 @@ type Moment string
 const (
 	// AfterInitialization is when the control plane of a new Cluster first serves.
 	AfterInitialization Moment = "after-initialization"
-	// BeforeUpgrade is before anything of the Cluster is upgraded. The variant for the new
-	// version is applied.
+	// BeforeUpgrade is before each step of an upgrade of the control plane. The variant for the
+	// version of the step is applied.
 	BeforeUpgrade Moment = "before-upgrade"
 )
 

@@ -44,8 +44,8 @@ func NewInstallation(options Options) *Task {
 	return &Task{Options: options, wanted: func(s hooks.Settings) bool { return s.Addons }, moment: AfterInitialization}
 }
 
-// NewPreUpgrade returns the task that applies add-ons before an upgrade. It uses the variants for
-// the version that the job leads to.
+// NewPreUpgrade returns the task that applies add-ons before a step of an upgrade. It uses the
+// variants for the version that the step leads to.
 func NewPreUpgrade(options Options) *Task {
 	return &Task{Options: options, wanted: func(s hooks.Settings) bool { return s.PreUpgradeAddons }, moment: BeforeUpgrade}
 }

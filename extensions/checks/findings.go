@@ -219,7 +219,7 @@ func noRemovedAPIs(seen observation, job hooks.Job) []string {
 			continue
 		}
 		groupVersion := strings.TrimPrefix(api.group+"/"+api.version, "/")
-		found = append(found, fmt.Sprintf("%s of %s are in use, but v%s removes them", api.resource, groupVersion, api.removed))
+		found = append(found, fmt.Sprintf("%s of %s were requested since the API server started, but v%s removes them", api.resource, groupVersion, api.removed))
 	}
 	return found
 }

@@ -86,7 +86,7 @@ func TestChecks(t *testing.T) {
 
 		"APIs in use": {noRemovedAPIs, observation{deprecated: []deprecatedAPI{
 			{"networking.k8s.io", "v1beta1", "ipaddresses", "1.37"}, {"", "v1", "endpoints", ""}, {"a", "v1", "bs", "1.38"}, {"", "v2", "cs", "1.9"},
-		}}, []string{"ipaddresses of networking.k8s.io/v1beta1 are in use, but v1.37 removes them", "cs of v2 are in use, but v1.9 removes them"}},
+		}}, []string{"ipaddresses of networking.k8s.io/v1beta1 were requested since the API server started, but v1.37 removes them", "cs of v2 were requested since the API server started, but v1.9 removes them"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(test.check(test.seen, upgrade)).To(HaveExactElements(test.want))

@@ -60,7 +60,7 @@ var _ = Describe("Before an upgrade", func() {
 			Should(HaveField("Done", false), "the API server counts a request after it has answered")
 		Expect(run(ctx, task, hooks.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
 		Expect(run(ctx, task, job).Message).
-			To(Equal("the upgrade is held, because its checks found: ipaddresses of networking.k8s.io/v1beta1 are in use, but v1.37 removes them"))
+			To(Equal("the upgrade is held, because its checks found: ipaddresses of networking.k8s.io/v1beta1 were requested since the API server started, but v1.37 removes them"))
 	})
 
 	It("finds a control plane that is not well", func(ctx SpecContext) {

@@ -35,14 +35,14 @@ func Groups() []Group {
 		},
 	}, {
 		Title: "Add-ons",
-		About: "Once the control plane is initialized, and before an upgrade, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
+		About: "Once the control plane is initialized, and before each of its upgrade steps, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
 			"of the Cluster. Annotations restrict them: `foo.cluster.x-k8s.io/cluster-selector` to some Clusters, `foo.cluster.x-k8s.io/kubernetes-versions` to some versions, such as `>=1.35.0 <1.37.0`, " +
 			"and `foo.cluster.x-k8s.io/apply` to the moment `after-initialization` (the default), `before-upgrade`, or both, separated by a comma. Objects are applied but never deleted.",
 		Settings: []Setting{
 			toggle("addons", func(s *Settings) *bool { return &s.Addons },
 				"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them."),
 			toggle("preUpgradeAddons", func(s *Settings) *bool { return &s.PreUpgradeAddons },
-				"Before an upgrade, applies the add-ons that are meant for that moment, in the variants for the new version. The upgrade waits for them."),
+				"Before each step of an upgrade of the control plane, applies the add-ons that are meant for that moment, in the variants for the version of the step. The step waits for them."),
 		},
 	}, {
 		Title:    "Snapshots of etcd",
@@ -50,7 +50,7 @@ func Groups() []Group {
 		Settings: snapshotSettings(),
 	}, {
 		Title:    "Checks around upgrades",
-		About:    "Before an upgrade, after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
+		About:    "Before an upgrade, before and after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
 		Settings: checkSettings(),
 	}, {
 		Title: "Clean-up before a deletion",
@@ -101,7 +101,7 @@ func snapshotSettings() []Setting {
 func checkSettings() []Setting {
 	return []Setting{
 		toggle("upgradeChecks", func(s *Settings) *bool { return &s.UpgradeChecks },
-			"Checks before an upgrade: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane."),
+			"Checks before an upgrade and before each step of its control plane: whether all its versions are available, the kubelets' versions, APIs in use that it removes, and the health of the control plane."),
 		choice("upgradeChecksOnFailure", func(s *Settings) *Ending { return &s.UpgradeChecksOnFailure }, Continue,
 			"What happens to the upgrade if its checks find something."),
 		toggle("smokeChecks", func(s *Settings) *bool { return &s.SmokeChecks },
