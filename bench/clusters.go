@@ -101,7 +101,7 @@ func manyUsage(run *measurement, spent, now usage, clusters []*cluster) []*measu
 	run.add("management-"+unitCPU, management)
 	run.add(unitMemory, inMebibytes(now.total(groupClusters).Memory)/number)
 	run.add("management-MiB", inMebibytes(now.total(groupManagement).Memory))
-	var parts []*measurement
+	parts := make([]*measurement, 0, len(spent)+len(clusters))
 	for _, kind := range spent {
 		part := kind.run(run.Benchmark)
 		part.add(unitCPU, kind.CPU/number)
@@ -153,7 +153,7 @@ func memoryUsage(run *measurement, now usage, idle time.Duration) []*measurement
 	run.add(unitIdle, clusters.CPU/idle.Seconds())
 	run.add("management-MiB", inMebibytes(management.Memory))
 	run.add("management-"+unitIdle, management.CPU/idle.Seconds())
-	var parts []*measurement
+	parts := make([]*measurement, 0, len(now))
 	for _, kind := range now {
 		part := kind.run(run.Benchmark)
 		part.add("processes", float64(kind.Processes))
