@@ -33,7 +33,7 @@ import (
 
 const (
 	settledFilter = "settled"
-	settledNumber = 100
+	settledNumber = 10
 	// settledResync is how often everything is reconciled even if nothing changes.
 	settledResync = 3 * time.Second
 )
@@ -104,7 +104,7 @@ func (w *countingWorkload) Observe(ctx context.Context, query workload.Query) (w
 	return w.fakeWorkload.Observe(ctx, query)
 }
 
-var _ = Describe("A hundred settled FooControlPlanes", func() {
+var _ = Describe("Settled FooControlPlanes", func() {
 	It("cause no writes, not even at resyncs", func(ctx SpecContext) {
 		seen := &countingWorkload{fakeWorkload: newFakeWorkload()}
 		var writes atomic.Int64
