@@ -12,14 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -31,6 +30,7 @@ import (
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
+	"github.com/capfoo/cluster-api-provider-foo/test/child"
 )
 
 // benchNamespace holds all clusters.
@@ -41,7 +41,7 @@ const benchNamespace = "bench"
 type environment struct {
 	options
 	client   client.Client
-	scheme   *k8sruntime.Scheme
+	scheme   *runtime.Scheme
 	observer *observer.Observer
 	cloud    *cloudclient.Client
 	program  *program
@@ -86,8 +86,8 @@ func (e *environment) connect(ctx, watching context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.scheme = k8sruntime.NewScheme()
-	for _, add := range []func(*k8sruntime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
+	e.scheme = runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, clusterv1.AddToScheme, infrav1.AddToScheme} {
 		if err := add(e.scheme); err != nil {
 			return err
 		}
@@ -136,11 +136,11 @@ type program struct {
 	cmd *exec.Cmd
 	// log is the path of a file with its output.
 	log  string
-	done chan struct{}
+	done <-chan struct{}
 }
 
 // startProgram starts a program with additional environment variables. The program ends when this
-// one does, even if this one is killed.
+// one does, even if this one is killed, and gets Ctrl-C only through interrupt.
 func startProgram(ctx context.Context, variables []string, path string, args ...string) (*program, error) {
 	log, err := os.CreateTemp("", "foo-bench-*.log")
 	if err != nil {
@@ -149,25 +149,11 @@ func startProgram(ctx context.Context, variables []string, path string, args ...
 	defer func() { _ = log.Close() }() // the program keeps its own
 	// It does not end with ctx, because it cleans up only when it is interrupted.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
-	p := &program{cmd: cmd, log: log.Name(), done: make(chan struct{})}
+	p := &program{cmd: cmd, log: log.Name()}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), variables...)
-	// In its own process group, it gets Ctrl-C only through stop.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	started := make(chan error, 1)
-	go func() {
-		// The kernel sends the signal when the thread that started the program ends, so keep the
-		// thread.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(p.done)
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // ProcessState has the result
-		}
-	}()
-	return p, <-started
+	p.done, err = child.Start(cmd)
+	return p, err
 }
 
 // until polls until ready succeeds, because there is nothing to watch, or until the program ends.

@@ -12,13 +12,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
+
+	"github.com/capfoo/cluster-api-provider-foo/test/child"
 )
 
 // command returns a program of bin/ with only PATH from this process's environment.
@@ -63,30 +64,18 @@ func kubectl() string { return "kubernetes/" + currentVersion + "/kubectl" }
 type daemon struct {
 	cmd  *exec.Cmd
 	said *gbytes.Buffer
-	done chan struct{}
+	done <-chan struct{}
 }
 
 // start runs a program in the background. It gets SIGTERM when this process dies, so that it leaves
 // nothing behind even then.
 func start(cmd *exec.Cmd) *daemon {
 	GinkgoHelper()
-	d := &daemon{cmd: cmd, said: gbytes.NewBuffer(), done: make(chan struct{})}
+	d := &daemon{cmd: cmd, said: gbytes.NewBuffer()}
 	cmd.Stdout, cmd.Stderr = d.said, d.said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	started := make(chan error, 1)
-	go func() {
-		// The kernel sends the signal when the thread that started the program ends, so keep the
-		// thread.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		defer close(d.done)
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait() // ProcessState has the result
-		}
-	}()
-	Expect(<-started).To(Succeed())
+	var err error
+	d.done, err = child.Start(cmd)
+	Expect(err).NotTo(HaveOccurred())
 	return d
 }
 
