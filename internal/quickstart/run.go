@@ -46,7 +46,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	talking, hush := context.WithCancel(ctx)
 	defer hush()
 	go say.breakSilence(talking)
-	sup := supervisor.New(supervisor.Options{LogDir: config.logDir(), PIDDir: config.pidDir(), Notify: say.process})
+	sup := supervisor.New(supervisor.Options{LogDir: config.logDir(), PIDDir: config.pidDir(), ReadyTimeout: config.Timeout, Notify: say.process})
 
 	runErr := work(ctx, config, sup, say)
 	end := succeeded

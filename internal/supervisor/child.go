@@ -68,13 +68,9 @@ func (c *child) launch() error {
 
 // waitReady returns nil once the program is ready, and a NotReadyError if it dies or takes too
 // long.
-func (c *child) waitReady(ctx context.Context) error {
+func (c *child) waitReady(ctx context.Context, timeout time.Duration) error {
 	if c.process.Ready == nil {
 		return nil
-	}
-	timeout := c.process.ReadyTimeout
-	if timeout == 0 {
-		timeout = defaultReadyTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

@@ -40,19 +40,19 @@ type Process struct {
 	// Ready returns nil once the process works. It is called repeatedly; a nil function means ready
 	// at once.
 	Ready func(ctx context.Context) error
-	// ReadyTimeout is how long the process may take to become ready; one minute if zero.
-	ReadyTimeout time.Duration
 	// StopTimeout is how long the process may take to stop after SIGTERM, before it gets SIGKILL;
 	// 15 s if zero.
 	StopTimeout time.Duration
 }
 
-// Options of a Supervisor. All are required.
+// Options of a Supervisor. All are required except ReadyTimeout.
 type Options struct {
 	// LogDir holds <name>.log of each process; it must exist.
 	LogDir string
 	// PIDDir holds <name>.pid of each process while it runs; it must exist.
 	PIDDir string
+	// ReadyTimeout is how long a process may take to become ready; one minute if zero.
+	ReadyTimeout time.Duration
 	// Notify is called on deaths and restarts. It must not block.
 	Notify func(Event)
 }
@@ -81,6 +81,9 @@ type Supervisor struct {
 
 // New returns a Supervisor that runs nothing yet.
 func New(options Options) *Supervisor {
+	if options.ReadyTimeout == 0 {
+		options.ReadyTimeout = defaultReadyTimeout
+	}
 	s := &Supervisor{options: options, forks: make(chan func())}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	go s.fork()
@@ -111,7 +114,7 @@ func (s *Supervisor) Start(ctx context.Context, process Process) error {
 	if err := s.launch(c); err != nil {
 		return err
 	}
-	if err := c.waitReady(ctx); err != nil {
+	if err := c.waitReady(ctx, s.options.ReadyTimeout); err != nil {
 		return errors.Join(err, c.terminate())
 	}
 	s.mu.Lock()
@@ -160,7 +163,7 @@ func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
 		case <-time.After(delay):
 		}
 		if cause = s.launch(c); cause == nil {
-			cause = c.waitReady(s.stopping)
+			cause = c.waitReady(s.stopping, s.options.ReadyTimeout)
 		}
 		if cause == nil {
 			s.options.Notify(Event{Name: c.process.Name})

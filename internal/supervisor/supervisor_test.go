@@ -86,10 +86,11 @@ func TestAProcessThatDiesBeforeItIsReady(t *testing.T) {
 
 func TestAProcessThatTakesTooLong(t *testing.T) {
 	g := NewWithT(t)
-	s, _, _ := start(t)
+	dir := t.TempDir()
+	s := New(Options{LogDir: dir, PIDDir: dir, ReadyTimeout: 200 * time.Millisecond, Notify: func(Event) {}})
+	t.Cleanup(func() { _ = s.Stop() })
 	process := shell("one", "exec sleep 60")
 	process.Ready = func(context.Context) error { return errors.New("not yet") }
-	process.ReadyTimeout = 200 * time.Millisecond
 	err := s.Start(t.Context(), process)
 	g.Expect(err).To(MatchError(context.DeadlineExceeded))
 	g.Expect(err).To(MatchError(ContainSubstring("not yet")))
