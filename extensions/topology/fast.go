@@ -6,18 +6,22 @@ package topology
 // patchesFolder is where kubeadm looks for patches of what it deploys.
 const patchesFolder = "/etc/kubernetes/patches"
 
-// startup is the patch of the ClusterClass foo for the startup probe of a component.
-const startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDelaySeconds, value: 0}
+// startup and readiness are the patches of the ClusterClass foo for the probes of a component.
+const (
+	startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDelaySeconds, value: 0}
 - {op: replace, path: /spec/containers/0/startupProbe/periodSeconds, value: 1}
 - {op: replace, path: /spec/containers/0/startupProbe/failureThreshold, value: 240}
 `
+	readiness = `- {op: replace, path: /spec/containers/0/readinessProbe/periodSeconds, value: 10}
+`
+)
 
 // patches are the patches that the ClusterClass foo passes to kubeadm.
 var patches = []file{
-	{Path: patchesFolder + "/etcd+json.yaml", Content: startup},
-	{Path: patchesFolder + "/kube-apiserver+json.yaml", Content: startup},
+	{Path: patchesFolder + "/etcd+json.yaml", Content: startup + readiness},
+	{Path: patchesFolder + "/kube-apiserver+json.yaml", Content: startup + readiness},
 	{Path: patchesFolder + "/kube-controller-manager+json.yaml", Content: startup},
-	{Path: patchesFolder + "/kube-scheduler+json.yaml", Content: startup},
+	{Path: patchesFolder + "/kube-scheduler+json.yaml", Content: startup + readiness},
 	{Path: patchesFolder + "/corednsdeployment+json.yaml", Content: "- {op: replace, path: /spec/replicas, value: 1}\n"},
 }
 

@@ -57,7 +57,7 @@ func controlPlaneConfig(t *testing.T) bootstrapv1.KubeadmConfigSpec {
 }
 
 // A control plane machine is ready only when the kubelet reports all four components as ready, and
-// the next machine waits for it.
+// the next machine waits for it. Later probes cost CPU time for as long as the cluster exists.
 func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 	config := controlPlaneConfig(t)
 	const folder = "/etc/kubernetes/patches"
@@ -75,9 +75,13 @@ func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			patch, err := jsonpatch.DecodePatch(text)
 			g.Expect(err).NotTo(HaveOccurred())
-			// The fields of a startup probe that kubeadm writes.
+			// The fields of the probes that kubeadm writes.
 			probe := &corev1.Probe{InitialDelaySeconds: 10, PeriodSeconds: 10, FailureThreshold: 24, TimeoutSeconds: 15}
-			before, err := yaml.Marshal(corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: component, StartupProbe: probe}}}})
+			container := corev1.Container{Name: component, StartupProbe: probe}
+			if component != "kube-controller-manager" {
+				container.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 3, TimeoutSeconds: 15}
+			}
+			before, err := yaml.Marshal(corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{container}}})
 			g.Expect(err).NotTo(HaveOccurred())
 			before, err = yaml.YAMLToJSON(before)
 			g.Expect(err).NotTo(HaveOccurred())
@@ -88,6 +92,9 @@ func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 			g.Expect(pod.Spec.Containers[0].StartupProbe).To(Equal(&corev1.Probe{
 				PeriodSeconds: 1, FailureThreshold: probe.FailureThreshold * probe.PeriodSeconds, TimeoutSeconds: 15,
 			}))
+			if container.ReadinessProbe != nil {
+				g.Expect(pod.Spec.Containers[0].ReadinessProbe).To(Equal(&corev1.Probe{PeriodSeconds: 10, FailureThreshold: 3, TimeoutSeconds: 15}))
+			}
 		})
 	}
 }
