@@ -189,6 +189,17 @@ clean: ## Delete everything that was built; Go's module and build caches are kep
 prerequisites:
 	@hack/prerequisites.sh
 
+# Virtual machines with releases of Debian, for the stories with the label distribution.
+.PHONY: machines
+machines: node-prerequisites machine-prerequisites $(BIN)/machines/bookworm $(BIN)/machines/trixie
+
+.PHONY: machine-prerequisites
+machine-prerequisites:
+	@hack/prerequisites.sh qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils ssh:openssh-client mke2fs:e2fsprogs
+
+$(BIN)/machines/%: hack/build-machine.sh hack/debian-mirrors.sh
+	@hack/build-machine.sh $* $@
+
 # Programs that build instances.
 .PHONY: node-prerequisites
 node-prerequisites:

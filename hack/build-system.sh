@@ -18,18 +18,9 @@ suite=trixie
 packages=$(sed -E 's/[[:space:]]*#.*//; /^$/d' "${PACKAGES:-hack/node-packages.txt}" | paste -sd,)
 
 if [[ $# -eq 0 ]]; then
-  targets=$(apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' 'Origin: Debian' 2>/dev/null || true)
-  site() { awk -v release="$1" '$2 ~ release && !found {print $1; found = 1}' <<<"$targets"; }
-  main=$(site '^[a-z]+$')
-  security=$(site '-security$')
-  keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-  if [[ ! -e $keyring ]]; then
-    echo "$keyring is missing, but is needed to verify Debian's packages: install the package debian-archive-keyring" >&2
-    exit 1
-  fi
-  set -- "deb [signed-by=$keyring] ${main:-http://deb.debian.org/debian} $suite main" \
-    "deb [signed-by=$keyring] ${main:-http://deb.debian.org/debian} $suite-updates main" \
-    "deb [signed-by=$keyring] ${security:-http://deb.debian.org/debian-security} $suite-security main"
+  sources=$(hack/debian-mirrors.sh "$suite")
+  readarray -t sources <<<"$sources"
+  set -- "${sources[@]}"
 fi
 
 echo "building the operating system of nodes from Debian packages ($suite, $architecture): the first time takes about a minute"

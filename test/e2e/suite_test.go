@@ -79,6 +79,7 @@ const (
 	needsInMemoryProvider    = "needs:in-memory-provider"
 	needsConformanceParts    = "needs:conformance-parts"
 	needsBenchmark           = "needs:bench-program"
+	needsMachines            = "needs:machines"
 )
 
 const suiteName = "Foo on real machines"

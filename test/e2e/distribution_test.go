@@ -1,0 +1,145 @@
+//go:build e2e
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
+)
+
+const (
+	// controlPlaneData makes an instance a cluster of its own.
+	controlPlaneData = `#cloud-config
+write_files:
+- path: /run/kubeadm.yaml
+  content: |
+    apiVersion: kubeadm.k8s.io/v1beta4
+    kind: InitConfiguration
+    timeouts: {controlPlaneComponentHealthCheck: 30m, kubeletHealthCheck: 30m, kubernetesAPICall: 10m}
+    skipPhases: [addon]
+    ---
+    apiVersion: kubeadm.k8s.io/v1beta4
+    kind: ClusterConfiguration
+    kubernetesVersion: ` + currentVersion + `
+    encryptionAlgorithm: ECDSA-P256
+runcmd:
+- kubeadm init --config /run/kubeadm.yaml
+`
+	// greedyData asks for memory without end.
+	greedyData = `#cloud-config
+runcmd:
+- tail /dev/zero || echo "tail ended with $?"
+`
+)
+
+// A machine of a user has systemd and cgroup v2, which the machine of this suite may lack.
+var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slow", needsMachines), Ordered, func(release string) {
+	var (
+		v *virtualMachine
+		// control is the ID of the instance with a control plane.
+		control string
+	)
+
+	// client runs curl against the cloud.
+	client := func(ctx SpecContext, path string, args ...string) string {
+		GinkgoHelper()
+		return v.run(ctx, `curl --silent --show-error --fail-with-body --unix-socket /var/lib/foocloud/foocloud.sock `+
+			`--header "Authorization: Bearer $(cat /var/lib/foocloud/token)" `+strings.Join(args, " ")+" http://cloud"+path)
+	}
+	// create orders an instance and returns it once its bootstrap data has run.
+	create := func(ctx SpecContext, name, data string) cloud.Instance {
+		GinkgoHelper()
+		body, err := json.Marshal(cloud.InstanceSpec{Name: name, Hostname: name, InstanceTemplate: cloud.InstanceTemplate{
+			Type: "small", KubernetesVersion: currentVersion, UserData: []byte(data),
+		}})
+		Expect(err).NotTo(HaveOccurred())
+		var made cloud.Instance
+		Expect(json.Unmarshal([]byte(client(ctx, "/v1/instances", "--data '"+string(body)+"'")), &made)).To(Succeed())
+		Eventually(ctx, func(g Gomega, ctx SpecContext) {
+			g.Expect(json.Unmarshal([]byte(client(ctx, "/v1/instances/"+made.ID)), &made)).To(Succeed())
+			g.Expect(made.Bootstrap.State).To(BeElementOf(cloud.BootstrapSucceeded, cloud.BootstrapFailed), made.Message)
+		}).WithTimeout(emulated).WithPolling(5 * time.Second).Should(Succeed())
+		return made
+	}
+	// firstProcess returns the PID of an instance's first process.
+	firstProcess := func(ctx SpecContext, id string) string {
+		GinkgoHelper()
+		return v.run(ctx, fmt.Sprintf(`for p in /proc/[0-9]*; do grep -qs "/foo/%s/" $p/cgroup && `+
+			`grep -qsP "^NSpid:\t\d+\t1$" $p/status && basename $p; done; true`, id))
+	}
+	// inside returns a shell command that runs kubectl in the instance with the control plane.
+	inside := func(ctx SpecContext, arguments string) string {
+		GinkgoHelper()
+		return fmt.Sprintf("nsenter --target %s --all --wd env PATH=/usr/local/bin:/usr/bin:/bin KUBECONFIG=/etc/kubernetes/admin.conf kubectl %s",
+			firstProcess(ctx, control), arguments)
+	}
+
+	BeforeAll(func(ctx SpecContext) {
+		v = newVirtualMachine(ctx, release)
+		DeferCleanup(func() { v.stop() })
+	}, NodeTimeout(emulated))
+
+	It("has cgroup v2", func(ctx SpecContext) {
+		Expect(v.run(ctx, ". /etc/os-release; echo $VERSION_CODENAME")).To(Equal(release))
+		Expect(v.run(ctx, "stat --file-system --format=%T /sys/fs/cgroup")).To(Equal("cgroup2fs"))
+	}, NodeTimeout(soon))
+
+	It("brings up a cluster with the quick start, and has nothing of it left at the end", func(ctx SpecContext) {
+		const traces = "ip -brief link | cut -d' ' -f1; findmnt --list --noheadings --output TARGET; find /sys/fs/cgroup -maxdepth 1 -type d; ls /var/lib"
+		before := v.run(ctx, traces)
+		said := v.run(ctx, "/opt/foo/bin/quickstart --exit --worker-machine-count=1 --timeout=40m")
+		Expect(said).To(ContainSubstring("available"))
+		Expect(v.run(ctx, traces)).To(Equal(before))
+	}, NodeTimeout(2*emulated))
+
+	It("runs the cloud as a service, with an instance that is a cluster", func(ctx SpecContext) {
+		v.run(ctx, "cp /opt/foo/"+filepath.Join("packaging", "systemd", "foocloud.service")+" /etc/systemd/system/ && systemctl daemon-reload")
+		v.run(ctx, "systemctl enable --now foocloud")
+		v.eventually(ctx, "test -S /var/lib/foocloud/foocloud.sock && systemctl is-active foocloud").Should(Equal("active"))
+		made := create(ctx, "control", controlPlaneData)
+		Expect(made.Bootstrap.State).To(Equal(cloud.BootstrapSucceeded), func() string { return v.run(ctx, "/opt/foo/bin/foocloud logs "+made.ID) })
+		control = made.ID
+		v.run(ctx, inside(ctx, "create configmap precious --from-literal=key=value"))
+	}, NodeTimeout(2*emulated))
+
+	It("limits an instance to its type", func(ctx SpecContext) {
+		limits := fmt.Sprintf("cd /sys/fs/cgroup/foo/%s && cat memory.max cpu.max", control)
+		Expect(v.run(ctx, limits)).To(Equal("2147483648\n200000 100000"))
+		first := firstProcess(ctx, control)
+		greedy := create(ctx, "greedy", greedyData)
+		Expect(v.run(ctx, "/opt/foo/bin/foocloud logs "+greedy.ID)).To(ContainSubstring("tail ended with 137"))
+		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
+		Expect(firstProcess(ctx, control)).To(Equal(first))
+	}, NodeTimeout(emulated))
+
+	It("keeps its instances when the service restarts", func(ctx SpecContext) {
+		first := firstProcess(ctx, control)
+		Expect(first).NotTo(BeEmpty())
+		v.run(ctx, "systemctl restart foocloud")
+		v.eventually(ctx, "systemctl is-active foocloud && /opt/foo/bin/foocloud instances").Should(ContainSubstring(control))
+		Expect(firstProcess(ctx, control)).To(Equal(first))
+		v.eventually(ctx, inside(ctx, "get configmap precious --output=jsonpath={.data.key}")).Should(Equal("value"))
+	}, NodeTimeout(emulated))
+
+	It("has its instances back, with their data, after a reboot", func(ctx SpecContext) {
+		v.reboot(ctx)
+		v.eventually(ctx, "systemctl is-active foocloud").Should(Equal("active"))
+		Eventually(ctx, firstProcess).WithArguments(control).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(BeEmpty())
+		v.eventually(ctx, inside(ctx, "get configmap precious --output=jsonpath={.data.key}")).Should(Equal("value"))
+		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
+	}, NodeTimeout(2*emulated))
+},
+	Entry("12", "bookworm"),
+	Entry("13", "trixie"),
+)

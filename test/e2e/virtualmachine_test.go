@@ -1,0 +1,160 @@
+//go:build e2e
+
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+)
+
+// emulated is how long Kubernetes may take on a virtual machine whose processors are emulated, which
+// is 10 to 20 times slower.
+const emulated = 40 * time.Minute
+
+// virtualMachine is a machine of a user: a Debian with its own kernel and systemd, and Foo's
+// programs in /opt/foo. It reaches neither this machine nor the internet.
+type virtualMachine struct {
+	// folder holds its disk, its console's output and the key of its root user.
+	folder string
+	// port is the port of its SSH server on the loopback interface of this machine.
+	port int32
+	qemu *daemon
+}
+
+// newVirtualMachine starts a machine with a release of Debian, and waits until it is up.
+func newVirtualMachine(ctx context.Context, release string) *virtualMachine {
+	GinkgoHelper()
+	v := &virtualMachine{folder: filepath.Join(suiteDir, "machine-"+release), port: freePort(ctx)}
+	Expect(os.Mkdir(v.folder, 0o700)).To(Succeed())
+	v.host(ctx, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", v.file("key"))
+	key, err := os.ReadFile(v.file("key.pub"))
+	Expect(err).NotTo(HaveOccurred())
+	built := filepath.Join(bin, "machines", release)
+	v.host(ctx, "qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", filepath.Join(built, "disk.img"), v.file("disk.qcow2"))
+	v.pack(ctx)
+
+	v.qemu = start(v.command(context.WithoutCancel(ctx), "qemu-system-x86_64",
+		"-machine", "q35", "-accel", accelerator(), "-cpu", "max", "-smp", "2", "-m", "8G", "-nodefaults", "-display", "none",
+		"-serial", "file:"+v.file("console.log"), "-device", "virtio-rng-pci",
+		"-kernel", filepath.Join(built, "vmlinuz"), "-initrd", filepath.Join(built, "initrd.img"),
+		"-append", "root=LABEL=root rw console=ttyS0 net.ifnames=0",
+		"-smbios", "type=11,value=io.systemd.credential.binary:ssh.authorized_keys.root="+base64.StdEncoding.EncodeToString(key),
+		"-drive", "if=virtio,file="+v.file("disk.qcow2"),
+		"-drive", "if=virtio,format=raw,readonly=on,file="+v.file("programs.img"),
+		"-nic", fmt.Sprintf("user,model=virtio-net-pci,restrict=on,hostfwd=tcp:127.0.0.1:%d-:22", v.port)))
+	v.wait(ctx)
+	return v
+}
+
+// accelerator is qemu's way to run a virtual machine. KVM is many times faster than emulation, but
+// fails in ways that qemu cannot detect on machines that are virtual themselves, so it must be asked
+// for.
+func accelerator() string {
+	if name := os.Getenv("QEMU_ACCELERATOR"); name != "" {
+		return name
+	}
+	return "tcg"
+}
+
+func (v *virtualMachine) file(name string) string { return filepath.Join(v.folder, name) }
+
+// pack writes the disk with Foo's programs, as docs/getting-started.md has them under /opt/foo.
+func (v *virtualMachine) pack(ctx context.Context) {
+	GinkgoHelper()
+	programs := v.file("programs")
+	for _, folder := range []string{"bin/kubernetes", "bin/systems"} {
+		Expect(os.MkdirAll(filepath.Join(programs, folder), 0o755)).To(Succeed())
+	}
+	for _, name := range []string{"foocloud", "foonode", "quickstart", "manager", "manifests", "tools", "system", "kubernetes/" + currentVersion} {
+		v.host(ctx, "cp", "-al", filepath.Join(bin, name), filepath.Join(programs, "bin", filepath.Dir(name))+"/")
+	}
+	system, err := os.Readlink(filepath.Join(bin, "system"))
+	Expect(err).NotTo(HaveOccurred())
+	v.host(ctx, "cp", "-al", filepath.Join(bin, system), filepath.Join(programs, "bin", filepath.Dir(system))+"/")
+	v.host(ctx, "cp", "-a", filepath.Join(bin, "..", "packaging"), programs+"/")
+	v.host(ctx, "mke2fs", "-q", "-t", "ext4", "-L", "foo", "-d", programs, v.file("programs.img"), "6G")
+	Expect(os.RemoveAll(programs)).To(Succeed())
+}
+
+// command returns a program of this machine.
+func (v *virtualMachine) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	GinkgoHelper()
+	path, err := exec.LookPath(program)
+	Expect(err).NotTo(HaveOccurred(), "`make e2e LABELS=distribution` installs it")
+	return exec.CommandContext(ctx, path, args...)
+}
+
+// host runs a program of this machine, which must succeed.
+func (v *virtualMachine) host(ctx context.Context, program string, args ...string) {
+	GinkgoHelper()
+	output(v.command(ctx, program, args...))
+}
+
+// try runs a shell command as root, and returns what it prints.
+func (v *virtualMachine) try(ctx context.Context, command string) (string, error) {
+	ssh := v.command(ctx, "ssh", "-i", v.file("key"), "-p", strconv.Itoa(int(v.port)), "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no",
+		"-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "ConnectTimeout=30", "root@127.0.0.1", command)
+	ssh.Cancel = func() error { return ssh.Process.Signal(syscall.SIGTERM) }
+	said, err := ssh.CombinedOutput()
+	return strings.TrimSpace(string(said)), err
+}
+
+// run runs a shell command that must succeed.
+func (v *virtualMachine) run(ctx context.Context, command string) string {
+	GinkgoHelper()
+	said, err := v.try(ctx, command)
+	Expect(err).NotTo(HaveOccurred(), "%s: %s", command, said)
+	return said
+}
+
+// eventually repeats a shell command until it succeeds, and asserts what it then prints.
+func (v *virtualMachine) eventually(ctx context.Context, command string) AsyncAssertion {
+	GinkgoHelper()
+	return Eventually(ctx, v.try).WithArguments(command).WithTimeout(emulated).WithPolling(5 * time.Second)
+}
+
+// wait returns once all services of the machine have started.
+func (v *virtualMachine) wait(ctx context.Context) {
+	GinkgoHelper()
+	Eventually(ctx, func(ctx context.Context) (string, error) {
+		if v.qemu.ended() {
+			return "", StopTrying("qemu ended: " + string(v.qemu.said.Contents()))
+		}
+		said, err := v.try(ctx, "systemctl is-system-running --wait; mountpoint /opt/foo")
+		return said, err
+	}).WithTimeout(emulated).WithPolling(5*time.Second).Should(HavePrefix("running"), "its console is in %s", v.file("console.log"))
+}
+
+// reboot restarts the machine as its user would.
+func (v *virtualMachine) reboot(ctx context.Context) {
+	GinkgoHelper()
+	const identity = "cat /proc/sys/kernel/random/boot_id"
+	before := v.run(ctx, identity)
+	_, _ = v.try(ctx, "systemctl reboot") // the connection may break before the answer
+	v.eventually(ctx, identity).ShouldNot(Or(BeEmpty(), Equal(before)))
+	v.wait(ctx)
+}
+
+// stop ends the machine as if its power failed.
+func (v *virtualMachine) stop() {
+	GinkgoHelper()
+	if v.qemu != nil && !v.qemu.ended() {
+		Expect(v.qemu.cmd.Process.Kill()).To(Succeed())
+		Eventually(v.qemu.done).Should(BeClosed())
+	}
+	Expect(os.RemoveAll(v.folder)).To(Succeed())
+}
