@@ -104,7 +104,7 @@ var _ = Describe("An object that was stored as v1beta1", func() {
 // examples returns one v1beta1 object of each kind.
 func examples(namespace string) []*unstructured.Unstructured {
 	GinkgoHelper()
-	content, err := os.ReadFile(filepath.Join("..", "..", "webhooks", "integration", "testdata", "valid.yaml"))
+	content, err := os.ReadFile(filepath.Join("..", "..", "test", "integration", "webhooks", "testdata", "valid.yaml"))
 	Expect(err).NotTo(HaveOccurred())
 	var all []map[string]any
 	Expect(yaml.Unmarshal(content, &all)).To(Succeed())

@@ -22,9 +22,6 @@ import (
 // allGone is how long the deletion may take when all objects of a cluster are deleted at once.
 const allGone = time.Minute
 
-// allKinds are the kinds of all objects of a cluster in its namespace.
-const allKinds = kinds + ",machinedeployments,machinesets,foomachinetemplates,kubeadmconfigtemplates,secrets"
-
 // Cluster API expects users to delete only the Cluster, which deletes the rest in the right order.
 // Users delete what they applied anyway, so each object must wait until nothing needs it any more.
 var _ = Describe("A cluster all of whose objects are deleted at once", Label("resilience"), func() {
@@ -40,6 +37,7 @@ var _ = Describe("A cluster all of whose objects are deleted at once", Label("re
 			c.available(ctx)
 			c.nodesReady(ctx, 1, 2)
 
+			allKinds := kinds("machinedeployments", "machinesets", "foomachinetemplates", "kubeadmconfigtemplates", "secrets")
 			took := timed(ctx)
 			m.deleteAtOnce(ctx, inOrder(append(m.render(ctx, key, want), deployment...)))
 			Eventually(func(g Gomega) {

@@ -22,8 +22,16 @@ const (
 	shownLines = 60
 )
 
-// kinds are the kinds of objects in a story's namespace.
-const kinds = "clusters,fooclusters,foocontrolplanes,kubeadmcontrolplanes,machinehealthchecks,machinepools,foomachinepools,machines,foomachines,kubeadmconfigs"
+// kinds returns the kinds of objects in a story's namespace, and others. The management cluster has
+// KubeadmControlPlanes only if a story needs them.
+func kinds(others ...string) string {
+	all := append([]string{"clusters", "fooclusters", "foocontrolplanes", "machinehealthchecks", "machinepools", "foomachinepools", "machines",
+		"foomachines", "kubeadmconfigs"}, others...)
+	if selected.Has(needsKubeadmControlPlane) {
+		all = append(all, "kubeadmcontrolplanes")
+	}
+	return strings.Join(all, ",")
+}
 
 // conditions shows each object with its conditions, one per line.
 const conditions = `{range .items[*]}{.kind}{" "}{.metadata.namespace}/{.metadata.name}{"\n"}` +
@@ -36,7 +44,7 @@ func (m *management) dump(ctx context.Context) {
 		AddReportEntry(title, ReportEntryVisibilityFailureOrVerbose, "\n"+text)
 	}
 	kube := []string{"--kubeconfig=" + m.kubeconfig, "get", "--all-namespaces"}
-	show("conditions", m.said(ctx, kubectl(), append(kube, kinds, "--output=jsonpath="+conditions)...))
+	show("conditions", m.said(ctx, kubectl(), append(kube, kinds(), "--output=jsonpath="+conditions)...))
 	events := m.said(ctx, kubectl(), append(kube, "events", "--sort-by=.metadata.creationTimestamp")...)
 	show("events", lastLines(events, shownLines))
 	for _, what := range []string{"instances", "pools", "load-balancers", "quota"} {

@@ -102,7 +102,7 @@ func (c *cluster) deleted(ctx context.Context) {
 	GinkgoHelper()
 	c.kubectl(ctx, "--namespace="+c.key.Namespace, "delete", "cluster", c.key.Name)
 	Eventually(func(g Gomega) {
-		g.Expect(c.kubectl(ctx, "--namespace="+c.key.Namespace, "get", kinds+",machinedeployments,foomachinetemplates,kubeadmconfigtemplates", "--output=name")).To(BeEmpty())
+		g.Expect(c.kubectl(ctx, "--namespace="+c.key.Namespace, "get", kinds("machinedeployments", "foomachinetemplates", "kubeadmconfigtemplates"), "--output=name")).To(BeEmpty())
 		g.Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
 	}).WithContext(ctx).WithTimeout(clusterGone).Should(Succeed(), "something of the cluster is left")
 }

@@ -244,7 +244,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(c.gone(&clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: c.key.Name}})(Default, ctx)).To(BeTrue())
 		By("checking the management cluster")
 		Eventually(func(g Gomega) {
-			g.Expect(c.kubectl(ctx, "--namespace="+namespace, "get", kinds+",secrets,foomachinetemplates", "--output=name")).To(BeEmpty())
+			g.Expect(c.kubectl(ctx, "--namespace="+namespace, "get", kinds("secrets", "foomachinetemplates"), "--output=name")).To(BeEmpty())
 		}).WithContext(ctx).Should(Succeed(), "objects of the cluster are left")
 		By("checking foocloud")
 		Expect(foocloud[[]instance](ctx, c.management, "instances")).To(BeEmpty())
