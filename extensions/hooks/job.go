@@ -154,12 +154,8 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	if message, ok := skips(cluster, spec.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}
 	}
-	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
-	case spec.Hook == BeforeClusterDelete && !deleting:
-		return verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}}
-	case spec.Hook != BeforeClusterDelete && deleting:
-		// An add-on would recreate what the deletion removes.
-		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}}
+	if note := misplaced(spec.Hook, cluster); note != nil {
+		return verdict{note: note}
 	}
 	// If the hook is still about this step, its next call brings the plan for the other
 	// version.
@@ -168,6 +164,20 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 			"nothing is done: the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}}
 	}
 	return verdict{due: true}
+}
+
+// misplaced returns why nothing is done for a hook that is only for Clusters that are being
+// deleted, or only for others; nil if the hook is for this one.
+func misplaced(hook string, cluster *clusterv1.Cluster) *Outcome {
+	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
+	case hook == BeforeClusterDelete && !deleting:
+		return &Outcome{Message: "nothing is done: the Cluster is not being deleted"}
+	case hook != BeforeClusterDelete && deleting:
+		// An add-on would recreate what the deletion removes.
+		return &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}
+	default:
+		return nil
+	}
 }
 
 // owns reports whether a Cluster owns a job.

@@ -82,13 +82,18 @@ func ParseSettings(given map[string]string) (Settings, error) {
 		}
 	}
 	problems = append(problems, unknownSettings(given, known)...)
-	if parsed.SnapshotURL == "" && (parsed.Snapshots || parsed.FinalSnapshot) && given["snapshotURL"] == "" {
+	if given["snapshotURL"] == "" && parsed.needsURL() {
 		problems = append(problems, "setting snapshotURL of the ExtensionConfig is missing, but snapshots and finalSnapshot need it")
 	}
 	if len(problems) > 0 {
 		return Settings{}, errors.New(strings.Join(problems, "; "))
 	}
 	return parsed, nil
+}
+
+// needsURL reports whether snapshots are to be taken, but nothing says where they go.
+func (s *Settings) needsURL() bool {
+	return s.SnapshotURL == "" && (s.Snapshots || s.FinalSnapshot)
 }
 
 func unknownSettings(given map[string]string, known []string) []string {

@@ -182,36 +182,46 @@ func (c *classes) patched(ctx context.Context, class *clusterv1.ClusterClass, cl
 	}
 	for i := range class.Spec.Patches {
 		patch := &class.Spec.Patches[i]
-		if err := c.apply(ctx, class, cluster, patch, use, template); err != nil {
+		request, err := use.request(cluster, variableNames(class, patch), template)
+		if err == nil {
+			err = c.apply(ctx, cluster, patch, request, template)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("patch %s of the ClusterClass for %s %s: %w", patch.Name, use.template.Kind, use.template.Name, err)
 		}
 	}
 	return template, nil
 }
 
-// apply applies one patch of a class to a template.
-func (c *classes) apply(ctx context.Context, class *clusterv1.ClusterClass, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch, use use, template *unstructured.Unstructured) error {
-	names := variableNames(class, patch)
+// request returns the request to patch a template with the variables of these names.
+func (u use) request(cluster *clusterv1.Cluster, names map[string]bool, template *unstructured.Unstructured) (*runtimehooksv1.GeneratePatchesRequest, error) {
 	common, err := variables.Global(cluster.Spec.Topology, cluster, names)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own, err := use.variables(names)
+	own, err := u.variables(names)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	raw, err := template.MarshalJSON()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	request := &runtimehooksv1.GeneratePatchesRequest{Variables: common, Items: []runtimehooksv1.GeneratePatchesRequestItem{{
-		UID: "template", HolderReference: use.holder, Variables: own,
+		UID: "template", HolderReference: u.holder, Variables: own,
 	}}}
 	request.Items[0].Object.Raw, request.Items[0].Object.Object = raw, template
+	return request, nil
+}
+
+// apply applies one patch of a class to a template.
+func (c *classes) apply(ctx context.Context, cluster *clusterv1.Cluster, patch *clusterv1.ClusterClassPatch,
+	request *runtimehooksv1.GeneratePatchesRequest, template *unstructured.Unstructured) error {
 	response, err := c.generate(ctx, cluster, patch, request)
 	if err != nil {
 		return err
 	}
+	raw := request.Items[0].Object.Raw
 	for _, item := range response.Items {
 		if raw, err = patchedJSON(raw, item); err != nil {
 			return err

@@ -34,7 +34,7 @@ var harmless = map[string]func(before, now any) bool{
 	"allOf": sameOrGone, "anyOf": sameOrGone, "oneOf": sameOrGone, "not": sameOrGone,
 	"nullable": sameOrNew, "x-kubernetes-preserve-unknown-fields": sameOrNew,
 	"enum":                     func(before, now any) bool { return now == nil || before != nil && contains(now, before) },
-	"required":                 func(before, now any) bool { return contains(before, now) },
+	"required":                 contains,
 	"x-kubernetes-validations": func(before, now any) bool { return contains(rules(before), rules(now)) },
 	"x-kubernetes-list-type":   sameBesides("atomic"), "x-kubernetes-map-type": sameBesides("granular"),
 	// Outside of schemas.
@@ -87,8 +87,9 @@ func contains(list, elements any) bool {
 func contained(before, now any) bool { return contains(now, before) }
 
 func rules(validations any) any {
-	var found []any
-	for _, one := range listOf(validations) {
+	list := listOf(validations)
+	found := make([]any, 0, len(list))
+	for _, one := range list {
 		found = append(found, objectOf(one)["rule"])
 	}
 	return found

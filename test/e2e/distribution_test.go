@@ -129,14 +129,16 @@ var _ = DescribeTableSubtree("A machine with Debian", Label("distribution", "slo
 		v.run(ctx, "systemctl restart foocloud")
 		v.eventually(ctx, "systemctl is-active foocloud && /opt/foo/bin/foocloud instances").Should(ContainSubstring(control))
 		Expect(firstProcess(ctx, control)).To(Equal(first))
-		v.eventually(ctx, inside(ctx, "get configmap precious --output=jsonpath={.data.key}")).Should(Equal("value"))
+		command := inside(ctx, "get configmap precious --output=jsonpath={.data.key}")
+		v.eventually(ctx, command).Should(Equal("value"))
 	}, NodeTimeout(emulated))
 
 	It("has its instances back, with their data, after a reboot", func(ctx SpecContext) {
 		v.reboot(ctx)
 		v.eventually(ctx, "systemctl is-active foocloud").Should(Equal("active"))
 		Eventually(ctx, firstProcess).WithArguments(control).WithTimeout(emulated).WithPolling(5 * time.Second).ShouldNot(BeEmpty())
-		v.eventually(ctx, inside(ctx, "get configmap precious --output=jsonpath={.data.key}")).Should(Equal("value"))
+		command := inside(ctx, "get configmap precious --output=jsonpath={.data.key}")
+		v.eventually(ctx, command).Should(Equal("value"))
 		Expect(v.run(ctx, inside(ctx, "get --raw /livez"))).To(Equal("ok"))
 	}, NodeTimeout(2*emulated))
 },
