@@ -88,7 +88,7 @@ func (f *fakeWorkload) addNode(key client.ObjectKey, name string) {
 	})
 }
 
-func (f *fakeWorkload) Initialized(_ context.Context, key client.ObjectKey) (bool, error) {
+func (f *fakeWorkload) Initialized(_ context.Context, key client.ObjectKey, _ workload.Milestone) (bool, error) {
 	var initialized bool
 	f.change(key, func(cluster *fakeCluster) { initialized = cluster.initialized })
 	return initialized, nil

@@ -323,7 +323,7 @@ func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending 
 	if first == nil {
 		return false
 	}
-	done, err := r.workload.Initialized(ctx, s.key())
+	done, err := r.workload.Initialized(ctx, s.key(), s.milestone())
 	if errors.Is(err, workload.ErrPending) {
 		return true
 	}
@@ -335,6 +335,17 @@ func (r *Reconciler) observeInitialized(ctx context.Context, s *scope) (pending 
 	}
 	s.initialized = done
 	return false
+}
+
+// milestone returns what kubeadm init must have reached for the control plane to be initialized.
+// Workers get their bootstrap data from then on, so they must be able to join. Whoever chooses the
+// bootstrap tokens, or has none, may let machines join in another way.
+func (s *scope) milestone() workload.Milestone {
+	init := s.controlPlane.Spec.KubeadmConfigSpec.InitConfiguration
+	if len(init.BootstrapTokens) > 0 || slices.Contains(init.SkipPhases, "bootstrap-token") {
+		return workload.ConfigUploaded
+	}
+	return workload.TokensSigned
 }
 
 // awaited returns a Machine that runs, so that its API server may answer at any moment; nil if

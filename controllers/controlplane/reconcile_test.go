@@ -45,6 +45,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/report"
 	"github.com/capfoo/cluster-api-provider-foo/internal/certs"
 	"github.com/capfoo/cluster-api-provider-foo/internal/kubeconfig"
+	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
 )
 
 const infrastructureGroup = "infrastructure.cluster.x-k8s.io"
@@ -460,6 +461,16 @@ func TestAnyMachineThatIsUpIsAskedWhetherItIsInitialized(t *testing.T) {
 	g.Expect(awaited(s)).To(BeNil(), "it is about to be lost")
 	s.machines[2].Status.Initialization.InfrastructureProvisioned = ptr.To(true)
 	g.Expect(awaited(s)).To(HaveField("Name", "c"))
+}
+
+func TestAControlPlaneIsInitializedOnceMachinesCanJoin(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a")
+	g.Expect(s.milestone()).To(Equal(workload.TokensSigned))
+	s.controlPlane.Spec.KubeadmConfigSpec.InitConfiguration.SkipPhases = []string{"addon", "bootstrap-token"}
+	g.Expect(s.milestone()).To(Equal(workload.ConfigUploaded), "its machines join without tokens")
+	s.controlPlane.Spec.KubeadmConfigSpec.InitConfiguration = bootstrapv1.InitConfiguration{BootstrapTokens: []bootstrapv1.BootstrapToken{{}}}
+	g.Expect(s.milestone()).To(Equal(workload.ConfigUploaded), "its tokens may not be for discovery")
 }
 
 func TestAFirstMachineThatDoesNotComeUpIsLookedForEverMoreRarely(t *testing.T) {

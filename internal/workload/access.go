@@ -6,9 +6,13 @@ package workload
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/blang/semver/v4"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	bootstrapapi "k8s.io/cluster-bootstrap/token/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -21,14 +25,47 @@ import (
 // ErrNotConnected is returned by Watch while the ClusterCache has no connection to the cluster.
 var ErrNotConnected = errors.New("the cluster cache is not connected to the workload cluster")
 
+// Milestone is a ConfigMap that shows how far kubeadm init has got.
+type Milestone struct {
+	configMap client.ObjectKey
+	// entry is the prefix of an entry that the ConfigMap must have; none if empty.
+	entry string
+}
+
+// Milestones of kubeadm init, in this order.
+var (
+	// ConfigUploaded shows that the API server serves and has kubeadm's configuration.
+	ConfigUploaded = Milestone{configMap: client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}}
+	// TokensSigned shows that machines can join with bootstrap tokens. For that, kubeadm join needs a
+	// signature by the controller manager, which starts late. If kubeadm join comes too early, it
+	// tries again only after 5 s.
+	TokensSigned = Milestone{
+		configMap: client.ObjectKey{Namespace: metav1.NamespacePublic, Name: bootstrapapi.ConfigMapClusterInfo},
+		entry:     bootstrapapi.JWSSignatureKeyPrefix,
+	}
+)
+
+// reached reports whether the ConfigMap shows the milestone.
+func (m Milestone) reached(configMap *corev1.ConfigMap) bool {
+	if m.entry == "" {
+		return true
+	}
+	for name := range configMap.Data {
+		if strings.HasPrefix(name, m.entry) {
+			return true
+		}
+	}
+	return false
+}
+
 // Access connects to workload clusters, each identified by the key of its Cluster. Implementations
 // are safe for concurrent use.
 type Access interface {
-	// Initialized reports whether the API server serves and kubeadm has uploaded its configuration;
-	// from then on, other machines may join. An API server that cannot be reached is not an error:
-	// it is not initialized. A missing or broken kubeconfig is an error. Initialized returns
-	// ErrPending if the cluster does not answer immediately.
-	Initialized(ctx context.Context, cluster client.ObjectKey) (bool, error)
+	// Initialized reports whether the API server serves and kubeadm init has got as far as the
+	// milestone. An API server that cannot be reached is not an error: it is not initialized. A
+	// missing or broken kubeconfig is an error. Initialized returns ErrPending if the cluster does
+	// not answer immediately.
+	Initialized(ctx context.Context, cluster client.ObjectKey, milestone Milestone) (bool, error)
 	// Observe reads the control plane's Nodes and static Pods and, if the query asks for it, the
 	// etcd that runs on them. It fails if Nodes or Pods cannot be read; problems with etcd are part
 	// of the observation. It returns ErrPending if the cluster does not answer immediately.

@@ -102,15 +102,15 @@ func (c *Connections) Source(to handler.EventHandler) source.Source {
 }
 
 // Initialized implements Access.
-func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey) (bool, error) {
+func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey, milestone Milestone) (bool, error) {
 	return c.initialized.at(ctx, cluster, func(ctx context.Context) (bool, error) {
 		connection, err := c.direct.connect(ctx, cluster)
 		if err != nil {
 			return false, err
 		}
-		key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
+		var configMap corev1.ConfigMap
 		// A starting cluster has no route, does not answer, or has no such ConfigMap.
-		return connection.client.Get(ctx, key, &corev1.ConfigMap{}) == nil, nil
+		return connection.client.Get(ctx, milestone.configMap, &configMap) == nil && milestone.reached(&configMap), nil
 	})
 }
 
@@ -146,8 +146,7 @@ func (c *Connections) answers(ctx context.Context, cluster client.ObjectKey) err
 	if err != nil {
 		return err
 	}
-	key := client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: kubeadmConfigName}
-	if err := connection.client.Get(ctx, key, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
+	if err := connection.client.Get(ctx, ConfigUploaded.configMap, &corev1.ConfigMap{}); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("querying the API server: %w", err)
 	}
 	return nil

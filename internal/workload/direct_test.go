@@ -5,6 +5,7 @@ package workload
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -50,7 +51,7 @@ func unhurried(connections *Connections) {
 
 func TestInitialized(t *testing.T) {
 	g := NewWithT(t)
-	uploaded := false
+	var uploaded, signed bool
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		asked = append(asked, request.URL.Path)
@@ -59,7 +60,11 @@ func TestInitialized(t *testing.T) {
 			return
 		}
 		response.Header().Set("Content-Type", "application/json")
-		_, err := response.Write([]byte(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"kubeadm-config","namespace":"kube-system"}}`))
+		data := `{"kubeconfig":"{}"}`
+		if signed {
+			data = `{"kubeconfig":"{}","jws-kubeconfig-abcdef":"signature"}`
+		}
+		_, err := fmt.Fprintf(response, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"cluster-info","namespace":"kube-public"},"data":%s}`, data)
 		g.Expect(err).NotTo(HaveOccurred())
 	}))
 	t.Cleanup(server.Close)
@@ -70,13 +75,15 @@ func TestInitialized(t *testing.T) {
 	g.Expect(err).NotTo(HaveOccurred())
 	unhurried(connections)
 
-	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse())
+	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse())
 	uploaded = true
-	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeTrue())
-	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-system/configmaps/kubeadm-config"), "no API discovery")
+	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse(), "kubeadm join would not trust it")
+	signed = true
+	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeTrue())
+	g.Expect(asked).To(HaveEach("/api/v1/namespaces/kube-public/configmaps/cluster-info"), "no API discovery")
 
 	server.Close()
-	g.Expect(connections.Initialized(context.Background(), testCluster)).To(BeFalse(), "an API server that does not answer is not an error")
+	g.Expect(connections.Initialized(context.Background(), testCluster, TokensSigned)).To(BeFalse(), "an API server that does not answer is not an error")
 }
 
 func TestConnectionFollowsTheSecret(t *testing.T) {

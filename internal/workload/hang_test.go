@@ -93,10 +93,10 @@ func TestClustersThatHangDoNotHoldUpOthers(t *testing.T) {
 	g.Expect(request.NamespacedName).To(Equal(fine), "the first cluster to answer is reconciled again")
 	g.Expect(connections.Observe(ctx, Query{Cluster: fine, Etcd: EtcdExternal})).To(Equal(Observation{Nodes: []Node{}}))
 	for _, cluster := range hangs {
-		_, err = connections.Initialized(ctx, cluster)
+		_, err = connections.Initialized(ctx, cluster, TokensSigned)
 		g.Expect(err).To(MatchError(ErrPending), "nobody waits for the first Machine of a slow cluster")
 	}
-	g.Expect(connections.Initialized(ctx, fine)).To(BeTrue())
+	g.Expect(connections.Initialized(ctx, fine, ConfigUploaded)).To(BeTrue())
 	for _, cluster := range hangs {
 		connections.Forget(cluster)
 	}
