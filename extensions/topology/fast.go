@@ -6,13 +6,16 @@ package topology
 // patchesFolder is where kubeadm looks for patches of what it deploys.
 const patchesFolder = "/etc/kubernetes/patches"
 
-// startup and readiness are the patches of the ClusterClass foo for the probes of a component.
+// These are the patches of the ClusterClass foo for a component.
 const (
 	startup = `- {op: replace, path: /spec/containers/0/startupProbe/initialDelaySeconds, value: 0}
 - {op: replace, path: /spec/containers/0/startupProbe/periodSeconds, value: 1}
 - {op: replace, path: /spec/containers/0/startupProbe/failureThreshold, value: 240}
 `
-	readiness = `- {op: replace, path: /spec/containers/0/readinessProbe/periodSeconds, value: 10}
+	// election makes the controller manager try again soon if it fails to become the leader.
+	election = `- {op: add, path: /spec/containers/0/command/-, value: --leader-elect-retry-period=1s}
+`
+	readiness = `- {op: replace, path: /spec/containers/0/readinessProbe/periodSeconds, value: 3}
 `
 )
 
@@ -20,7 +23,7 @@ const (
 var patches = []file{
 	{Path: patchesFolder + "/etcd+json.yaml", Content: startup + readiness},
 	{Path: patchesFolder + "/kube-apiserver+json.yaml", Content: startup + readiness},
-	{Path: patchesFolder + "/kube-controller-manager+json.yaml", Content: startup},
+	{Path: patchesFolder + "/kube-controller-manager+json.yaml", Content: startup + election},
 	{Path: patchesFolder + "/kube-scheduler+json.yaml", Content: startup + readiness},
 	{Path: patchesFolder + "/corednsdeployment+json.yaml", Content: "- {op: replace, path: /spec/replicas, value: 1}\n"},
 }

@@ -77,7 +77,7 @@ func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 			g.Expect(err).NotTo(HaveOccurred())
 			// The fields of the probes that kubeadm writes.
 			probe := &corev1.Probe{InitialDelaySeconds: 10, PeriodSeconds: 10, FailureThreshold: 24, TimeoutSeconds: 15}
-			container := corev1.Container{Name: component, StartupProbe: probe}
+			container := corev1.Container{Name: component, Command: []string{component}, StartupProbe: probe}
 			if component != "kube-controller-manager" {
 				container.ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, FailureThreshold: 3, TimeoutSeconds: 15}
 			}
@@ -93,7 +93,7 @@ func TestStartedComponentsAreNoticedWithinASecond(t *testing.T) {
 				PeriodSeconds: 1, FailureThreshold: probe.FailureThreshold * probe.PeriodSeconds, TimeoutSeconds: 15,
 			}))
 			if container.ReadinessProbe != nil {
-				g.Expect(pod.Spec.Containers[0].ReadinessProbe).To(Equal(&corev1.Probe{PeriodSeconds: 10, FailureThreshold: 3, TimeoutSeconds: 15}))
+				g.Expect(pod.Spec.Containers[0].ReadinessProbe).To(Equal(&corev1.Probe{PeriodSeconds: 3, FailureThreshold: 3, TimeoutSeconds: 15}))
 			}
 		})
 	}
