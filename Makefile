@@ -154,7 +154,6 @@ generate: prerequisites $(CONTROLLER_GEN) $(TOOLS)/conversion-gen $(TOOLS)/crd-r
 	$(CONTROLLER_GEN) webhook paths=./webhooks/admission/infrastructure/... output:webhook:dir=config/webhook/infrastructure
 	$(TOOLS)/crd-ref-docs --source-path=api/v1beta2 --config=hack/api-reference.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 	go run ./hack/docs
-	go run ./hack/settings
 
 .PHONY: verify
 verify: generate ## Fail if a generated file is stale

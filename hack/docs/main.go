@@ -9,6 +9,8 @@
 // docs/templates.md comes from the flavors and ClusterClasses of a release. Comments of
 // kustomizations say what they are for, and templates/variables.yaml what variables mean.
 //
+// docs/runtime-extension.md gets the settings of the runtime extension from its code.
+//
 // It fails if something is described that does not exist, or is not described.
 package main
 
@@ -56,7 +58,11 @@ func run(root string) error {
 	if err != nil {
 		return err
 	}
-	return repository.Files{"docs/contract.md": contract, "docs/templates.md": flavors}.Write(root)
+	extension, err := extensionPage(root)
+	if err != nil {
+		return err
+	}
+	return repository.Files{"docs/contract.md": contract, "docs/templates.md": flavors, extensionFile: extension}.Write(root)
 }
 
 // render fills in the template of a page.

@@ -176,4 +176,9 @@ func allowed(schema clusterv1.JSONSchemaProps) string {
 // prose prevents Markdown from reading placeholders as HTML.
 func prose(text string) string { return strings.ReplaceAll(text, "<", "&lt;") }
 
-func code(text string) string { return "`" + text + "`" }
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + text + "`"
+}

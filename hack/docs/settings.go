@@ -1,44 +1,34 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command settings writes the settings of the runtime extension into docs/runtime-extension.md, so
-// that the page matches the code. Run it in the root folder.
 package main
 
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/internal/repository"
 )
 
-const page = "docs/runtime-extension.md"
+// extensionFile is the page with the settings of the runtime extension.
+const extensionFile = "docs/runtime-extension.md"
 
-// The command writes the text between these lines.
+// The settings are between these lines of the page.
 const (
 	begin = "<!-- settings: written by make generate -->\n"
 	end   = "<!-- end of settings -->\n"
 )
 
-func main() {
-	if err := run(); err != nil {
-		fmt.Fprintln(os.Stderr, "settings:", err)
-		os.Exit(1)
-	}
-}
-
-func run() error {
-	content, err := os.ReadFile(page)
+// extensionPage returns the page with the settings that the code has.
+func extensionPage(root string) ([]byte, error) {
+	content, err := os.ReadFile(filepath.Join(root, extensionFile))
 	if err != nil {
-		return fmt.Errorf("run it in the root folder: %w", err)
+		return nil, err
 	}
 	filled, err := fill(string(content), hooks.Groups())
-	if err != nil {
-		return err
-	}
-	return repository.Files{page: []byte(filled)}.Write(".")
+	return []byte(filled), err
 }
 
 // fill returns the page with the settings of all groups inserted between the lines.
@@ -46,7 +36,7 @@ func fill(content string, groups []hooks.Group) (string, error) {
 	before, rest, found := strings.Cut(content, begin)
 	_, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		return "", fmt.Errorf("%s lacks the lines %q and %q", page, begin, end)
+		return "", fmt.Errorf("%s lacks the lines %q and %q", extensionFile, begin, end)
 	}
 	var tables strings.Builder
 	for _, group := range groups {
@@ -62,13 +52,3 @@ func fill(content string, groups []hooks.Group) (string, error) {
 	tables.WriteString("\n")
 	return before + begin + tables.String() + end + after, nil
 }
-
-func code(text string) string {
-	if text == "" {
-		return ""
-	}
-	return "`" + text + "`"
-}
-
-// cell escapes a text for a table cell.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
