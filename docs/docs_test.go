@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package docs_test checks the README and the pages of docs/ against the sources: links are not
-// broken, and the make targets and repository files that pages name exist.
+// broken, the make targets and repository files that pages name exist, and docs/layout.md names
+// every folder.
 //
 // Limits: it does not check whether what a page says about them is true.
 package docs_test
@@ -32,7 +33,7 @@ var (
 	// quoted is inline code in a sentence.
 	quoted = regexp.MustCompile("`([^`\n]+)`")
 	// path is a file or folder in one of the repository's folders.
-	path = regexp.MustCompile(`^(?:api|cmd|config|controllers|docs|extensions|hack|internal|node|templates|test|webhooks)(?:/[A-Za-z0-9_.-]+)+/?$`)
+	path = regexp.MustCompile(`^(?:api|bench|cloud|cmd|config|controllers|docs|extensions|hack|internal|node|packaging|templates|test|webhooks)(?:/[A-Za-z0-9_.-]+)+/?$`)
 	// ended is a file at the root.
 	ended = regexp.MustCompile(`^[A-Za-z0-9_.-]+\.(?:go|sum|mod)$`)
 )
@@ -104,4 +105,40 @@ func TestNamedFilesAreThere(t *testing.T) {
 		}
 	}
 	g.Expect(ofFork).To(BeNumerically(">", 40), "paths of the guide for forks")
+}
+
+var (
+	// folder is a row of docs/layout.md.
+	folder = regexp.MustCompile("(?m)^\\| `([a-z0-9/]+)` \\|")
+	// unversioned are folders that Git does not track.
+	unversioned = regexp.MustCompile(`^(?:\.|bin$|out$)`)
+)
+
+func TestLayoutNamesEveryFolder(t *testing.T) {
+	g := NewWithT(t)
+	text, err := os.ReadFile(filepath.Join(sources, "docs", "layout.md"))
+	g.Expect(err).NotTo(HaveOccurred())
+	var named []string
+	for _, row := range folder.FindAllStringSubmatch(string(text), -1) {
+		named = append(named, row[1])
+	}
+	wanted := folders(t, "")
+	for _, parent := range []string{"cloud", "controllers", "extensions", "internal", "node"} {
+		wanted = append(wanted, folders(t, parent)...)
+	}
+	g.Expect(named).To(ConsistOf(wanted), "one row for each folder")
+}
+
+// folders returns the folders in a folder of the repository.
+func folders(t *testing.T, parent string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Join(sources, parent))
+	NewWithT(t).Expect(err).NotTo(HaveOccurred())
+	var names []string
+	for _, entry := range entries {
+		if name := filepath.Join(parent, entry.Name()); entry.IsDir() && !unversioned.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
