@@ -44,7 +44,7 @@ func noProxy(*http.Request) (*url.URL, error) { return nil, nil }
 // follower watches a workload cluster until it is up.
 type follower struct {
 	config     Config
-	say        *narrator
+	say        *printer
 	live       client.Client
 	management *observer.Observer
 	workload   *observer.Observer

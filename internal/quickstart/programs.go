@@ -56,7 +56,7 @@ var fast = []string{
 const baseGates = "--feature-gates=ReconcilerRateLimiting=false,ClusterTopology=true"
 
 // startPrograms brings up the management cluster, the cloud and the providers.
-func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, error) {
+func startPrograms(ctx context.Context, config Config, sup *supervisor.Supervisor, say *printer) (*management.Cluster, error) {
 	var cluster *management.Cluster
 	var providers []*management.InstalledProvider
 	group, groupCtx := errgroup.WithContext(ctx)
@@ -104,7 +104,7 @@ func (c Config) controllers() string {
 	return "Cluster API core, kubeadm bootstrap provider, Foo"
 }
 
-func startManagement(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) (*management.Cluster, []*management.InstalledProvider, error) {
+func startManagement(ctx context.Context, config Config, sup *supervisor.Supervisor, say *printer) (*management.Cluster, []*management.InstalledProvider, error) {
 	say.waitingFor("the management API server")
 	cluster, err := management.Start(ctx, management.Options{
 		Programs:   filepath.Dir(config.kubernetes("kubernetes")),
@@ -193,7 +193,7 @@ func (c Config) fooProvider(name, components string, args ...string) management.
 	return management.Provider{Name: name, Program: c.program("manager"), Components: c.manifest(components), Args: append(args, fast...)}
 }
 
-func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
+func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, say *printer) error {
 	args := []string{
 		"serve", "--state-dir=" + config.cloudDir(), "--listen=" + config.cloudEndpoint(),
 		"--bridge=" + config.Bridge, "--network=" + config.Network,

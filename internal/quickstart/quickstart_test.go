@@ -227,14 +227,14 @@ func TestStateFolder(t *testing.T) {
 	})
 }
 
-func TestNarratorBreaksSilence(t *testing.T) {
+func TestPrinterRepeatsWhatItWaitsFor(t *testing.T) {
 	g := NewWithT(t)
 	var out bytes.Buffer
-	say := newNarrator(&out)
+	say := newPrinter(&out)
 	say.waitingFor("the moon")
 	_, due := say.due()
 	g.Expect(due).To(BeFalse())
-	say.last = time.Now().Add(-silence)
+	say.last = time.Now().Add(-maxSilence)
 	text, due := say.due()
 	g.Expect(due).To(BeTrue())
 	g.Expect(text).To(Equal("the moon"))

@@ -42,10 +42,10 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 	}
 	defer state.close()
 
-	say := newNarrator(out)
+	say := newPrinter(out)
 	talking, hush := context.WithCancel(ctx)
 	defer hush()
-	go say.breakSilence(talking)
+	go say.repeatWaiting(talking)
 	sup := supervisor.New(supervisor.Options{LogDir: config.logDir(), PIDDir: config.pidDir(), ReadyTimeout: config.Timeout, Notify: say.process})
 
 	runErr := work(ctx, config, sup, say)
@@ -64,7 +64,7 @@ func Run(ctx context.Context, config Config, out io.Writer) error {
 }
 
 // work is everything between the checks and the teardown.
-func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *narrator) error {
+func work(ctx context.Context, config Config, sup *supervisor.Supervisor, say *printer) error {
 	starting, cancel := context.WithTimeoutCause(ctx, config.Timeout, fmt.Errorf("not all programs are up after %s", config.Timeout))
 	defer cancel()
 	cluster, err := startPrograms(starting, config, sup, say)
@@ -96,7 +96,7 @@ func (c Config) whatEnds() string {
 }
 
 // workload creates the workload cluster and reports on it.
-func workload(ctx context.Context, config Config, cluster *management.Cluster, say *narrator) error {
+func workload(ctx context.Context, config Config, cluster *management.Cluster, say *printer) error {
 	scheme, err := newScheme()
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ const (
 )
 
 // applyTemplate creates the objects of the cluster. A cluster from an earlier run is left as it is.
-func applyTemplate(ctx context.Context, config Config, live client.Client, say *narrator) (origin, error) {
+func applyTemplate(ctx context.Context, config Config, live client.Client, say *printer) (origin, error) {
 	existing := &clusterv1.Cluster{}
 	err := live.Get(ctx, client.ObjectKey{Namespace: config.Namespace, Name: config.ClusterName}, existing)
 	if err == nil {
@@ -199,7 +199,7 @@ const (
 )
 
 // explain shows the reason for a failure, with the end of the most informative log.
-func explain(config Config, err error, say *narrator) error {
+func explain(config Config, err error, say *printer) error {
 	say.note("FAILED: %s", indent(err.Error()))
 	log, ok := supervisor.LogOf(err)
 	var failed *FailedError
@@ -219,7 +219,7 @@ func (c Config) logFor(failed *FailedError) string {
 	return filepath.Join(c.logDir(), c.cloudManager()+".log")
 }
 
-func showEnd(log string, say *narrator) {
+func showEnd(log string, say *printer) {
 	lines, err := supervisor.LastLines(log, logSearched)
 	if err != nil {
 		return // the failure has been shown; the log is only a help

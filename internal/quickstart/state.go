@@ -155,7 +155,7 @@ func (s *state) remove(ctx context.Context) error {
 }
 
 // leave keeps or removes the state folder, as the user chose, after all programs have stopped.
-func (s *state) leave(ctx context.Context, say *narrator, outcome outcome) error {
+func (s *state) leave(ctx context.Context, say *printer, outcome outcome) error {
 	quickstart := s.config.program("quickstart")
 	switch {
 	case s.config.Keep:
