@@ -57,8 +57,8 @@ func CacheByObject() map[client.Object]ctrlcache.ByObject {
 type Connections struct {
 	*Clusters
 	cache       clustercache.ClusterCache
-	initialized *looks[bool]
-	observed    *looks[Observation]
+	initialized *inspections[bool]
+	observed    *inspections[Observation]
 	// permitted is the version for which the cluster role bindings of a cluster were created.
 	permitted sync.Map
 	// wake triggers a reconcile of a cluster in the controller of Source; nil before there is one.
@@ -83,8 +83,8 @@ func NewConnections(cache clustercache.ClusterCache, cached, live client.Reader,
 			(*wake)(cluster)
 		}
 	}
-	c.initialized = newLooks[bool](initializedTimeout, clock.RealClock{}, wake)
-	c.observed = newLooks[Observation](max(observeTimeout, 2*c.etcd.timeout), clock.RealClock{}, wake)
+	c.initialized = newInspections[bool](initializedTimeout, clock.RealClock{}, wake)
+	c.observed = newInspections[Observation](max(observeTimeout, 2*c.etcd.timeout), clock.RealClock{}, wake)
 	return c, nil
 }
 
@@ -103,7 +103,7 @@ func (c *Connections) Source(to handler.EventHandler) source.Source {
 
 // Initialized implements Access.
 func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey, milestone Milestone) (bool, error) {
-	return c.initialized.at(ctx, cluster, func(ctx context.Context) (bool, error) {
+	return c.initialized.inspect(ctx, cluster, func(ctx context.Context) (bool, error) {
 		connection, err := c.direct.connect(ctx, cluster)
 		if err != nil {
 			return false, err
@@ -116,7 +116,7 @@ func (c *Connections) Initialized(ctx context.Context, cluster client.ObjectKey,
 
 // Observe implements Access.
 func (c *Connections) Observe(ctx context.Context, query Query) (Observation, error) {
-	return c.observed.at(ctx, query.Cluster, func(ctx context.Context) (Observation, error) { return c.observe(ctx, query) })
+	return c.observed.inspect(ctx, query.Cluster, func(ctx context.Context) (Observation, error) { return c.observe(ctx, query) })
 }
 
 func (c *Connections) observe(ctx context.Context, query Query) (Observation, error) {
