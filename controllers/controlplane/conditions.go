@@ -97,11 +97,11 @@ func (s *scope) initializedCondition() metav1.Condition {
 func (s *scope) certificatesCondition() metav1.Condition {
 	conditionType := controlplanev1.CertificatesAvailableCondition
 	before := conditions.Get(s.controlPlane, conditionType)
-	switch problem := s.foundation.certificates; {
+	switch problem := s.prerequisites.certificates; {
 	case s.deleting() && before != nil:
 		return *before
 	case problem == nil:
-		return says(is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason), "%s", s.foundation.notice)
+		return says(is(conditionType, metav1.ConditionTrue, controlplanev1.CertificatesAvailableReason), "%s", s.prerequisites.notice)
 	case problem.Reason == controlplanev1.CertificatesInternalErrorReason:
 		return says(is(conditionType, metav1.ConditionUnknown, problem.Reason), "%s", problem.Message)
 	default:
@@ -218,7 +218,7 @@ func (s *scope) deletingCondition(next plan.Decision, failure error) metav1.Cond
 
 // certificatesUnusable reports whether certificates are known to be missing or unusable.
 func (s *scope) certificatesUnusable() bool {
-	certificates := s.foundation.certificates
+	certificates := s.prerequisites.certificates
 	return certificates != nil && certificates.Reason == controlplanev1.CertificatesNotAvailableReason
 }
 
@@ -232,7 +232,7 @@ func (s *scope) availableCondition(seen plan.State) metav1.Condition {
 	case !s.initialized:
 		return says(notAvailable, "The control plane is not initialized yet")
 	case s.certificatesUnusable():
-		return says(notAvailable, "%s", s.foundation.certificates.Message)
+		return says(notAvailable, "%s", s.prerequisites.certificates.Message)
 	case s.kubeconfigUnusable():
 		return says(is(controlplanev1.AvailableCondition, metav1.ConditionUnknown, controlplanev1.AvailableInspectionFailedReason), "%s", s.workloadProblem)
 	case s.observation == nil:

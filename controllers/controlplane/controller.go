@@ -153,7 +153,7 @@ func (r *Reconciler) begin(ctx context.Context, controlPlane *controlplanev1.Foo
 
 // prepare starts watches and writes what Machines need before they can be created.
 func (r *Reconciler) prepare(ctx context.Context, s *scope) error {
-	return errors.Join(r.watchInfrastructure(ctx, s), r.ensureFoundation(ctx, s))
+	return errors.Join(r.watchInfrastructure(ctx, s), r.ensurePrerequisites(ctx, s))
 }
 
 // carryOut updates the Machines' metadata and then carries out the decision, unless the first step
@@ -176,7 +176,7 @@ func (r *Reconciler) follow(ctx context.Context, s *scope, result outcome) error
 		r.watchWorkload(ctx, s),
 		r.try(s, "keep tokens", func() error { return r.keepTokens(ctx, s) }),
 		r.try(s, "lead", func() error { return r.takeLeadership(ctx, s) }),
-		r.try(s, "steer", func() error { return r.steerPods(ctx, s, result.state) }),
+		r.try(s, "avoid outdated Nodes", func() error { return r.avoidOutdatedNodes(ctx, s, result.state) }),
 		r.try(s, "settle", func() error { return r.settle(ctx, s, result.next) }),
 	)
 }
@@ -244,5 +244,5 @@ func (s *scope) unsettledInterval(next plan.Decision) time.Duration {
 
 // unwatched reports whether something is missing whose arrival no watch reports.
 func (s *scope) unwatched() bool {
-	return s.infraMissing || s.template == nil || s.foundation.certificates != nil || s.kubeconfigUnusable()
+	return s.infraMissing || s.template == nil || s.prerequisites.certificates != nil || s.kubeconfigUnusable()
 }

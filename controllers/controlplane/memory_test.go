@@ -93,25 +93,25 @@ func TestLookingAtTheWorkloadCluster(t *testing.T) {
 			}
 			_, err := certificates.LookupOrGenerate(t.Context(), certs.Request{Cluster: s.key(), Now: s.now})
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(r.ensureFoundation(t.Context(), s)).To(Succeed())
+			g.Expect(r.ensurePrerequisites(t.Context(), s)).To(Succeed())
 			if test.certificates != nil {
 				r.certificates = certs.NewStore(unreadable(live, test.certificates), live)
 			}
 			if test.kubeconfig != nil {
 				r.kubeconfigs = kubeconfig.NewStore(unreadable(live, test.kubeconfig), live)
 			}
-			s.foundation = foundation{kubeconfig: &plan.Problem{Reason: reasonKubeconfigUnknown}}
+			s.prerequisites = prerequisites{kubeconfig: &plan.Problem{Reason: reasonKubeconfigUnknown}}
 			test.change(s)
-			err = r.ensureFoundation(t.Context(), s)
+			err = r.ensurePrerequisites(t.Context(), s)
 			healthy := observed("a")
-			healthy.controlPlane.Spec.Replicas, healthy.foundation = ptr.To[int32](3), s.foundation
+			healthy.controlPlane.Spec.Replicas, healthy.prerequisites = ptr.To[int32](3), s.prerequisites
 			next := plan.Decide(healthy.current())
 			if test.certificates != nil || test.kubeconfig != nil {
 				g.Expect(err).To(MatchError(lost))
 				g.Expect(next.Acts()).To(BeFalse(), "no Machine is created while something is unknown")
 			} else {
 				g.Expect(err).NotTo(HaveOccurred())
-				g.Expect(next.Acts()).To(Equal(s.foundation.first() == plan.Problem{}), next.Message)
+				g.Expect(next.Acts()).To(Equal(s.prerequisites.first() == plan.Problem{}), next.Message)
 			}
 			g.Expect(r.observeWorkload(t.Context(), s)).To(BeFalse())
 			g.Expect(s.observation != nil).To(Equal(test.seen), s.workloadProblem)

@@ -54,7 +54,7 @@ type scope struct {
 	infraMachines map[string]*unstructured.Unstructured
 	workers       []string
 
-	foundation foundation
+	prerequisites prerequisites
 
 	// madeFrom is what a new Machine would be made from. differences maps each Machine's name to how
 	// it differs from a new one.
@@ -77,9 +77,9 @@ type scope struct {
 	memory           *memory
 }
 
-// foundation is what Machines need before they can be created. It counts as missing until it was
-// seen.
-type foundation struct {
+// prerequisites are what Machines need before they can be created. They count as missing until they
+// were seen.
+type prerequisites struct {
 	// certificates says why certificates are missing; nil if they are not.
 	certificates *plan.Problem
 	// kubeconfig says why the kubeconfig is missing; nil if it is not.
@@ -141,7 +141,7 @@ func (r *Reconciler) observe(ctx context.Context, controlPlane *controlplanev1.F
 		memory:       r.memories.of(controlPlane.UID),
 		controlPlane: controlPlane,
 		cluster:      cluster,
-		foundation: foundation{
+		prerequisites: prerequisites{
 			certificates: &plan.Problem{Reason: controlplanev1.CertificatesInternalErrorReason, Message: "not checked yet"},
 			kubeconfig:   &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "not checked yet"},
 		},
@@ -264,7 +264,7 @@ func (r *Reconciler) observeWorkers(ctx context.Context, s *scope) error {
 
 // kubeconfigUnusable reports whether there is no kubeconfig, or none for this cluster.
 func (s *scope) kubeconfigUnusable() bool {
-	kubeconfig := s.foundation.kubeconfig
+	kubeconfig := s.prerequisites.kubeconfig
 	return kubeconfig != nil && kubeconfig.Reason == reasonKubeconfigNotAvailable
 }
 
@@ -272,7 +272,7 @@ func (s *scope) kubeconfigUnusable() bool {
 // initialization, only a kubeconfig that is known to be unusable and the deletion of the Machines
 // prevent it.
 func (s *scope) unobservable() string {
-	kubeconfig := s.foundation.kubeconfig
+	kubeconfig := s.prerequisites.kubeconfig
 	switch {
 	case s.deleting() && len(s.workers) == 0:
 		return "the control plane is being deleted"

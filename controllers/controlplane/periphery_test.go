@@ -205,8 +205,8 @@ var _ = Describe("The kubeconfig's client certificate", func() {
 		reconciler := &Reconciler{
 			client: c, certificates: certs.NewStore(c, c), kubeconfigs: kubeconfig.NewStore(c, c), recorder: events.NewFakeRecorder(10),
 		}
-		Expect(reconciler.ensureFoundation(ctx, s)).To(Succeed())
-		Expect(s.foundation.kubeconfig).To(BeNil())
+		Expect(reconciler.ensurePrerequisites(ctx, s)).To(Succeed())
+		Expect(s.prerequisites.kubeconfig).To(BeNil())
 		renewed, err := f.secret(ctx, "-kubeconfig")()
 		Expect(err).NotTo(HaveOccurred())
 		Expect(renewed.Data).NotTo(Equal(made.Data))

@@ -39,7 +39,7 @@ func TestWhenToLookAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := &scope{
 				now: now, controlPlane: &controlplanev1.FooControlPlane{}, initialized: true, observation: &workload.Observation{},
-				template: &unstructured.Unstructured{}, foundation: foundation{},
+				template: &unstructured.Unstructured{}, prerequisites: prerequisites{},
 			}
 			test.change(s)
 			NewWithT(t).Expect(s.requeue(outcome{state: plan.State{Machines: test.machines}, next: plan.Decision{Reason: test.reason}}).RequeueAfter).To(Equal(test.want))

@@ -61,26 +61,26 @@ func (s *scope) noteProvisioned(machines []plan.Machine) {
 func (s *scope) current() plan.State {
 	surge := ptr.Deref(s.controlPlane.Spec.Rollout.Strategy.RollingUpdate.MaxSurge, intstr.FromInt32(1))
 	result := plan.State{
-		Now:                s.now,
-		Deleting:           s.deleting(),
-		Workers:            s.workers,
-		Desired:            s.desired(),
-		MaxSurge:           surge.IntValue(),
-		Version:            s.controlPlane.Spec.Version,
-		EtcdManaged:        s.etcdMode() == workload.EtcdStacked,
-		Confirmed:          s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
-		Digest:             s.madeFrom.Outcome,
-		Awaited:            s.awaitedVersion(),
-		FoundationProblem:  s.foundation.first(),
-		PlacementKnown:     s.placementKnown(),
-		TemplateProblem:    s.templateProblem,
-		Initialized:        s.initialized,
-		ClusterInitialized: clusterInitialized(s.cluster),
-		Foreign:            s.foreign,
-		Adoptable:          names(s.adoptable),
-		WorkloadProblem:    s.workloadProblem,
-		Retries:            s.retryLimits(),
-		Remediation:        s.remediationInProgress(),
+		Now:                 s.now,
+		Deleting:            s.deleting(),
+		Workers:             s.workers,
+		Desired:             s.desired(),
+		MaxSurge:            surge.IntValue(),
+		Version:             s.controlPlane.Spec.Version,
+		EtcdManaged:         s.etcdMode() == workload.EtcdStacked,
+		Confirmed:           s.controlPlane.Annotations[controlplanev1.ConfirmRolloutAnnotation],
+		Digest:              s.madeFrom.Outcome,
+		Awaited:             s.awaitedVersion(),
+		PrerequisiteProblem: s.prerequisites.first(),
+		PlacementKnown:      s.placementKnown(),
+		TemplateProblem:     s.templateProblem,
+		Initialized:         s.initialized,
+		ClusterInitialized:  clusterInitialized(s.cluster),
+		Foreign:             s.foreign,
+		Adoptable:           names(s.adoptable),
+		WorkloadProblem:     s.workloadProblem,
+		Retries:             s.retryLimits(),
+		Remediation:         s.remediationInProgress(),
 	}
 	for _, domain := range s.failureDomains() {
 		result.FailureDomains = append(result.FailureDomains, domain.Name)
@@ -95,7 +95,7 @@ func (s *scope) current() plan.State {
 	return result
 }
 
-func (f foundation) first() plan.Problem {
+func (f prerequisites) first() plan.Problem {
 	return ptr.Deref(cmp.Or(f.spec, f.certificates, f.kubeconfig), plan.Problem{})
 }
 

@@ -125,7 +125,7 @@ var rules = []rule{
 	removeOrphan,
 	finishDeletion,
 	refuseReplicas,
-	needFoundation,
+	needPrerequisites,
 	initialize,
 	abandon,
 	remediate,
@@ -204,11 +204,11 @@ func refuseReplicas(s State) (Decision, bool) {
 	return Decision{}, false
 }
 
-func needFoundation(s State) (Decision, bool) {
-	if !s.FoundationProblem.Exists() {
+func needPrerequisites(s State) (Decision, bool) {
+	if !s.PrerequisiteProblem.Exists() {
 		return Decision{}, false
 	}
-	return wait(s.FoundationProblem.Reason, "%s", s.FoundationProblem.Message), true
+	return wait(s.PrerequisiteProblem.Reason, "%s", s.PrerequisiteProblem.Message), true
 }
 
 // initialize creates the first Machine, and blocks everything else until that one has initialized

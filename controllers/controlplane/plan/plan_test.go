@@ -70,8 +70,8 @@ func TestPlan(t *testing.T) {
 			state:  with(settled(), fresh, desired(1), func(s *State) { s.PlacementKnown = false }),
 			action: ActionWait, reason: ReasonWaitingForInfrastructure,
 		},
-		"first Machine waits for the foundation": {
-			state:  with(settled(), fresh, desired(1), func(s *State) { s.FoundationProblem = Problem{"Missing", "no endpoint"} }),
+		"first Machine waits for the prerequisites": {
+			state:  with(settled(), fresh, desired(1), func(s *State) { s.PrerequisiteProblem = Problem{"Missing", "no endpoint"} }),
 			action: ActionWait, reason: "Missing", message: "no endpoint",
 		},
 		"first Machine needs a template": {

@@ -137,7 +137,7 @@ func (s State) victim() Machine {
 func (s State) mostCrowded(candidates []Machine) Machine {
 	return slices.MinFunc(candidates, func(a, b Machine) int {
 		return cmp.Or(
-			cmp.Compare(s.crowd(b), s.crowd(a)),
+			cmp.Compare(s.fullness(b), s.fullness(a)),
 			cmp.Compare(a.FailureDomain, b.FailureDomain),
 			a.Created.Compare(b.Created),
 			cmp.Compare(a.Name, b.Name),
@@ -145,7 +145,9 @@ func (s State) mostCrowded(candidates []Machine) Machine {
 	})
 }
 
-func (s State) crowd(machine Machine) int {
+// fullness returns the number of Machines in a Machine's failure domain. A failure domain that no
+// longer exists counts as the fullest.
+func (s State) fullness(machine Machine) int {
 	if len(s.FailureDomains) > 0 && !slices.Contains(s.FailureDomains, machine.FailureDomain) {
 		return len(s.Machines) + 1
 	}

@@ -34,8 +34,8 @@ type State struct {
 	// there is none.
 	Awaited string
 
-	// FoundationProblem says why certificates or kubeconfig are missing; empty if they are not.
-	FoundationProblem Problem
+	// PrerequisiteProblem says why certificates or kubeconfig are missing; empty if they are not.
+	PrerequisiteProblem Problem
 	// PlacementKnown says that the infrastructure cluster has an endpoint and has listed its failure
 	// domains.
 	PlacementKnown bool

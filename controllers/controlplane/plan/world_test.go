@@ -138,7 +138,7 @@ func (w *world) state() State {
 	}
 	s.Initialized = w.evidence().Initialized() || !w.blind && w.answers() && len(w.visible()) > 0 && !w.visible()[0].deleting
 	if !w.endpoint {
-		s.FoundationProblem = Problem{Reason: ReasonWaitingForInfrastructure, Message: "no endpoint"}
+		s.PrerequisiteProblem = Problem{Reason: ReasonWaitingForInfrastructure, Message: "no endpoint"}
 	}
 	if w.blind || !w.answers() || !s.Initialized {
 		s.WorkloadProblem = "no answer"

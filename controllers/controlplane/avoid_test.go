@@ -42,10 +42,10 @@ func TestPodsAreSteeredAwayFromNodesThatARolloutReplaces(t *testing.T) {
 		return names
 	}
 	g.Expect(avoided()).To(BeEmpty())
-	g.Expect(r.steerPods(t.Context(), s, seen)).To(Succeed())
+	g.Expect(r.avoidOutdatedNodes(t.Context(), s, seen)).To(Succeed())
 	g.Expect(avoided()).To(ConsistOf("old"))
 
 	seen.Machines[0].Outdated = nil
-	g.Expect(r.steerPods(t.Context(), s, seen)).To(Succeed())
+	g.Expect(r.avoidOutdatedNodes(t.Context(), s, seen)).To(Succeed())
 	g.Expect(avoided()).To(BeEmpty(), "the spec was changed back")
 }

@@ -37,20 +37,20 @@ const (
 	authorityExpiryNotice = 90 * 24 * time.Hour
 )
 
-// ensureFoundation writes the certificates immediately and the kubeconfig as soon as the endpoint
+// ensurePrerequisites writes the certificates immediately and the kubeconfig as soon as the endpoint
 // is known. Neither waits for the infrastructure to be provisioned, because Cluster API's
 // ClusterCache connects at that moment.
 //
 // It returns an error only for problems that may pass. Problems that the user has to fix are in the
 // scope. Once the control plane is initialized, missing certificates block only the creation of
 // Machines. The existing Machines are still looked after with the existing kubeconfig.
-func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
+func (r *Reconciler) ensurePrerequisites(ctx context.Context, s *scope) error {
 	if s.deleting() {
 		return nil
 	}
-	s.foundation.spec = r.specProblem(s)
+	s.prerequisites.spec = r.specProblem(s)
 	authority, err := r.ensureCertificates(ctx, s)
-	if s.foundation.certificates != nil && !s.initialized {
+	if s.prerequisites.certificates != nil && !s.initialized {
 		return err
 	}
 	return errors.Join(err, r.ensureKubeconfig(ctx, s, authority), r.ensureTemplateOwner(ctx, s))
@@ -58,7 +58,7 @@ func (r *Reconciler) ensureFoundation(ctx context.Context, s *scope) error {
 
 func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority certs.Authority) error {
 	if !s.endpoint().IsValid() {
-		s.foundation.kubeconfig = &plan.Problem{
+		s.prerequisites.kubeconfig = &plan.Problem{
 			Reason:  plan.ReasonWaitingForInfrastructure,
 			Message: "waiting for the infrastructure cluster to name the control plane's endpoint",
 		}
@@ -75,14 +75,14 @@ func (r *Reconciler) ensureKubeconfig(ctx context.Context, s *scope, authority c
 	})
 	var invalid *kubeconfig.InvalidError
 	if errors.Is(err, kubeconfig.ErrNoKey) || errors.As(err, &invalid) {
-		s.foundation.kubeconfig = &plan.Problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
+		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigNotAvailable, Message: err.Error()}
 		return nil
 	}
 	if err != nil {
-		s.foundation.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
+		s.prerequisites.kubeconfig = &plan.Problem{Reason: reasonKubeconfigUnknown, Message: "the kubeconfig secret could not be read or written, see the logs of the manager"}
 		return err
 	}
-	s.foundation.kubeconfig = nil
+	s.prerequisites.kubeconfig = nil
 	return nil
 }
 
@@ -101,18 +101,18 @@ func (r *Reconciler) ensureCertificates(ctx context.Context, s *scope) (certs.Au
 	}
 	found, err := ensure(ctx, request)
 	if err == nil {
-		s.foundation.certificates = nil
-		s.foundation.notice = expiryNotice(found.Expiries, s.now)
+		s.prerequisites.certificates = nil
+		s.prerequisites.notice = expiryNotice(found.Expiries, s.now)
 		return found.Authority, nil
 	}
 	var missing *certs.MissingError
 	var invalid *certs.InvalidError
 	if errors.As(err, &missing) || errors.As(err, &invalid) {
-		s.foundation.certificates = &plan.Problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
+		s.prerequisites.certificates = &plan.Problem{Reason: controlplanev1.CertificatesNotAvailableReason, Message: err.Error()}
 		ctrl.LoggerFrom(ctx).Info("Certificates cannot be used", "problem", err.Error())
 		return found.Authority, nil
 	}
-	s.foundation.certificates = &plan.Problem{
+	s.prerequisites.certificates = &plan.Problem{
 		Reason:  controlplanev1.CertificatesInternalErrorReason,
 		Message: "certificate secrets could not be read or written, see the logs of the manager",
 	}

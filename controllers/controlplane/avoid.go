@@ -10,10 +10,10 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
 
-// steerPods makes the scheduler avoid the Nodes of Machines that a rollout replaces. Otherwise Pods
-// evicted from one of them may move to the next one to be drained, and Cluster API checks only
-// every 20 s whether a drain is complete.
-func (r *Reconciler) steerPods(ctx context.Context, s *scope, seen plan.State) error {
+// avoidOutdatedNodes makes the scheduler avoid the Nodes of Machines that a rollout replaces.
+// Otherwise Pods evicted from one of them may move to the next one to be drained, and Cluster API
+// checks only every 20 s whether a drain is complete.
+func (r *Reconciler) avoidOutdatedNodes(ctx context.Context, s *scope, seen plan.State) error {
 	if s.observation == nil {
 		return nil
 	}
