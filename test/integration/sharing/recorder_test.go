@@ -43,15 +43,15 @@ func (r recorder) RoundTrip(request *http.Request) (*http.Response, error) {
 	return r.next.RoundTrip(request)
 }
 
-// target returns the object that a request writes. For an event, it is the object that the event is
-// about.
+// target returns the object that a request writes. For a new event, it is the object that the event
+// is about. The name of an event, which a repetition writes, begins with that object's name.
 func target(request *http.Request) (resource, name string, err error) {
 	_, below, namespaced := strings.Cut(request.URL.Path, "/namespaces/")
 	parts := strings.Split(below, "/")
 	if !namespaced || len(parts) < 2 {
 		return "", "", fmt.Errorf("not an object in a namespace")
 	}
-	if len(parts) > 2 && parts[1] != "events" {
+	if len(parts) > 2 {
 		return parts[1], parts[2], nil
 	}
 	content, err := io.ReadAll(request.Body)
