@@ -34,20 +34,8 @@ var _ = Describe("FooCluster", func() {
 	)
 
 	BeforeEach(func() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(context.Background())
-		DeferCleanup(cancel)
-		suite.Cloud.SetMode(fake.Instant)
-		var err error
-		namespace, err = suite.Namespace(ctx)
-		Expect(err).NotTo(HaveOccurred())
+		ctx, namespace = suite.Begin(fake.CallEnsureLoadBalancer, fake.CallDeleteLoadBalancer, fake.CallZones)
 		cluster = infratest.NewCluster(namespace, "one")
-	})
-
-	AfterEach(func() {
-		suite.Cloud.Heal(fake.CallEnsureLoadBalancer)
-		suite.Cloud.Heal(fake.CallDeleteLoadBalancer)
-		suite.Cloud.Heal(fake.CallZones)
 	})
 
 	create := func() {
@@ -64,12 +52,7 @@ var _ = Describe("FooCluster", func() {
 	}
 	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
 		GinkgoHelper()
-		Eventually(func(g Gomega) {
-			c := conditions.Get(get(g), kind)
-			g.Expect(c).NotTo(BeNil())
-			g.Expect(c.Status).To(Equal(status), c.Message)
-			g.Expect(c.Reason).To(Equal(reason), c.Message)
-		}).Should(Succeed(), "the controller reports the condition")
+		infratest.HaveCondition(get, kind, status, reason)
 	}
 	provisioned := func(g Gomega) bool { return ptr.Deref(get(g).Status.Initialization.Provisioned, false) }
 

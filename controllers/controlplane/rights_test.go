@@ -43,7 +43,7 @@ var _ = Describe("A control plane on other infrastructure", func() {
 		installKinds("Other")
 		grant(ctx, "other", released)
 		grant(ctx, "other", anyKinds)
-		startManagerAs("other")
+		startManagerAs(ctx, "other")
 		f := newFixture(ctx, onOther("Other", "other"))
 		f.provision(ctx)
 		f.expectMachines(ctx, 1)
@@ -52,7 +52,7 @@ var _ = Describe("A control plane on other infrastructure", func() {
 	It("names the missing permission, and comes up with permissions for named kinds", func(ctx SpecContext) {
 		installKinds("Named")
 		grant(ctx, "named", released)
-		mgr := startManagerAs("named")
+		mgr := startManagerAs(ctx, "named")
 		f := newFixture(ctx, onOther("Named", "named"))
 		f.provision(ctx)
 		reader := cacheOnceSynced{Reader: mgr.GetClient(), cache: mgr.GetCache(), live: mgr.GetAPIReader()}
@@ -133,7 +133,7 @@ func grant(ctx context.Context, user, file string) {
 }
 
 // startManagerAs runs the controller as a user.
-func startManagerAs(user string) ctrl.Manager {
+func startManagerAs(ctx context.Context, user string) ctrl.Manager {
 	GinkgoHelper()
 	as := rest.CopyConfig(env.Config)
 	as.Impersonate = rest.ImpersonationConfig{UserName: user}
@@ -144,13 +144,7 @@ func startManagerAs(user string) ctrl.Manager {
 		Client:     client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	running, stop := context.WithCancel(context.Background())
-	Expect(SetupWithManager(running, mgr, Options{WatchFilterValue: user, SecretClient: mgr.GetClient(), Workload: workloads})).To(Succeed())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(running) }()
-	DeferCleanup(func() {
-		stop()
-		Eventually(stopped).Should(Receive(BeNil()))
-	})
+	Expect(SetupWithManager(ctx, mgr, Options{WatchFilterValue: user, SecretClient: mgr.GetClient(), Workload: workloads})).To(Succeed())
+	envtestenv.RunManager(mgr)
 	return mgr
 }

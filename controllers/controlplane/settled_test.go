@@ -120,13 +120,8 @@ var _ = Describe("Settled FooControlPlanes", func() {
 			}},
 		})
 		Expect(err).NotTo(HaveOccurred())
-		running, stop := context.WithCancel(context.Background())
-		DeferCleanup(stop)
-		Expect(SetupWithManager(running, mgr, Options{WatchFilterValue: settledFilter, SecretClient: mgr.GetClient(), Workload: seen})).To(Succeed())
-		go func() {
-			defer GinkgoRecover()
-			Expect(mgr.Start(running)).To(Succeed())
-		}()
+		Expect(SetupWithManager(ctx, mgr, Options{WatchFilterValue: settledFilter, SecretClient: mgr.GetClient(), Workload: seen})).To(Succeed())
+		envtestenv.RunManager(mgr)
 
 		fixtures := make([]*fixture, 0, settledNumber)
 		for range settledNumber {

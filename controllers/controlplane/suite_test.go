@@ -10,9 +10,7 @@ import (
 	"testing"
 	"time"
 
-	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"sigs.k8s.io/cluster-api/feature"
@@ -34,38 +32,25 @@ var (
 )
 
 func TestControlPlane(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "FooControlPlane")
+	envtestenv.Run(t, "FooControlPlane", &env, envtestenv.Start, startController)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	SetDefaultEventuallyTimeout(envtestenv.Patience)
+func startController(ctx context.Context) {
 	SetDefaultEventuallyPollingInterval(50 * time.Millisecond)
 	SetDefaultConsistentlyDuration(700 * time.Millisecond)
-	ctrl.SetLogger(GinkgoLogr)
+	c = env.Client
 
 	// Some management clusters allow taints on Machines.
 	Expect(feature.MutableGates.SetFromMap(map[string]bool{string(feature.MachineTaintPropagation): true})).To(Succeed())
-	var err error
-	env, err = envtestenv.Start(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
-	c = env.Client
-
 	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
 	secrets, err := manager.CachedSecretClient(mgr, &manager.Options{})
 	Expect(err).NotTo(HaveOccurred())
 	cached, cachedSecrets = mgr.GetClient(), secrets
-	running, stop := context.WithCancel(context.Background())
-	DeferCleanup(stop)
-	Expect(SetupWithManager(running, mgr, Options{
+	Expect(SetupWithManager(ctx, mgr, Options{
 		WatchFilterValue: watchFilter,
 		SecretClient:     secrets,
 		Workload:         workloads,
 	})).To(Succeed())
-	go func() {
-		defer GinkgoRecover()
-		Expect(mgr.Start(running)).To(Succeed())
-	}()
-})
+	envtestenv.RunManager(mgr)
+}

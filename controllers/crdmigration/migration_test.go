@@ -28,6 +28,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/crdmigration/infrastructure"
+	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
 const (
@@ -215,5 +216,5 @@ func startMigrator(ctx SpecContext) {
 	mgr, err := ctrl.NewManager(config, ctrl.Options{Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"}})
 	Expect(err).NotTo(HaveOccurred())
 	Expect(crdmigration.SetupWithManager(ctx, mgr, nil, controlplane.Kinds(), infrastructure.Kinds())).To(Succeed())
-	run(mgr)
+	envtestenv.RunManager(mgr)
 }

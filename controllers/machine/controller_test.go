@@ -35,24 +35,12 @@ var _ = Describe("FooMachine", func() {
 	)
 
 	BeforeEach(func() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(context.Background())
-		DeferCleanup(cancel)
-		suite.Cloud.SetMode(fake.Instant)
-		var err error
-		namespace, err = suite.Namespace(ctx)
-		Expect(err).NotTo(HaveOccurred())
+		ctx, namespace = suite.Begin(fake.CallEnsureInstance, fake.CallGetInstance, fake.CallDeleteInstance)
 		cluster = infratest.NewCluster(namespace, "one")
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		machine = infratest.NewMachine(cluster, "m1")
 		machine.Labels[clusterv1.MachineControlPlaneLabel] = ""
 		fooMachine = nil
-	})
-
-	AfterEach(func() {
-		for _, call := range []fake.Call{fake.CallEnsureInstance, fake.CallGetInstance, fake.CallDeleteInstance} {
-			suite.Cloud.Heal(call)
-		}
 	})
 
 	create := func() {
@@ -84,12 +72,7 @@ var _ = Describe("FooMachine", func() {
 	}
 	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
 		GinkgoHelper()
-		Eventually(func(g Gomega) {
-			c := conditions.Get(get(g), kind)
-			g.Expect(c).NotTo(BeNil())
-			g.Expect(c.Status).To(Equal(status), c.Message)
-			g.Expect(c.Reason).To(Equal(reason), c.Message)
-		}).Should(Succeed(), "the controller reports the condition")
+		infratest.HaveCondition(get, kind, status, reason)
 	}
 	beReady := func() {
 		GinkgoHelper()

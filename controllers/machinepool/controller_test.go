@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
-	"sigs.k8s.io/cluster-api/util/conditions"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -38,13 +37,7 @@ var _ = Describe("FooMachinePool", func() {
 	)
 
 	BeforeEach(func() {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithCancel(context.Background())
-		DeferCleanup(cancel)
-		suite.Cloud.SetMode(fake.Instant)
-		var err error
-		namespace, err = suite.Namespace(ctx)
-		Expect(err).NotTo(HaveOccurred())
+		ctx, namespace = suite.Begin(fake.CallEnsurePool, fake.CallScalePool, fake.CallGetPool, fake.CallListInstances, fake.CallDeletePool)
 		cluster = infratest.NewCluster(namespace, "one")
 		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
 		machinePool = infratest.NewMachinePool(cluster, "workers", 3)
@@ -52,9 +45,6 @@ var _ = Describe("FooMachinePool", func() {
 
 	AfterEach(func() {
 		suite.Cloud.SetLimits(cloud.Resources{})
-		for _, call := range []fake.Call{fake.CallEnsurePool, fake.CallScalePool, fake.CallGetPool, fake.CallListInstances, fake.CallDeletePool} {
-			suite.Cloud.Heal(call)
-		}
 	})
 
 	name := func() string { return namespace + ".workers" }
@@ -77,12 +67,7 @@ var _ = Describe("FooMachinePool", func() {
 	}
 	haveCondition := func(kind string, status metav1.ConditionStatus, reason string) {
 		GinkgoHelper()
-		Eventually(func(g Gomega) {
-			c := conditions.Get(get(g), kind)
-			g.Expect(c).NotTo(BeNil())
-			g.Expect(c.Status).To(Equal(status), c.Message)
-			g.Expect(c.Reason).To(Equal(reason), c.Message)
-		}).Should(Succeed(), "the controller reports the condition")
+		infratest.HaveCondition(get, kind, status, reason)
 	}
 	instances := func() []cloud.Instance {
 		GinkgoHelper()

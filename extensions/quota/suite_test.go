@@ -21,10 +21,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	sigsyaml "sigs.k8s.io/yaml"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -54,18 +52,10 @@ var (
 )
 
 func TestQuota(t *testing.T) {
-	RegisterFailHandler(Fail)
-	BeforeSuite(func(ctx SpecContext) {
-		SetDefaultEventuallyTimeout(envtestenv.Patience)
-		ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter)))
-		started, err := envtestenv.Start(ctx)
-		Expect(err).NotTo(HaveOccurred())
-		env = started
-		DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
+	envtestenv.Run(t, "Quota", &env, envtestenv.Start, func(ctx context.Context) {
 		program = asProgram(ctx)
 		installOtherProviders()
 	})
-	RunSpecs(t, "Quota")
 }
 
 // asProgram returns a client for a user with the role of config/runtime-extension.

@@ -10,17 +10,17 @@ package infratest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/onsi/ginkgo/v2"
 	"github.com/onsi/gomega"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"sigs.k8s.io/cluster-api/util/conditions"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
 	"github.com/capfoo/cluster-api-provider-foo/internal/cloudevents"
@@ -35,8 +35,6 @@ type Suite struct {
 	Cloud *fake.Cloud
 
 	environment *envtestenv.Environment
-	stop        context.CancelFunc
-	stopped     chan error
 }
 
 // SetupFunc adds the controllers under test.
@@ -44,65 +42,46 @@ type SetupFunc func(ctx context.Context, mgr ctrl.Manager, cloud *fake.Cloud, ev
 
 // Run runs the specs of a package against a new Suite, which suite points to while they run.
 func Run(t *testing.T, name string, suite **Suite, setup SetupFunc) {
-	gomega.RegisterFailHandler(ginkgo.Fail)
-	ginkgo.BeforeSuite(func(ctx ginkgo.SpecContext) {
-		ctrl.SetLogger(zap.New(zap.WriteTo(ginkgo.GinkgoWriter), zap.UseDevMode(true)))
-		gomega.SetDefaultEventuallyTimeout(envtestenv.Patience)
-		started, err := Start(ctx, setup)
+	var environment *envtestenv.Environment
+	envtestenv.Run(t, name, &environment, envtestenv.Start, func(ctx context.Context) {
+		mgr, err := environment.NewManager()
 		gomega.Expect(err).NotTo(gomega.HaveOccurred())
-		*suite = started
-		ginkgo.DeferCleanup(func() { gomega.Expect(started.Stop()).To(gomega.Succeed()) })
+		cloud := fake.New(fake.Options{})
+		// The backoff is short, so that a test that drops the watch need not wait.
+		events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
+		gomega.Expect(mgr.Add(events)).To(gomega.Succeed())
+		gomega.Expect(setup(ctx, mgr, cloud, events)).To(gomega.Succeed())
+		*suite = &Suite{Client: environment.Client, Cloud: cloud, environment: environment}
+		envtestenv.RunManager(mgr)
 	})
-	ginkgo.RunSpecs(t, name)
 }
 
-// Start starts an API server, a manager and whatever setup adds to it. The caller must Stop the
-// suite.
-func Start(ctx context.Context, setup SetupFunc) (*Suite, error) {
-	environment, err := envtestenv.Start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	suite, err := startManager(environment, setup)
-	if err != nil {
-		return nil, errors.Join(err, environment.Stop())
-	}
-	return suite, nil
+// Begin prepares a spec. It returns a context and a namespace that no other spec has. The cloud
+// does at once what it is asked for, and the named calls work again after the spec.
+func (s *Suite) Begin(healed ...fake.Call) (context.Context, string) {
+	ginkgo.GinkgoHelper()
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Cloud.SetMode(fake.Instant)
+	ginkgo.DeferCleanup(func() {
+		cancel()
+		for _, call := range healed {
+			s.Cloud.Heal(call)
+		}
+	})
+	namespace, err := s.Namespace(ctx)
+	gomega.Expect(err).NotTo(gomega.HaveOccurred())
+	return ctx, namespace
 }
 
-func startManager(environment *envtestenv.Environment, setup SetupFunc) (*Suite, error) {
-	mgr, err := environment.NewManager()
-	if err != nil {
-		return nil, err
-	}
-	cloud := fake.New(fake.Options{})
-	// The backoff is short, so that a test that drops the watch need not wait.
-	events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
-	if err := mgr.Add(events); err != nil {
-		return nil, fmt.Errorf("add the events of the cloud: %w", err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	if err := setup(ctx, mgr, cloud, events); err != nil {
-		stop()
-		return nil, err
-	}
-	suite := &Suite{
-		Client: environment.Client, Cloud: cloud, environment: environment, stop: stop, stopped: make(chan error, 1),
-	}
-	go func() { suite.stopped <- mgr.Start(ctx) }()
-	return suite, nil
-}
-
-// Stop stops the manager and the API server.
-func (s *Suite) Stop() error {
-	s.stop()
-	var err error
-	select {
-	case err = <-s.stopped:
-	case <-time.After(envtestenv.Patience):
-		err = fmt.Errorf("the manager did not stop within %s", envtestenv.Patience)
-	}
-	return errors.Join(err, s.environment.Stop())
+// HaveCondition waits until the object that get returns has the condition.
+func HaveCondition[T conditions.Getter](get func(g gomega.Gomega) T, kind string, status metav1.ConditionStatus, reason string) {
+	ginkgo.GinkgoHelper()
+	gomega.Eventually(func(g gomega.Gomega) {
+		c := conditions.Get(get(g), kind)
+		g.Expect(c).NotTo(gomega.BeNil())
+		g.Expect(c.Status).To(gomega.Equal(status), c.Message)
+		g.Expect(c.Reason).To(gomega.Equal(reason), c.Message)
+	}).Should(gomega.Succeed(), "the controller reports the condition")
 }
 
 // Namespace creates a separate namespace for a test.

@@ -6,11 +6,7 @@
 package controlplane_test
 
 import (
-	"context"
 	"testing"
-
-	. "github.com/onsi/ginkgo/v2"
-	. "github.com/onsi/gomega"
 
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
@@ -18,13 +14,5 @@ import (
 var env *envtestenv.Environment
 
 func TestControlPlaneAPI(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Control plane API v1beta2")
+	envtestenv.Run(t, "Control plane API v1beta2", &env, envtestenv.Start)
 }
-
-var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	env, err = envtestenv.Start(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(env.Stop)
-})

@@ -21,16 +21,8 @@ var (
 )
 
 func TestInfrastructureAPI(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Infrastructure API v1beta2")
+	envtestenv.Run(t, "Infrastructure API v1beta2", &env, envtestenv.Start)
 }
-
-var _ = BeforeSuite(func(ctx context.Context) {
-	var err error
-	env, err = envtestenv.Start(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(env.Stop)
-})
 
 var _ = BeforeEach(func(ctx context.Context) {
 	var err error

@@ -30,7 +30,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -58,25 +57,16 @@ var (
 )
 
 func TestSharing(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Managers that share a management cluster")
+	envtestenv.Run(t, "Managers that share a management cluster", &environment, envtestenv.Start, func(ctx context.Context) {
+		for _, filter := range tenants {
+			writes[filter] = &written{objects: map[string]string{}}
+			startManager(ctx, filter, writes[filter])
+		}
+	})
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(envtestenv.Patience)
-	var err error
-	environment, err = envtestenv.Start(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
-	for _, filter := range tenants {
-		writes[filter] = &written{objects: map[string]string{}}
-		startManager(filter, writes[filter])
-	}
-})
-
 // startManager runs all controllers with a watch filter, like the manager.
-func startManager(filter string, into *written) {
+func startManager(ctx context.Context, filter string, into *written) {
 	GinkgoHelper()
 	restConfig := rest.CopyConfig(environment.Config)
 	restConfig.ContentType = "application/json" // the format that the recorder reads
@@ -88,7 +78,6 @@ func startManager(filter string, into *written) {
 		Client:     client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}, &corev1.ConfigMap{}}, Unstructured: true}},
 	})
 	Expect(err).NotTo(HaveOccurred())
-	ctx, stop := context.WithCancel(context.Background())
 	events := cloudevents.New(cloud, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	Expect(mgr.Add(events)).To(Succeed())
 	clusters, err := clustercache.SetupWithManager(ctx, mgr, clustercache.Options{
@@ -100,12 +89,7 @@ func startManager(filter string, into *written) {
 	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
 	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: cloudidentity.One(cloud), Events: events, WatchFilterValue: filter})).To(Succeed())
 	Expect(machinetemplate.SetupWithManager(ctx, mgr, machinetemplate.Options{Clouds: cloudidentity.One(cloud), WatchFilterValue: filter})).To(Succeed())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	DeferCleanup(func() {
-		stop()
-		Eventually(stopped).Should(Receive(BeNil()))
-	})
+	envtestenv.RunManager(mgr)
 }
 
 var _ = Describe("Two managers, each with a watch filter", func() {

@@ -19,9 +19,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/util/wait"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/fake"
@@ -50,21 +48,12 @@ var (
 )
 
 func TestTenancy(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Tenants")
+	envtestenv.Run(t, "Tenants", &env, envtestenv.Start, func(ctx context.Context) {
+		c = env.Client
+		foocloud = serve()
+		startManager(ctx)
+	})
 }
-
-var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(envtestenv.Patience)
-	var err error
-	env, err = envtestenv.Start(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(env.Stop()).To(Succeed()) })
-	c = env.Client
-	foocloud = serve()
-	startManager()
-})
 
 // served is a cloud served by its API.
 type served struct {
@@ -116,11 +105,10 @@ func (s *served) certificate() []byte {
 }
 
 // startManager runs the infrastructure controllers like the manager.
-func startManager() {
+func startManager(ctx context.Context) {
 	GinkgoHelper()
 	mgr, err := env.NewManager()
 	Expect(err).NotTo(HaveOccurred())
-	ctx, stop := context.WithCancel(context.Background())
 	events := cloudevents.New(shared, nil, wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Steps: 1})
 	Expect(mgr.Add(events)).To(Succeed())
 	clouds := cloudidentity.NewResolver(cloudidentity.Options{
@@ -135,10 +123,5 @@ func startManager() {
 	Expect(cluster.SetupWithManager(ctx, mgr, cluster.Options{Clouds: clouds, Events: events})).To(Succeed())
 	Expect(machine.SetupWithManager(ctx, mgr, machine.Options{Clouds: clouds, Events: events})).To(Succeed())
 	Expect(machinepool.SetupWithManager(ctx, mgr, machinepool.Options{Clouds: clouds, Events: events})).To(Succeed())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(ctx) }()
-	DeferCleanup(func() {
-		stop()
-		Eventually(stopped).Should(Receive(BeNil()))
-	})
+	envtestenv.RunManager(mgr)
 }

@@ -6,6 +6,7 @@
 package webhooks_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -62,7 +63,7 @@ func groupOf(kind string) string {
 }
 
 // fixture returns the valid object of a kind in a new namespace, changed by a merge patch.
-func fixture(ctx SpecContext, version, kind string, patch any) *unstructured.Unstructured {
+func fixture(ctx context.Context, version, kind string, patch any) *unstructured.Unstructured {
 	GinkgoHelper()
 	base, found := valid[schema.GroupVersionKind{Group: groupOf(kind), Version: version, Kind: kind}]
 	Expect(found).To(BeTrue(), "testdata/valid.yaml has no %s in %s", kind, version)

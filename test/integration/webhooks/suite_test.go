@@ -14,7 +14,6 @@ import (
 	"errors"
 	"testing"
 
-	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -28,7 +27,6 @@ import (
 	coreconversion "sigs.k8s.io/cluster-api/core/webhooks/conversion"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook"
 
@@ -63,18 +61,10 @@ func setupClusterAPI(mgr ctrl.Manager) error {
 }
 
 func TestWebhooks(t *testing.T) {
-	RegisterFailHandler(Fail)
-	RunSpecs(t, "Webhooks")
+	envtestenv.Run(t, "Webhooks", &environment, envtestenv.StartWithWebhooks, serveWebhooks)
 }
 
-var _ = BeforeSuite(func(ctx SpecContext) {
-	ctrl.SetLogger(zap.New(zap.WriteTo(GinkgoWriter), zap.UseDevMode(true)))
-	SetDefaultEventuallyTimeout(envtestenv.Patience)
-	var err error
-	environment, err = envtestenv.StartWithWebhooks(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	DeferCleanup(func() { Expect(environment.Stop()).To(Succeed()) })
-
+func serveWebhooks(ctx context.Context) {
 	mgr, err := ctrl.NewManager(environment.Config, ctrl.Options{
 		Scheme: environment.Scheme, Metrics: metricsserver.Options{BindAddress: "0"},
 		WebhookServer: webhook.NewServer(environment.WebhookServer()),
@@ -83,13 +73,7 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 	Expect(controlplane.SetupWithManager(mgr)).To(Succeed())
 	Expect(infrastructure.SetupWithManager(mgr)).To(Succeed())
 	Expect(setupClusterAPI(mgr)).To(Succeed())
-	managed, stop := context.WithCancel(context.Background())
-	stopped := make(chan error, 1)
-	go func() { stopped <- mgr.Start(managed) }()
-	DeferCleanup(func() {
-		stop()
-		Eventually(stopped).Should(Receive(BeNil()))
-	})
+	envtestenv.RunManager(mgr)
 	Eventually(func() error { return mgr.GetWebhookServer().StartedChecker()(nil) }).Should(Succeed(), "the server listens in its own goroutine")
 	for kind, wrong := range map[string]struct {
 		spec any
@@ -102,4 +86,4 @@ var _ = BeforeSuite(func(ctx SpecContext) {
 		Eventually(func() error { return environment.Client.Create(ctx, object.DeepCopy(), client.DryRunAll) }).
 			Should(MatchError(ContainSubstring(wrong.says)), "the API server watches which webhooks there are")
 	}
-})
+}
