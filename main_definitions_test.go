@@ -57,7 +57,7 @@ var _ = Describe("A manager with CRDs of another release", Ordered, func() {
 		Expect(err).To(MatchError(ContainSubstring("clusterctl upgrade apply")))
 	})
 
-	It("says which version it can not convert", func(ctx SpecContext) {
+	It("says which version it cannot convert", func(ctx SpecContext) {
 		change(ctx, func(crd *apiextensionsv1.CustomResourceDefinition) {
 			newer := crd.Spec.Versions[1].DeepCopy()
 			newer.Name, newer.Served = "v1", true

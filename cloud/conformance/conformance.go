@@ -49,7 +49,7 @@ func Run(t *testing.T, options Options) {
 		"ensuring an instance again makes no other":      (*suite).ensureInstance,
 		"instances are found by name and tags":           (*suite).filters,
 		"an instance is deleted until it is not found":   (*suite).deleteInstance,
-		"what can not be ordered is refused as invalid":  (*suite).invalid,
+		"what cannot be ordered is refused as invalid":   (*suite).invalid,
 		"what is not there is not found":                 (*suite).notFound,
 		"a load balancer has its address from the start": (*suite).loadBalancer,
 		"a load balancer finds its backends by tags":     (*suite).backends,

@@ -24,7 +24,7 @@ import (
 // above all, leaves the known state as it is, deletes nothing and releases no FooMachine.
 func TestAnErrorOfTheCloudIsNoLostInstance(t *testing.T) {
 	for reason, err := range map[cloud.Reason]error{
-		cloud.ReasonUnauthorized:  &cloud.UnauthorizedError{Message: "the token is that of no tenant"},
+		cloud.ReasonUnauthorized:  &cloud.UnauthorizedError{Message: "the token belongs to no tenant"},
 		cloud.ReasonThrottled:     &cloud.ThrottledError{RetryAfter: 3 * time.Second},
 		cloud.ReasonUnavailable:   &cloud.UnavailableError{Message: "down"},
 		cloud.ReasonQuotaExceeded: &cloud.QuotaExceededError{Resource: "cpus"},

@@ -195,7 +195,7 @@ func checkAgent(ctx context.Context, agent string) error {
 	}
 	output, err := exec.CommandContext(ctx, program, "check").CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the node agent can not do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
+		return fmt.Errorf("the node agent cannot do all it has to on this machine: %s (%w)", strings.TrimSpace(string(output)), err)
 	}
 	return nil
 }

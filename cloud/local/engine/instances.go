@@ -62,7 +62,7 @@ func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
 		}
 	}
 	if !record.Tags.Equal(spec.Tags) {
-		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "can not change", Allowed: []string{fmt.Sprint(record.Tags)}}
+		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "cannot change", Allowed: []string{fmt.Sprint(record.Tags)}}
 	}
 	return cmp.Or(
 		immutable("interruptible", strconv.FormatBool(record.Interruptible), strconv.FormatBool(spec.Interruptible)),

@@ -162,5 +162,5 @@ func immutable(field, have, want string) error {
 	if have == want {
 		return nil
 	}
-	return &cloud.InvalidError{Field: field, Value: want, Problem: "can not change", Allowed: []string{have}}
+	return &cloud.InvalidError{Field: field, Value: want, Problem: "cannot change", Allowed: []string{have}}
 }

@@ -77,7 +77,7 @@ test ! -e `+d.state+`; test ! -e `+programs.folder+`
 		Expect(log).To(ContainSubstring(`"providerID":"` + made.ProviderID + `"`))
 	})
 
-	It("can not change the host's files", func(ctx SpecContext) {
+	It("cannot change the host's files", func(ctx SpecContext) {
 		before := fingerprint("/etc", "/usr/bin", "/usr/share/doc")
 		d := newDaemon()
 		made := d.boot(ctx, "one", `echo evil > /etc/passwd; touch /etc/foo-was-here; chmod 777 /etc/shadow

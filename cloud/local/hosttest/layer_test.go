@@ -126,7 +126,7 @@ var _ = Describe("the copy-on-write root", func() {
 		Expect(entries).To(BeEmpty())
 	})
 
-	It("can not lie over two overlays, and says what is allowed", func() {
+	It("cannot lie over two overlays, and says what is allowed", func() {
 		Expect(refusal(serveOn(newMachine(stacked(1))))).To(And(
 			ContainSubstring("on overlayfs and the state folder"), ContainSubstring("on tmpfs"),
 			ContainSubstring("the system not on an overlay over another overlay"), ContainSubstring("ext4, xfs, btrfs or tmpfs")))

@@ -50,7 +50,7 @@ var _ = Describe("start", func() {
 		}
 		output, err := check("exit 0").CombinedOutput()
 		Expect(err).NotTo(HaveOccurred(), string(output))
-		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("node agent can not do all it has to on this machine: no nftables"))
+		Expect(refusal(check("echo no nftables; exit 1"))).To(ContainSubstring("node agent cannot do all it has to on this machine: no nftables"))
 		Expect(refusal(exec.Command(programs.foocloud, "check", "--state-dir", d.state, "--system-dir", programs.system, "--agent", "/no/agent"))).To(ContainSubstring("--agent"))
 		entries, err := os.ReadDir(d.state)
 		Expect(err).NotTo(HaveOccurred())

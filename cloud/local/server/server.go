@@ -157,7 +157,7 @@ func (s *Server) caller(r *http.Request) (*caller, error) {
 	}
 	c, ok := s.tenants[sha256.Sum256([]byte(token))]
 	if !ok {
-		return nil, &cloud.UnauthorizedError{Message: "the token is that of no tenant; check the token file"}
+		return nil, &cloud.UnauthorizedError{Message: "the token belongs to no tenant; check the token file"}
 	}
 	if wanted := r.Header.Get(api.HeaderTenant); wanted != "" && wanted != c.Name {
 		return nil, &cloud.UnauthorizedError{Message: fmt.Sprintf("the token is that of tenant %q, and the call is for tenant %q", c.Name, wanted)}

@@ -191,7 +191,7 @@ var _ = Describe("A cluster with an identity", Ordered, func() {
 	It("keeps its resources when its token is revoked, even if it is deleted meanwhile", func(ctx SpecContext) {
 		foocloud.setTokens(map[string]string{"red": "another", "blue": "token-of-blue"})
 		red.setToken(ctx, "token-of-red ")
-		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token is that of no tenant")))
+		Eventually(red.ready(ctx)).Should(And(HavePrefix("False "+infrav1.CloudUnauthorizedReason), ContainSubstring("the token belongs to no tenant")))
 		Eventually(condition(ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition)).Should(HavePrefix("False " + infrav1.CloudUnauthorizedReason))
 		Expect(c.Delete(ctx, fooMachine)).To(Succeed())
 		Consistently(func() []cloud.Instance { return red.instances(ctx) }, "1s").Should(HaveLen(1))

@@ -60,7 +60,7 @@ func Run(console io.Writer) error {
 	a := &agent{log: log, table: process.NewTable(), reporter: reporter}
 	go a.table.Reap(ctx)
 	if err := a.assemble(); err != nil {
-		a.bootstrapFailed(fmt.Errorf("the instance can not boot: %w", err))
+		a.bootstrapFailed(fmt.Errorf("the instance cannot boot: %w", err))
 		return err
 	}
 	go a.commands.Serve(ctx)

@@ -30,7 +30,7 @@ func (s *Service) run(ctx context.Context, done, started chan struct{}) {
 		s.setState(Activating)
 		if err := s.waitForNeeds(ctx); err != nil {
 			if ctx.Err() == nil {
-				s.log.Error("Can not watch for the file that a service needs", "file", s.config.Needs, "error", err)
+				s.log.Error("Cannot watch for the file that a service needs", "file", s.config.Needs, "error", err)
 			}
 			return
 		}
@@ -62,7 +62,7 @@ func (s *Service) runOnce(ctx context.Context, started func()) {
 	defer started()
 	proc, drained, err := s.startProcess()
 	if err != nil {
-		s.log.Error("Can not start a service", "error", err)
+		s.log.Error("Cannot start a service", "error", err)
 		return
 	}
 	ready := s.notify.ready()

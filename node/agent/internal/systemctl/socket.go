@@ -54,7 +54,7 @@ func (s *Server) Serve(ctx context.Context) {
 		conn, err := s.listener.Accept()
 		if err != nil {
 			if ctx.Err() == nil {
-				s.log.Error("Can not answer systemctl", "error", err)
+				s.log.Error("Cannot answer systemctl", "error", err)
 			}
 			return
 		}
@@ -66,13 +66,13 @@ func (s *Server) handle(ctx context.Context, conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	var req Request
 	if err := json.NewDecoder(conn).Decode(&req); err != nil {
-		s.log.Warn("Can not read call of systemctl", "error", err)
+		s.log.Warn("Cannot read call of systemctl", "error", err)
 		return
 	}
 	resp := s.answerer.answer(ctx, req)
 	s.log.Info("Answered systemctl", "args", req.Args, "exit", resp.Exit)
 	if err := json.NewEncoder(conn).Encode(resp); err != nil {
-		s.log.Warn("Can not answer systemctl", "error", err)
+		s.log.Warn("Cannot answer systemctl", "error", err)
 	}
 }
 
