@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the programs of all images for one architecture: hack/build-programs.sh arm64 bin/programs/arm64 v1.36.3...
-# For each Kubernetes version that is named, those of a node with it are built too, and containerd and what else nodes have.
+# If it names Kubernetes versions, it also builds Kubernetes in each of them, and containerd.
 set -euo pipefail
 
 architecture=$1

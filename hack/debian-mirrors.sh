@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the sources of a Debian release for mmdebstrap, one a line:
 #   hack/debian-mirrors.sh trixie
-# The mirrors are those of this machine's apt.
+# It uses the mirrors of this machine's apt.
 set -euo pipefail
 
 suite=$1

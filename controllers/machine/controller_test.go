@@ -126,7 +126,7 @@ var _ = Describe("FooMachine", func() {
 		))
 	})
 
-	It("is provisioned when the instance runs, though its bootstrap goes on", func() {
+	It("is provisioned when the instance runs, before its bootstrap has finished", func() {
 		suite.Cloud.SetMode(fake.Manual)
 		createAll()
 		haveCondition(infrav1.FooMachineInstanceProvisionedCondition, metav1.ConditionFalse, infrav1.FooMachineInstancePendingReason)
@@ -230,7 +230,7 @@ var _ = Describe("FooMachine", func() {
 		beReady()
 	})
 
-	It("leaves an instance alone that its spec no longer describes", func() {
+	It("does not change an instance that its spec no longer describes", func() {
 		createAll()
 		beReady()
 		before := get(Default)

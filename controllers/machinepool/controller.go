@@ -209,7 +209,7 @@ func (r *reconciler) write(ctx context.Context, s *scope, refused error) (ctrl.R
 	if failed != nil {
 		return ctrl.Result{}, failed
 	}
-	r.pace.looked(client.ObjectKeyFromObject(s.pool), len(s.members), r.clock.Now())
+	r.pace.reconciled(client.ObjectKeyFromObject(s.pool), len(s.members), r.clock.Now())
 	return result, nil
 }
 

@@ -161,7 +161,7 @@ func (b *budget) repair() {
 // scaleDown removes surplus members, including broken ones that could not be repaired yet: those
 // are removed before any that works. While a rollout runs, the surge is not surplus, except for
 // members that are marked for deletion and that the rollout would keep: whoever shrank the pool
-// meant them.
+// wants these removed.
 func (b *budget) scaleDown() {
 	if b.scaling != scalingHere {
 		return

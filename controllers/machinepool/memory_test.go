@@ -20,10 +20,10 @@ func TestPaceGrowsWithThePool(t *testing.T) {
 	g := NewWithT(t)
 	p, key := newPace(), types.NamespacedName{Namespace: "ns", Name: "workers"}
 	g.Expect(p.rest(key, epoch)).To(BeZero())
-	p.looked(key, 2000, epoch)
+	p.reconciled(key, 2000, epoch)
 	g.Expect(p.rest(key, epoch)).To(Equal(time.Second))
 	g.Expect(p.rest(key, epoch.Add(time.Second))).To(BeZero())
-	p.looked(key, 1_000_000, epoch)
+	p.reconciled(key, 1_000_000, epoch)
 	g.Expect(p.rest(key, epoch)).To(Equal(paceMax))
 	p.forget(key)
 	g.Expect(p.rest(key, epoch)).To(BeZero())

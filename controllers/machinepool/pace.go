@@ -34,9 +34,9 @@ func (p *pace) rest(key types.NamespacedName, now time.Time) time.Duration {
 	return max(p.pools[key].Sub(now), 0)
 }
 
-// looked sets when a pool may be reconciled again after a successful reconcile. After a failed one,
+// reconciled sets when a pool may be reconciled again after a successful reconcile. After a failed one,
 // the queue's backoff applies, which a rest would reset.
-func (p *pace) looked(key types.NamespacedName, members int, now time.Time) {
+func (p *pace) reconciled(key types.NamespacedName, members int, now time.Time) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	p.pools[key] = now.Add(min(time.Duration(members)*pacePerMember, paceMax))

@@ -52,7 +52,7 @@ type metadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
-// propagation returns what Machines and FooMachines lack of the MachinePool's template. Machines
+// propagation returns the parts of the MachinePool's template that Machines and FooMachines lack. Machines
 // that are being deleted get it too, because a deletion timeout may help them to finish.
 func propagation(s *scope) []application {
 	wantSettings, wantMetadata := settingsOf(s.machinePool), metadataOf(s.machinePool)

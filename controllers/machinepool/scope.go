@@ -279,7 +279,7 @@ func (r *reconciler) observeBootstrap(ctx context.Context, s *scope) error {
 		return fmt.Errorf("get the metadata of the Secret %s with the bootstrap data: %w", key, err)
 	}
 	if config := controlledBy(secret, bootstrap.ConfigRef.Kind); config != "" && config != bootstrap.ConfigRef.Name {
-		s.bootstrap.problem = fmt.Sprintf("the Secret %s has the bootstrap data of %s %s, not yet that of %s",
+		s.bootstrap.problem = fmt.Sprintf("the Secret %s still has the bootstrap data of %s %s instead of %s",
 			name, bootstrap.ConfigRef.Kind, config, bootstrap.ConfigRef.Name)
 		return nil
 	}

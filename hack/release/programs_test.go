@@ -20,8 +20,8 @@ import (
 
 const kubernetesVersion = "v1.36.3"
 
-// programsFolder has any program of Go stand for those of the images: here it is the one that
-// formats sources.
+// programsFolder returns a folder with a program for each image. Any Go program will do: it is a copy
+// of gofmt.
 func programsFolder(t *testing.T) string {
 	t.Helper()
 	g := NewWithT(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/image"
 )
 
-// bill is a CycloneDX bill of materials without times and random numbers. version is that of Foo's
-// own programs.
+// bill is a CycloneDX bill of materials without times and random numbers. version is the version of
+// Foo's own programs.
 type bill struct {
 	version      string
 	components   []cyclonedx.Component

@@ -108,7 +108,7 @@ type Options struct {
 	// LeaderElect makes sure that only one manager is active.
 	LeaderElect bool
 	// LeaderElectName and LeaderElectNamespace are the name and the namespace of the leader
-	// election's Lease. The namespace defaults to that of the manager's Pod.
+	// election's Lease. The namespace defaults to the Pod's.
 	LeaderElectName, LeaderElectNamespace string
 	// LeaseDuration, RenewDeadline and RetryPeriod are the times of the leader election.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
@@ -129,7 +129,7 @@ type Options struct {
 }
 
 // NewOptions returns options with the log configuration's defaults; AddFlags sets the others. Except
-// in tests, the gates are those of Cluster API, which its libraries read.
+// in tests, the gates are Cluster API's own, which its libraries read.
 func NewOptions(gates featuregate.MutableFeatureGate) *Options {
 	logs := logsv1.NewLoggingConfiguration()
 	logs.Verbosity = defaultVerbosity

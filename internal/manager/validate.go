@@ -160,7 +160,7 @@ func (o *Options) validateServers() error {
 	return nil
 }
 
-// validateRuntimeExtension requires a server, which is that of the webhooks. If callers need
+// validateRuntimeExtension requires a server, which it shares with the webhooks. If callers need
 // certificates, it requires a server of its own: the API server, which calls webhooks, has no
 // certificate.
 func (o *Options) validateRuntimeExtension() error {

@@ -1,8 +1,8 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cloudfault determines what a controller makes of a cloud error: the reason and message
-// that a user sees in a condition, and when to retry. All infrastructure controllers share it, so
+// Package cloudfault determines how a controller handles a cloud error: the reason and message that
+// a user sees in a condition, and when to retry. All infrastructure controllers share it, so
 // the same error looks and behaves the same everywhere.
 //
 // Limits: it maps errors of cloud. What a NotFoundError means depends on the request, so a
@@ -39,7 +39,7 @@ const (
 	backoffMax  = time.Minute
 )
 
-// Fault is what a controller makes of a cloud error. The zero Fault is no error.
+// Fault is how a controller handles a cloud error. The zero Fault is no error.
 type Fault struct {
 	// Reason is the type of the error, one of cloud's Reason constants; empty for no error.
 	Reason string
