@@ -8,6 +8,7 @@ package e2e
 import (
 	"context"
 	"slices"
+	"strconv"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -59,7 +60,9 @@ func (c *cluster) neverComesUp(ctx context.Context, version string) *clusterv1.M
 		found = machines[index]
 		fooMachine := &infrav1.FooMachine{}
 		fooMachine.Namespace, fooMachine.Name = found.Namespace, found.Spec.InfrastructureRef.Name
-		c.expectProblem(g, ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason, version)
+		// The message quotes the version, and lists those that the cloud has.
+		c.expectProblem(g, ctx, fooMachine, infrav1.FooMachineInstanceProvisionedCondition, infrav1.CloudInvalidReason,
+			strconv.Quote(version), "allowed: ", " "+currentVersion)
 	}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 	return &found
 }
