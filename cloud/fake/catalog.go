@@ -47,5 +47,5 @@ func (c *Cloud) Quota(ctx context.Context) (cloud.Quota, error) {
 	if err := c.enter(ctx, CallQuota); err != nil {
 		return cloud.Quota{}, err
 	}
-	return cloud.Quota{Limits: c.options.Limits, Used: c.used()}, nil
+	return c.quota(), nil
 }

@@ -5,11 +5,11 @@ package fake
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/events"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // Mode defines when operations finish that take time in a real cloud.
@@ -67,8 +67,9 @@ type Cloud struct {
 	ids           map[string]string // instance ID by instance name
 	pools         map[string]*pool
 	loadBalancers map[string]*loadBalancer
+	events        *events.Hub
 	watches       map[*watch]struct{}
-	faults        map[Call][]fault
+	faults        map[Call]error
 	refusal       error // returned for every new instance; nil for none
 	calls         map[Call]int
 }
@@ -83,8 +84,9 @@ func New(options Options) *Cloud {
 		ids:           map[string]string{},
 		pools:         map[string]*pool{},
 		loadBalancers: map[string]*loadBalancer{},
+		events:        events.NewHub(),
 		watches:       map[*watch]struct{}{},
-		faults:        map[Call][]fault{},
+		faults:        map[Call]error{},
 		calls:         map[Call]int{},
 	}
 }
@@ -122,71 +124,38 @@ func (c *Cloud) nextAddress() string {
 	return fmt.Sprintf("192.0.%d.%d", c.next/250, c.next%250+1)
 }
 
-func (c *Cloud) instanceType(name string) (cloud.InstanceType, error) {
-	allowed := make([]string, 0, len(c.options.InstanceTypes))
-	for _, t := range c.options.InstanceTypes {
-		if t.Name == name {
-			return t, nil
-		}
-		allowed = append(allowed, t.Name)
-	}
-	return cloud.InstanceType{}, &cloud.InvalidError{Field: "type", Value: name, Problem: "no such instance type", Allowed: allowed}
+func (c *Cloud) catalog() rules.Catalog {
+	return rules.Catalog{Zones: c.options.Zones, InstanceTypes: c.options.InstanceTypes}
 }
 
-func (c *Cloud) checkTemplate(template cloud.InstanceTemplate) error {
-	if _, err := c.instanceType(template.Type); err != nil {
-		return err
-	}
+func (c *Cloud) checkImage(version string) error {
 	allowed := make([]string, 0, len(c.options.Images))
 	for _, image := range c.options.Images {
-		if image.KubernetesVersion == template.KubernetesVersion {
+		if image.KubernetesVersion == version {
 			return nil
 		}
 		allowed = append(allowed, image.KubernetesVersion)
 	}
-	return &cloud.InvalidError{
-		Field: "kubernetesVersion", Value: template.KubernetesVersion, Problem: "no image of this version", Allowed: allowed,
-	}
+	return &cloud.InvalidError{Field: "kubernetesVersion", Value: version, Problem: "no image of this version", Allowed: allowed}
 }
 
-func (c *Cloud) checkZone(zone string) error {
-	allowed := make([]string, 0, len(c.options.Zones))
-	for _, z := range c.options.Zones {
-		if z.Name == zone {
-			return nil
-		}
-		allowed = append(allowed, z.Name)
-	}
-	return &cloud.InvalidError{Field: "zone", Value: zone, Problem: "no such zone", Allowed: allowed}
-}
-
-// emptiest returns the named zone that has the fewest instances with these tags. Callers must hold
-// the lock.
-func (c *Cloud) emptiest(zones []string, tags cloud.Tags) string {
-	if len(zones) == 0 {
-		for _, z := range c.options.Zones {
-			zones = append(zones, z.Name)
-		}
-	}
-	count := map[string]int{}
+// emptiest returns the zone that has the fewest instances with these tags. Callers must hold the
+// lock.
+func (c *Cloud) emptiest(tags cloud.Tags) string {
+	taken := map[string]int{}
 	for _, i := range c.instances {
-		if i.Tags.Equal(tags) {
-			count[i.Zone]++
+		if i.Tags.Equal(tags) && i.State != cloud.InstanceDeleting {
+			taken[i.Zone]++
 		}
 	}
-	return slices.MinFunc(zones, func(a, b string) int {
-		if count[a] != count[b] {
-			return count[a] - count[b]
-		}
-		return strings.Compare(a, b)
-	})
+	return rules.EmptiestZone(c.catalog().ZoneNames(), taken)
 }
 
 // used returns the resources in use. Callers must hold the lock.
 func (c *Cloud) used() cloud.Resources {
 	used := cloud.Resources{Instances: len(c.instances), LoadBalancers: len(c.loadBalancers)}
 	for _, i := range c.instances {
-		if t, err := c.instanceType(i.Type); err == nil {
+		if t, err := c.catalog().InstanceType("type", i.Type); err == nil {
 			used.CPUs += t.CPUs
 			used.MemoryBytes += t.MemoryBytes
 		}
@@ -194,24 +163,5 @@ func (c *Cloud) used() cloud.Resources {
 	return used
 }
 
-// checkQuota refuses a request that would exceed a limit. Callers must hold the lock.
-func (c *Cloud) checkQuota(more cloud.Resources) error {
-	if c.options.Limits == (cloud.Resources{}) {
-		return nil
-	}
-	used, limits := c.used(), c.options.Limits
-	for _, r := range []struct {
-		name                   string
-		limit, used, requested int64
-	}{
-		{"instances", int64(limits.Instances), int64(used.Instances), int64(more.Instances)},
-		{"cpus", int64(limits.CPUs), int64(used.CPUs), int64(more.CPUs)},
-		{"memoryBytes", limits.MemoryBytes, used.MemoryBytes, more.MemoryBytes},
-		{"loadBalancers", int64(limits.LoadBalancers), int64(used.LoadBalancers), int64(more.LoadBalancers)},
-	} {
-		if r.limit > 0 && r.requested > 0 && r.used+r.requested > r.limit {
-			return &cloud.QuotaExceededError{Resource: r.name, Limit: r.limit, Used: r.used, Requested: r.requested}
-		}
-	}
-	return nil
-}
+// quota returns the limits and what is used. Callers must hold the lock.
+func (c *Cloud) quota() cloud.Quota { return cloud.Quota{Limits: c.options.Limits, Used: c.used()} }

@@ -35,23 +35,14 @@ const (
 	CallWatch              Call = "Watch"
 )
 
-type fault struct {
-	err   error
-	times int
-}
-
 // Fail makes every call of this method fail with err until Heal.
-func (c *Cloud) Fail(call Call, err error) { c.FailTimes(call, err, -1) }
-
-// FailTimes makes the next calls of this method, as many as times, fail with err. A negative number
-// means all calls until Heal.
-func (c *Cloud) FailTimes(call Call, err error, times int) {
+func (c *Cloud) Fail(call Call, err error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	c.faults[call] = append(c.faults[call], fault{err: err, times: times})
+	c.faults[call] = err
 }
 
-// Heal removes the faults that Fail and FailTimes added for a method.
+// Heal makes calls of this method succeed again.
 func (c *Cloud) Heal(call Call) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
@@ -93,17 +84,5 @@ func (c *Cloud) enter(ctx context.Context, call Call) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	faults := c.faults[call]
-	if len(faults) == 0 {
-		return nil
-	}
-	first := &faults[0]
-	err := first.err
-	if first.times > 0 {
-		first.times--
-	}
-	if first.times == 0 {
-		c.faults[call] = faults[1:]
-	}
-	return err
+	return c.faults[call]
 }

@@ -4,6 +4,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // EnsureInstance creates an instance; see cloud.Instances.
@@ -22,10 +24,10 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 		return cloud.Instance{}, err
 	}
 	if i, ok := c.instances[c.ids[spec.Name]]; ok {
-		return seenInstance(i), nil
+		return seenInstance(i), rules.SameInstance(i.Instance, spec)
 	}
 	if spec.Zone == "" {
-		spec.Zone = c.emptiest(nil, spec.Tags)
+		spec.Zone = c.emptiest(spec.Tags)
 	}
 	i, err := c.create(spec, nil)
 	if err != nil {
@@ -36,21 +38,16 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 
 // create adds an instance, standalone or for a pool. Callers must hold the lock.
 func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
-	if err := c.checkTemplate(spec.InstanceTemplate); err != nil {
+	if err := cmp.Or(c.catalog().Instance(spec), c.checkImage(spec.KubernetesVersion)); err != nil {
 		return nil, err
 	}
-	if err := c.checkZone(spec.Zone); err != nil {
-		return nil, err
-	}
-	size, err := c.instanceType(spec.Type)
+	size, err := c.catalog().InstanceType("type", spec.Type)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.checkQuota(cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes}); err != nil {
+	want := cloud.Resources{Instances: 1, CPUs: size.CPUs, MemoryBytes: size.MemoryBytes}
+	if err := cmp.Or(rules.CheckQuota(c.quota(), want), c.refusal); err != nil {
 		return nil, err
-	}
-	if c.refusal != nil {
-		return nil, c.refusal
 	}
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{

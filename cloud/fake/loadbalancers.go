@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // EnsureLoadBalancer creates or updates a load balancer; see cloud.LoadBalancers.
@@ -20,13 +21,13 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerS
 	if err := c.enter(ctx, CallEnsureLoadBalancer); err != nil {
 		return cloud.LoadBalancer{}, err
 	}
-	if len(spec.Selector) == 0 {
-		return cloud.LoadBalancer{}, &cloud.InvalidError{Field: "selector", Problem: "must not be empty"}
+	if err := rules.LoadBalancer(spec); err != nil {
+		return cloud.LoadBalancer{}, err
 	}
 	if lb, ok := c.loadBalancers[spec.Name]; ok {
 		return c.updateLoadBalancer(lb, spec)
 	}
-	if err := c.checkQuota(cloud.Resources{LoadBalancers: 1}); err != nil {
+	if err := rules.CheckQuota(c.quota(), cloud.Resources{LoadBalancers: 1}); err != nil {
 		return cloud.LoadBalancer{}, err
 	}
 	lb := &loadBalancer{LoadBalancer: cloud.LoadBalancer{
@@ -41,10 +42,8 @@ func (c *Cloud) EnsureLoadBalancer(ctx context.Context, spec cloud.LoadBalancerS
 }
 
 func (c *Cloud) updateLoadBalancer(lb *loadBalancer, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
-	if lb.Port != spec.Port {
-		return cloud.LoadBalancer{}, &cloud.InvalidError{
-			Field: "port", Value: strconv.Itoa(int(spec.Port)), Problem: "immutable", Allowed: []string{strconv.Itoa(int(lb.Port))},
-		}
+	if err := rules.Immutable("port", strconv.Itoa(int(lb.Port)), strconv.Itoa(int(spec.Port))); err != nil {
+		return cloud.LoadBalancer{}, err
 	}
 	if !lb.Selector.Equal(spec.Selector) {
 		lb.Selector = maps.Clone(spec.Selector)

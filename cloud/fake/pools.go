@@ -13,13 +13,14 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 // EnsurePool creates a pool or changes its template; see cloud.Pools.
 func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.checkPool(spec)); err != nil {
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec), c.checkImage(spec.Template.KubernetesVersion)); err != nil {
 		return cloud.Pool{}, err
 	}
 	p, exists := c.pools[spec.Name]
@@ -78,28 +79,19 @@ func (c *Cloud) changed(p *pool) {
 	c.emitPool(p)
 }
 
-// checkPool refuses an invalid spec. Callers must hold the lock.
-func (c *Cloud) checkPool(spec cloud.PoolSpec) error {
-	if err := c.checkTemplate(spec.Template); err != nil {
-		return err
-	}
-	for _, zone := range spec.Zones {
-		if err := c.checkZone(zone); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // grow creates instances until the pool reaches its size, spread over the zones. It counts the
 // existing instances only once. Callers must hold the lock.
 func (c *Cloud) grow(p *pool) {
 	p.Problem = nil
-	zones, have := c.spread(p)
+	zones := slices.Sorted(slices.Values(p.Zones))
+	if len(zones) == 0 {
+		zones = c.catalog().ZoneNames()
+	}
+	taken, have := c.spread(p)
 	for ; have < p.Size && !p.Deleting; have++ {
 		c.next++
 		suffix := fmt.Sprintf("x%04d", c.next)
-		zone := fewest(zones)
+		zone := rules.EmptiestZone(zones, taken)
 		_, err := c.create(cloud.InstanceSpec{
 			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
 			InstanceTemplate: cloud.InstanceTemplate{
@@ -111,38 +103,20 @@ func (c *Cloud) grow(p *pool) {
 			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}
 			return
 		}
-		zones[zone]++
+		taken[zone]++
 	}
 }
 
 // spread counts the instances of a pool per zone and in total. Callers must hold the lock.
-func (c *Cloud) spread(p *pool) (zones map[string]int, all int32) {
-	zones = map[string]int{}
-	for _, zone := range p.Zones {
-		zones[zone] = 0
-	}
-	if len(p.Zones) == 0 {
-		for _, zone := range c.options.Zones {
-			zones[zone.Name] = 0
-		}
-	}
+func (c *Cloud) spread(p *pool) (taken map[string]int, all int32) {
+	taken = map[string]int{}
 	for _, i := range c.instances {
-		if i.Pool != p.Name || i.State == cloud.InstanceDeleting {
-			continue
-		}
-		all++
-		if _, allowed := zones[i.Zone]; allowed {
-			zones[i.Zone]++
+		if i.Pool == p.Name && i.State != cloud.InstanceDeleting {
+			taken[i.Zone]++
+			all++
 		}
 	}
-	return zones, all
-}
-
-// fewest returns the zone with the fewest instances; ties are broken by name.
-func fewest(zones map[string]int) string {
-	return slices.MinFunc(slices.Collect(maps.Keys(zones)), func(a, b string) int {
-		return cmp.Or(cmp.Compare(zones[a], zones[b]), strings.Compare(a, b))
-	})
+	return taken, all
 }
 
 // countOf returns the number of instances in a pool, excluding instances being deleted. Callers

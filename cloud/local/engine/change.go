@@ -42,7 +42,7 @@ func (e *Engine) update(fn func(*change) error) error {
 		return err
 	}
 	for _, event := range c.events {
-		e.hub.publish(event.tenant, event.event)
+		e.hub.Publish(event.tenant, event.event)
 	}
 	for _, actor := range c.actors {
 		e.wake(actor)

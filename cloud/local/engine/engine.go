@@ -12,6 +12,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/events"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
@@ -39,7 +41,8 @@ type Options struct {
 // Engine is the local cloud.
 type Engine struct {
 	options Options
-	hub     *hub
+	catalog rules.Catalog
+	hub     *events.Hub
 
 	mu        sync.Mutex
 	ctx       context.Context
@@ -54,7 +57,10 @@ func New(options Options) *Engine {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
-	return &Engine{options: options, hub: newHub(), actors: map[string]*actor{}, retrying: map[string]bool{}}
+	return &Engine{
+		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes}, hub: events.NewHub(),
+		actors: map[string]*actor{}, retrying: map[string]bool{},
+	}
 }
 
 // Start finds what ran before, finishes what was half done, and supervises everything until ctx

@@ -30,7 +30,7 @@ func (t *Tenant) EnsureFault(_ context.Context, reach fault.Reach, spec fault.Sp
 			Problem: "only an administrator, who calls over the unix socket, may name another tenant than the caller",
 		}
 	}
-	spec, err := spec.Complete(t.engine.zoneNames(), t.tenants())
+	spec, err := spec.Complete(t.engine.catalog.ZoneNames(), t.tenants())
 	if err != nil {
 		return fault.Rule{}, err
 	}

@@ -6,10 +6,9 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"strconv"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
@@ -32,7 +31,7 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 		}
 		if record != nil {
 			result = record.Instance
-			return sameInstance(record, spec)
+			return rules.SameInstance(record.Instance, spec)
 		}
 		if err := t.engine.validateInstance(spec); err != nil {
 			return err
@@ -55,24 +54,6 @@ func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (clo
 	return result, nil
 }
 
-func sameInstance(record *store.Instance, spec cloud.InstanceSpec) error {
-	if record.Pool != "" {
-		return &cloud.InvalidError{
-			Field: "name", Value: spec.Name, Problem: fmt.Sprintf("is an instance of pool %q, which alone can make it", record.Pool),
-		}
-	}
-	if !record.Tags.Equal(spec.Tags) {
-		return &cloud.InvalidError{Field: "tags", Value: fmt.Sprint(spec.Tags), Problem: "cannot change", Allowed: []string{fmt.Sprint(record.Tags)}}
-	}
-	return cmp.Or(
-		immutable("interruptible", strconv.FormatBool(record.Interruptible), strconv.FormatBool(spec.Interruptible)),
-		immutable("hostname", record.Hostname, spec.Hostname),
-		immutable("zone", record.Zone, cmp.Or(spec.Zone, record.Zone)),
-		immutable("type", record.Type, spec.Type),
-		immutable("kubernetesVersion", record.KubernetesVersion, spec.KubernetesVersion),
-	)
-}
-
 // poolMember identifies the pool that an instance belongs to, if any.
 type poolMember struct {
 	pool, revision string
@@ -84,7 +65,7 @@ type poolMember struct {
 // createInstance stores a new instance, which its supervisor then starts. The spec must already be
 // validated.
 func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (*store.Instance, error) {
-	kind, err := e.instanceType("type", spec.Type)
+	kind, err := e.catalog.InstanceType("type", spec.Type)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +74,7 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 		return nil, err
 	}
 	want := cloud.Resources{Instances: 1, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes}
-	if err := checkQuota(cloud.Quota{Limits: e.options.Limits[tenant], Used: *used}, want); err != nil {
+	if err := rules.CheckQuota(cloud.Quota{Limits: e.options.Limits[tenant], Used: *used}, want); err != nil {
 		return nil, err
 	}
 	zone, err := e.placeInstance(c, tenant, spec, member)
@@ -148,7 +129,7 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 			alike = append(alike, all[i])
 		}
 	}
-	return e.chooseZone(c, target, e.zoneNames(), byZone(alike))
+	return e.chooseZone(c, target, e.catalog.ZoneNames(), byZone(alike))
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.

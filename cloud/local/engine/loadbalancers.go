@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
@@ -17,7 +18,7 @@ import (
 func (t *Tenant) EnsureLoadBalancer(_ context.Context, spec cloud.LoadBalancerSpec) (cloud.LoadBalancer, error) {
 	var result cloud.LoadBalancer
 	err := t.engine.update(func(c *change) error {
-		if err := validateBalancer(spec); err != nil {
+		if err := rules.LoadBalancer(spec); err != nil {
 			return err
 		}
 		record, err := t.ensureBalancer(c, spec)
@@ -44,7 +45,7 @@ func (t *Tenant) ensureBalancer(c *change, spec cloud.LoadBalancerSpec) (*store.
 	if record.Deleting {
 		return nil, &cloud.UnavailableError{Message: "load balancer " + spec.Name + " is being deleted"}
 	}
-	if err := immutable("port", strconv.Itoa(int(record.Port)), strconv.Itoa(int(spec.Port))); err != nil {
+	if err := rules.Immutable("port", strconv.Itoa(int(record.Port)), strconv.Itoa(int(spec.Port))); err != nil {
 		return nil, err
 	}
 	if record.Selector.Equal(spec.Selector) && record.Tags.Equal(spec.Tags) {
@@ -59,7 +60,7 @@ func (e *Engine) createBalancer(c *change, tenant string, spec cloud.LoadBalance
 	if err != nil {
 		return nil, err
 	}
-	if err := checkQuota(quota, cloud.Resources{LoadBalancers: 1}); err != nil {
+	if err := rules.CheckQuota(quota, cloud.Resources{LoadBalancers: 1}); err != nil {
 		return nil, err
 	}
 	id, err := c.NewID()

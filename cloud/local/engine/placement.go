@@ -16,14 +16,3 @@ func byZone(instances []store.Instance) map[string]int {
 	}
 	return counts
 }
-
-// nextZone returns the zone with the lowest count. Ties go to the zone that is listed first.
-func nextZone(zones []string, taken map[string]int) string {
-	best := ""
-	for _, zone := range zones {
-		if best == "" || taken[zone] < taken[best] {
-			best = zone
-		}
-	}
-	return best
-}

@@ -13,6 +13,7 @@ import (
 	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
@@ -34,7 +35,7 @@ func (t *Tenant) EnsurePool(_ context.Context, spec cloud.PoolSpec, version stri
 
 // ScalePool changes the size of a pool; see cloud.Pools.
 func (t *Tenant) ScalePool(_ context.Context, name string, size int32, version string) (cloud.Pool, error) {
-	if err := validateSize(size); err != nil {
+	if err := rules.Size(size); err != nil {
 		return cloud.Pool{}, err
 	}
 	return t.changePool(name, version, func(c *change, record, found *store.Pool) error {
@@ -169,14 +170,14 @@ func (e *Engine) createMember(c *change, record *store.Pool, taken map[string]in
 	}
 	zones := slices.Sorted(slices.Values(record.Zones))
 	if len(zones) == 0 {
-		zones = e.zoneNames()
+		zones = e.catalog.ZoneNames()
 	}
 	spec := cloud.InstanceSpec{
 		Name: record.Name + "-" + suffix, Hostname: record.HostnamePrefix + "-" + suffix, InstanceTemplate: record.Template,
 	}
 	// Zones, types and images may have changed since the pool was created.
 	for _, zone := range zones {
-		if err := e.validateZone("zones", zone); err != nil {
+		if err := e.catalog.Zone("zones", zone); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/fault"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
@@ -47,7 +48,7 @@ func (e *Engine) chooseZone(c *change, target fault.Target, zones []string, take
 	}
 	var refused error
 	for len(zones) > 0 {
-		target.Zone = nextZone(zones, taken)
+		target.Zone = rules.EmptiestZone(zones, taken)
 		err := e.refusal(c, target)
 		if err == nil {
 			return target.Zone, nil

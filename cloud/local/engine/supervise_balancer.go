@@ -111,7 +111,7 @@ func (s *balancerSupervisor) push(record *store.LoadBalancer, backends []cloud.B
 	}
 	s.pushed, s.synced = backends, true
 	s.log.Info("Backends set", "count", len(backends))
-	s.engine.hub.publish(s.tenant, cloud.Event{Kind: cloud.EventLoadBalancer, Name: record.Name, Tags: record.Tags})
+	s.engine.hub.Publish(s.tenant, cloud.Event{Kind: cloud.EventLoadBalancer, Name: record.Name, Tags: record.Tags})
 	return nil
 }
 

@@ -27,7 +27,7 @@ func (e *Engine) Tenant(name string) *Tenant { return &Tenant{engine: e, name: n
 
 // Watch streams the tenant's events; see cloud.Cloud.
 func (t *Tenant) Watch(ctx context.Context) (<-chan cloud.Event, error) {
-	return t.engine.hub.watch(ctx, t.name), nil
+	return t.engine.hub.Watch(ctx, t.name), nil
 }
 
 // Zones returns the zones, sorted by name.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package events
 
 import (
 	"context"
@@ -10,14 +10,15 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
-// hub delivers events to watchers. A slow watcher gets fewer events, but never old ones:
+// Hub delivers events to watchers. A slow watcher gets fewer events, but never old ones:
 // undelivered events about the same object are merged into one.
-type hub struct {
+type Hub struct {
 	mu          sync.Mutex
 	subscribers map[*subscriber]struct{}
 }
 
-func newHub() *hub { return &hub{subscribers: map[*subscriber]struct{}{}} }
+// NewHub returns a hub without watchers.
+func NewHub() *Hub { return &Hub{subscribers: map[*subscriber]struct{}{}} }
 
 type eventKey struct {
 	kind     cloud.EventKind
@@ -33,7 +34,8 @@ type subscriber struct {
 	pending map[eventKey]cloud.Event
 }
 
-func (h *hub) publish(tenant string, event cloud.Event) {
+// Publish sends an event to the watchers of a tenant. It never waits for them.
+func (h *Hub) Publish(tenant string, event cloud.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.subscribers {
@@ -43,8 +45,9 @@ func (h *hub) publish(tenant string, event cloud.Event) {
 	}
 }
 
-// watch returns a channel of a tenant's events from now on. It is closed when ctx ends.
-func (h *hub) watch(ctx context.Context, tenant string) <-chan cloud.Event {
+// Watch returns a channel of a tenant's events from now on, Synced first. It is closed when ctx
+// ends.
+func (h *Hub) Watch(ctx context.Context, tenant string) <-chan cloud.Event {
 	s := &subscriber{tenant: tenant, woke: make(chan struct{}, 1), pending: map[eventKey]cloud.Event{}}
 	s.add(cloud.Event{Kind: cloud.EventSynced})
 	h.mu.Lock()
@@ -60,7 +63,7 @@ func (h *hub) watch(ctx context.Context, tenant string) <-chan cloud.Event {
 	return events
 }
 
-func (h *hub) forget(s *subscriber) {
+func (h *Hub) forget(s *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.subscribers, s)

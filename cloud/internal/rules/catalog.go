@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package rules
 
 import (
 	"fmt"
@@ -21,6 +21,13 @@ const (
 	maxUserData = 1 << 20
 )
 
+// Catalog is what a tenant can order.
+type Catalog struct {
+	// Zones and InstanceTypes on offer.
+	Zones         []cloud.Zone
+	InstanceTypes []cloud.InstanceType
+}
+
 func validateName(field, name string, limit int) error {
 	if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
 		return &cloud.InvalidError{Field: field, Value: name, Problem: strings.Join(problems, "; ")}
@@ -31,7 +38,8 @@ func validateName(field, name string, limit int) error {
 	return nil
 }
 
-func validateBalancer(spec cloud.LoadBalancerSpec) error {
+// LoadBalancer returns an InvalidError if the spec cannot be ordered.
+func LoadBalancer(spec cloud.LoadBalancerSpec) error {
 	if err := validateName("name", spec.Name, maxName); err != nil {
 		return err
 	}
@@ -46,7 +54,9 @@ func validateBalancer(spec cloud.LoadBalancerSpec) error {
 	return nil
 }
 
-func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
+// Instance returns an InvalidError if the spec cannot be ordered. It does not look at the Kubernetes
+// version.
+func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 	if err := validateName("name", spec.Name, maxName); err != nil {
 		return err
 	}
@@ -54,14 +64,15 @@ func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 		return err
 	}
 	if spec.Zone != "" {
-		if err := e.validateZone("zone", spec.Zone); err != nil {
+		if err := c.Zone("zone", spec.Zone); err != nil {
 			return err
 		}
 	}
-	return e.validateTemplate("", spec.InstanceTemplate)
+	return c.template("", spec.InstanceTemplate)
 }
 
-func validateSize(size int32) error {
+// Size returns an InvalidError if no pool can have the size.
+func Size(size int32) error {
 	if size >= 0 && size <= maxPoolSize {
 		return nil
 	}
@@ -70,34 +81,37 @@ func validateSize(size int32) error {
 	}
 }
 
-func (e *Engine) validatePool(spec cloud.PoolSpec) error {
+// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the Kubernetes
+// version.
+func (c Catalog) Pool(spec cloud.PoolSpec) error {
 	if err := validateName("name", spec.Name, maxPoolName); err != nil {
 		return err
 	}
 	if err := validateName("hostnamePrefix", spec.HostnamePrefix, cloud.MaxHostnamePrefix); err != nil {
 		return err
 	}
-	if err := validateSize(spec.Size); err != nil {
+	if err := Size(spec.Size); err != nil {
 		return err
 	}
 	for _, zone := range spec.Zones {
-		if err := e.validateZone("zones", zone); err != nil {
+		if err := c.Zone("zones", zone); err != nil {
 			return err
 		}
 	}
-	return e.validateTemplate("template.", spec.Template)
+	return c.template("template.", spec.Template)
 }
 
-func (e *Engine) validateZone(field, zone string) error {
-	names := e.zoneNames()
+// Zone returns an InvalidError if there is no such zone.
+func (c Catalog) Zone(field, zone string) error {
+	names := c.ZoneNames()
 	if slices.Contains(names, zone) {
 		return nil
 	}
 	return &cloud.InvalidError{Field: field, Value: zone, Problem: "unknown zone", Allowed: names}
 }
 
-func (e *Engine) validateTemplate(prefix string, template cloud.InstanceTemplate) error {
-	if _, err := e.instanceType(prefix+"type", template.Type); err != nil {
+func (c Catalog) template(prefix string, template cloud.InstanceTemplate) error {
+	if _, err := c.InstanceType(prefix+"type", template.Type); err != nil {
 		return err
 	}
 	if size := len(template.UserData); size > maxUserData {
@@ -106,12 +120,13 @@ func (e *Engine) validateTemplate(prefix string, template cloud.InstanceTemplate
 			Problem: fmt.Sprintf("must be at most %d bytes", maxUserData),
 		}
 	}
-	return e.validateImage(prefix+"kubernetesVersion", template.KubernetesVersion)
+	return nil
 }
 
-func (e *Engine) instanceType(field, name string) (cloud.InstanceType, error) {
-	names := make([]string, 0, len(e.options.InstanceTypes))
-	for _, kind := range e.options.InstanceTypes {
+// InstanceType returns an instance type by its name, or an InvalidError about the field.
+func (c Catalog) InstanceType(field, name string) (cloud.InstanceType, error) {
+	names := make([]string, 0, len(c.InstanceTypes))
+	for _, kind := range c.InstanceTypes {
 		if kind.Name == name {
 			return kind, nil
 		}
@@ -121,46 +136,12 @@ func (e *Engine) instanceType(field, name string) (cloud.InstanceType, error) {
 	return cloud.InstanceType{}, &cloud.InvalidError{Field: field, Value: name, Problem: "unknown instance type", Allowed: names}
 }
 
-func (e *Engine) validateImage(field, version string) error {
-	images, err := e.options.Images()
-	if err != nil {
-		return &cloud.UnavailableError{Message: err.Error()}
-	}
-	versions := make([]string, 0, len(images))
-	for _, image := range images {
-		if image.KubernetesVersion == version {
-			return nil
-		}
-		versions = append(versions, image.KubernetesVersion)
-	}
-	return &cloud.InvalidError{
-		Field: field, Value: version, Allowed: versions,
-		Problem: fmt.Sprintf("no image of this Kubernetes version, build one with `make node KUBERNETES_VERSION=%s`", buildable(version)),
-	}
-}
-
-// buildable returns the version in the form that the build expects, or a placeholder if it is not a
-// version at all.
-func buildable(version string) string {
-	if strings.HasPrefix(version, "v") {
-		return version
-	}
-	return "v<major>.<minor>.<patch>"
-}
-
-func (e *Engine) zoneNames() []string {
-	names := make([]string, 0, len(e.options.Zones))
-	for _, zone := range e.options.Zones {
+// ZoneNames returns the names of the zones, sorted.
+func (c Catalog) ZoneNames() []string {
+	names := make([]string, 0, len(c.Zones))
+	for _, zone := range c.Zones {
 		names = append(names, zone.Name)
 	}
 	slices.Sort(names)
 	return names
-}
-
-// immutable returns an InvalidError if a request would change an immutable field.
-func immutable(field, have, want string) error {
-	if have == want {
-		return nil
-	}
-	return &cloud.InvalidError{Field: field, Value: want, Problem: "cannot change", Allowed: []string{have}}
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package engine
+package rules
 
 import (
 	"testing"
@@ -30,7 +30,7 @@ func TestCheckQuota(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			g := NewWithT(t)
-			err := checkQuota(cloud.Quota{Limits: test.limits, Used: test.used}, test.want)
+			err := CheckQuota(cloud.Quota{Limits: test.limits, Used: test.used}, test.want)
 			if test.resource == "" {
 				g.Expect(err).NotTo(HaveOccurred())
 				return
