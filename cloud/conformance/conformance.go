@@ -47,6 +47,7 @@ func Run(t *testing.T, options Options) {
 	for name, test := range map[string]func(*suite){
 		"catalog is sorted":                              (*suite).catalog,
 		"ensuring an instance again makes no other":      (*suite).ensureInstance,
+		"an instance stays as it was ordered":            (*suite).immutable,
 		"instances are found by name and tags":           (*suite).filters,
 		"an instance is deleted until it is not found":   (*suite).deleteInstance,
 		"what cannot be ordered is refused as invalid":   (*suite).invalid,
@@ -59,9 +60,12 @@ func Run(t *testing.T, options Options) {
 		"a pool refills after a loss":                    (*suite).poolRefills,
 		"a pool refuses a change of what was not read":   (*suite).poolConflicts,
 		"a deletion is not overwritten by a scaling":     (*suite).scalingRacesDeletion,
+		"a deletion is not overwritten by a template":    (*suite).templateRacesDeletion,
 		"lists omit nothing that exists":                 (*suite).lists,
+		"a read after a call returns what the call did":  (*suite).readsAfterCalls,
+		"a read after an event returns the change":       (*suite).readsAfterEvents,
 		"a watch tells of changes after Synced":          (*suite).watch,
-		"a watch tells of deletions":                     (*suite).watchDeletions,
+		"a watch tells of deletions":                     (*suite).deletionEvents,
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &suite{GomegaWithT: gomega.NewWithT(t), t: t, cloud: options.New(t), patience: options.Patience, lose: options.Lose}

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package conformance tests that an implementation of the cloud interface follows the interface's
-// rules: calls may be repeated, errors are typed, pools shrink only by deletions, and every change
-// produces an event. All clouds in this repository must pass it. Use it to test other
-// implementations:
+// rules: calls may be repeated, errors are typed, immutable fields stay, reads are consistent, pools
+// shrink only by deletions, and every change produces an event. All clouds in this repository must
+// pass it. Use it to test other implementations:
 //
 //	func TestConformance(t *testing.T) {
 //		conformance.Run(t, conformance.Options{New: newTestAccount, Patience: 10 * time.Minute})

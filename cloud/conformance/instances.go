@@ -48,6 +48,33 @@ func (s *suite) ensureInstance() {
 	s.Expect(s.order("other").ProviderID).NotTo(gomega.Equal(made.ProviderID))
 }
 
+func (s *suite) immutable() {
+	one := s.order("one")
+	for name, change := range map[string]func(*cloud.InstanceSpec){
+		"hostname":      func(spec *cloud.InstanceSpec) { spec.Hostname = "other" },
+		"zone":          func(spec *cloud.InstanceSpec) { spec.Zone = "no-such-zone" },
+		"type":          func(spec *cloud.InstanceSpec) { spec.Type = "no-such-type" },
+		"version":       func(spec *cloud.InstanceSpec) { spec.KubernetesVersion = "v0.0.1" },
+		"tags":          func(spec *cloud.InstanceSpec) { spec.Tags = cloud.Tags{tag: "others"} },
+		"interruptible": func(spec *cloud.InstanceSpec) { spec.Interruptible = true },
+	} {
+		spec := s.spec("one")
+		change(&spec)
+		_, err := s.cloud.EnsureInstance(s.t.Context(), spec)
+		s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), name)
+	}
+	same := s.spec("one")
+	same.Zone, same.UserData = one.Zone, []byte("#cloud-config\n")
+	again, err := s.cloud.EnsureInstance(s.t.Context(), same)
+	s.Expect(err).NotTo(gomega.HaveOccurred(), "a caller may name the zone that the cloud chose, and renew the bootstrap data")
+	s.Expect(again.ID).To(gomega.Equal(one.ID))
+
+	s.createPool(s.pool(1, "r1"))
+	spec := s.spec(s.eventuallyMembers(1)[0].Name)
+	_, err = s.cloud.EnsureInstance(s.t.Context(), spec)
+	s.Expect(err).To(gomega.MatchError(cloud.IsInvalid, "an InvalidError"), "only a pool creates its instances")
+}
+
 func (s *suite) filters() {
 	s.order("two")
 	s.order("one")

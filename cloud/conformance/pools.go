@@ -4,9 +4,8 @@
 package conformance
 
 import (
-	"context"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/onsi/gomega"
 
@@ -44,11 +43,13 @@ func (s *suite) getPool() cloud.Pool {
 	return now
 }
 
-func (s *suite) scalePool(size int32) {
+// growPool raises the size of the pool by one.
+func (s *suite) growPool() {
 	s.t.Helper()
-	scaled, err := s.cloud.ScalePool(s.t.Context(), poolName, size, s.getPool().Version)
+	now := s.getPool()
+	scaled, err := s.cloud.ScalePool(s.t.Context(), poolName, now.Size+1, now.Version)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.Expect(scaled.Size).To(gomega.Equal(size))
+	s.Expect(scaled.Size).To(gomega.Equal(now.Size + 1))
 }
 
 // eventuallyMembers waits until the pool has the given number of instances that are not being
@@ -80,7 +81,7 @@ func (s *suite) poolGrows() {
 	changed, err := s.cloud.EnsurePool(s.t.Context(), s.pool(2, "r2"), made.Version)
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Expect([]any{changed.Revision, changed.Size}).To(gomega.Equal([]any{"r2", int32(1)}), "another template is no other size")
-	s.scalePool(2)
+	s.growPool()
 	members := s.eventuallyMembers(2)
 	revisions := make([]string, 0, len(members))
 	for _, member := range members {
@@ -107,26 +108,6 @@ func (s *suite) poolShrinks() {
 	s.Expect(s.eventuallyMembers(1)[0].ID).To(gomega.Equal(members[1].ID), "no other takes its place")
 }
 
-func (s *suite) watch() {
-	ctx, stop := context.WithCancel(s.t.Context())
-	defer stop()
-	events, err := s.cloud.Watch(ctx)
-	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})), "the first event")
-	made := s.order("one")
-	s.awaitEvent(events, cloud.Event{Kind: cloud.EventInstance, Name: "one", ID: made.ID, Tags: made.Tags})
-	s.createPool(s.pool(1, "r1"))
-	s.awaitEvent(events, cloud.Event{Kind: cloud.EventPool, Name: poolName, Tags: cloud.Tags{tag: "pools"}})
-	_, err = s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
-	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.awaitEvent(events, cloud.Event{Kind: cloud.EventLoadBalancer, Name: "balancer", Tags: cloud.Tags{tag: "balancers"}})
-	stop()
-	s.Eventually(func() bool {
-		_, open := <-events
-		return open
-	}, s.patience).Should(gomega.BeFalse(), "the channel is closed with the context")
-}
-
 func (s *suite) poolSpreads() {
 	all, err := s.cloud.Zones(s.t.Context())
 	s.Expect(err).NotTo(gomega.HaveOccurred())
@@ -149,23 +130,39 @@ func (s *suite) poolRefills() {
 	if s.lose == nil {
 		s.t.Skip("no instance can be lost on purpose")
 	}
+	ctx := s.t.Context()
 	made := s.createPool(s.pool(2, "r1"))
 	members := s.eventuallyMembers(2)
 	s.eventuallyRuns(members[0].ID)
 	s.eventuallyRuns(members[1].ID)
+	changed, err := s.cloud.EnsurePool(ctx, s.pool(2, "r2"), made.Version)
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	events := s.watches()
 	s.lose(s.t, s.cloud, members[0])
+	var lost cloud.Instance
+	s.readsUntil(events, cloud.EventInstance, func(event cloud.Event) bool {
+		i := slices.IndexFunc(members, func(one cloud.Instance) bool { return one.ID == event.ID })
+		_, err := s.cloud.GetInstance(ctx, event.ID)
+		if i < 0 || !cloud.IsNotFound(err) {
+			return false
+		}
+		lost = members[i]
+		return true
+	})
 	isOld := gomega.HaveField("ID", gomega.BeElementOf(members[0].ID, members[1].ID))
 	s.Eventually(func() ([]cloud.Instance, error) {
-		return s.cloud.ListInstances(s.t.Context(), cloud.InstanceFilter{Pool: poolName})
-	}, s.patience).Should(gomega.ConsistOf(isOld, gomega.Not(isOld)))
+		return s.cloud.ListInstances(ctx, cloud.InstanceFilter{Pool: poolName})
+	}, s.patience).Should(gomega.ConsistOf(isOld, gomega.And(
+		gomega.Not(isOld), gomega.HaveField("Zone", lost.Zone), gomega.HaveField("Revision", "r2"),
+	)), "from the current template, in the zone that has the fewest now")
 	now := s.getPool()
-	s.Expect([]any{now.Size, now.Version}).To(gomega.Equal([]any{int32(2), made.Version}), "nobody has asked for another size")
+	s.Expect([]any{now.Size, now.Version}).To(gomega.Equal([]any{int32(2), changed.Version}), "nobody has asked for another size")
 }
 
 func (s *suite) poolConflicts() {
 	ctx := s.t.Context()
 	seen := s.createPool(s.pool(1, "r1"))
-	s.scalePool(2)
+	s.growPool()
 	_, err := s.cloud.ScalePool(ctx, poolName, 3, seen.Version)
 	s.Expect(err).To(gomega.MatchError(cloud.IsConflict, "a ConflictError"))
 	_, err = s.cloud.EnsurePool(ctx, s.pool(1, "r2"), seen.Version)
@@ -189,85 +186,32 @@ func (s *suite) scalingRacesDeletion() {
 	_, err := s.cloud.ScalePool(ctx, poolName, 3, seen.Version)
 	s.Expect(err).To(gomega.MatchError(cloud.IsConflict, "a ConflictError"), "the deletion has changed the size")
 	s.Expect(s.getPool().Size).To(gomega.BeEquivalentTo(1))
-	s.scalePool(2)
+	s.growPool()
 	s.Expect(s.eventuallyMembers(2)).NotTo(gomega.ContainElement(gomega.HaveField("ID", members[0].ID)))
 }
 
-// lists checks that lists always include existing instances while others are created and deleted.
-func (s *suite) lists() {
+// templateRacesDeletion changes the template of a pool while one of its instances is deleted. Both
+// must take effect, whichever comes first.
+func (s *suite) templateRacesDeletion() {
 	ctx := s.t.Context()
-	s.createPool(s.pool(1, "r1"))
-	stays := s.eventuallyMembers(1)[0]
-	alone := s.order("alone")
-	s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.ConsistOf(stays.Name, "alone"), "what was just made is listed")
-	ended := make(chan error, 1)
-	go func() { ended <- s.churn(ctx) }()
-	for {
-		s.Expect(s.names(cloud.InstanceFilter{Pool: poolName})).To(gomega.ConsistOf(stays.Name))
-		s.Expect(s.names(cloud.InstanceFilter{})).To(gomega.ContainElements(stays.Name, "alone"))
-		_, err := s.cloud.GetInstance(ctx, alone.ID)
-		s.Expect(err).NotTo(gomega.HaveOccurred())
-		select {
-		case err := <-ended:
-			s.Expect(err).NotTo(gomega.HaveOccurred())
-			return
-		default:
-		}
-	}
-}
-
-// churn creates and deletes an instance a few times.
-func (s *suite) churn(ctx context.Context) error {
-	for range 3 {
-		made, err := s.cloud.EnsureInstance(ctx, s.spec("passing"))
+	s.createPool(s.pool(2, "r0"))
+	for round := range 3 {
+		members := s.eventuallyMembers(2)
+		seen, revision := s.getPool(), fmt.Sprintf("r%d", round+1)
+		deleted := make(chan error, 1)
+		go func() { deleted <- s.cloud.DeleteInstance(ctx, members[0].ID) }()
+		_, err := s.cloud.EnsurePool(ctx, s.pool(2, revision), seen.Version)
+		s.Expect(<-deleted).NotTo(gomega.HaveOccurred())
 		if err != nil {
-			return err
+			s.Expect(err).To(gomega.MatchError(cloud.IsConflict, "a ConflictError"), "the deletion came first")
+			s.Expect(s.getPool().Revision).To(gomega.Equal(seen.Revision), "what is refused has no effect")
+			_, err = s.cloud.EnsurePool(ctx, s.pool(2, revision), s.getPool().Version)
+			s.Expect(err).NotTo(gomega.HaveOccurred())
 		}
-		deadline := time.Now().Add(s.patience)
-		for err == nil && time.Now().Before(deadline) {
-			err = s.cloud.DeleteInstance(ctx, made.ID)
-		}
-		if !cloud.IsNotFound(err) {
-			return fmt.Errorf("delete an instance: %w", err)
-		}
+		now := s.getPool()
+		s.Expect([]any{now.Size, now.Revision}).To(gomega.Equal([]any{int32(1), revision}))
+		s.eventuallyGone(func() error { return s.cloud.DeleteInstance(ctx, members[0].ID) })
+		s.Expect(s.eventuallyMembers(1)[0].ID).To(gomega.Equal(members[1].ID), "no other takes its place")
+		s.growPool()
 	}
-	return nil
-}
-
-func (s *suite) watchDeletions() {
-	ctx := s.t.Context()
-	made := s.order("one")
-	s.createPool(s.pool(1, "r1"))
-	member := s.eventuallyMembers(1)[0]
-	events, err := s.cloud.Watch(ctx)
-	s.Expect(err).NotTo(gomega.HaveOccurred())
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(cloud.Event{Kind: cloud.EventSynced})))
-	s.Expect(s.cloud.DeleteInstance(ctx, made.ID)).To(gomega.Succeed())
-	s.awaitGone(events, cloud.EventInstance, made.Name, func() error { _, err := s.cloud.GetInstance(ctx, made.ID); return err })
-	s.Expect(s.cloud.DeletePool(ctx, poolName)).To(gomega.Succeed())
-	s.awaitGone(events, cloud.EventPool, poolName, func() error { _, err := s.cloud.GetPool(ctx, poolName); return err })
-	_, err = s.cloud.GetInstance(ctx, member.ID)
-	s.Expect(err).To(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"), "a pool goes after its instances")
-}
-
-// awaitGone reads events about an object until the object is no longer found right after one of
-// them: anyone waiting for the end of a deletion gets an event.
-func (s *suite) awaitGone(events <-chan cloud.Event, kind cloud.EventKind, name string, get func() error) {
-	s.t.Helper()
-	s.Eventually(func() error {
-		select {
-		case event := <-events:
-			if event.Kind == kind && event.Name == name {
-				return get()
-			}
-		default:
-		}
-		return nil
-	}, s.patience).Should(gomega.MatchError(cloud.IsNotFound, "a NotFoundError"))
-}
-
-// awaitEvent reads events until it receives the wanted one.
-func (s *suite) awaitEvent(events <-chan cloud.Event, want cloud.Event) {
-	s.t.Helper()
-	s.Eventually(events, s.patience).Should(gomega.Receive(gomega.Equal(want)))
 }
