@@ -188,17 +188,22 @@ func (c *checked) handler(settings *config.Config, cloudEngine *engine.Engine) (
 	return server.New(tenants)
 }
 
+// newWebServer returns a server of the API. Its streams end with ctx. Otherwise they would block the
+// shutdown forever.
+func newWebServer(ctx context.Context, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+}
+
 // answer serves on all listeners and at the gateway until ctx ends or one of them fails.
 func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []net.Listener, gateway *gateway) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var atGateway sync.WaitGroup
 	defer atGateway.Wait()
 	defer cancel()
-	web := &http.Server{
-		Handler: handler, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, IdleTimeout: idleTimeout,
-		// Streams end with this context. Otherwise they would block the shutdown forever.
-		BaseContext: func(net.Listener) context.Context { return ctx },
-	}
+	web := newWebServer(ctx, handler)
 	failed := make(chan error, len(listeners)+1)
 	for i, listener := range listeners {
 		klog.Background().Info("Serving", "endpoint", c.Listen[i], "bridge", c.Bridge, "network", c.network.String())

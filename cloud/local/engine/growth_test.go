@@ -4,59 +4,71 @@
 package engine_test
 
 import (
-	"net/netip"
-	"path/filepath"
 	"runtime"
 	"testing"
 
 	. "github.com/onsi/gomega"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine/fake"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
-// The cost of a pool must grow linearly with its size, not quadratically. The test measures cost by
-// counting allocations, which do not depend on how busy the machine is.
-func TestTheCostOfAPoolGrowsWithItsSize(t *testing.T) {
-	g := NewWithT(t)
+// growth measures the cost of steps at two sizes by counting allocations, which do not depend on how
+// busy the machine is. The cost must grow linearly with the size, not quadratically.
+func growth(t *testing.T, small, large int32, steps func(size int32, measure func(what string, do func()))) {
+	t.Helper()
 	cost := func(size int32) map[string]uint64 {
-		state, err := store.Open(filepath.Join(t.TempDir(), "state.db"))
-		g.Expect(err).NotTo(HaveOccurred())
-		defer func() { _ = state.Close() }()
-		// The engine is not started, so only the calls themselves are measured.
-		tenant := engine.New(engine.Options{
-			Store: state, Machines: fake.NewMachines(), Balancers: fake.NewBalancers(), Network: netip.MustParsePrefix("10.64.0.0/12"),
-			Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
-			InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
-			Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
-		}).Tenant("a")
 		costs := map[string]uint64{}
-		measure := func(what string, do func() error) {
+		steps(size, func(what string, do func()) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			g.Expect(do()).To(Succeed())
+			do()
 			runtime.ReadMemStats(&after)
 			costs[what] = after.Mallocs - before.Mallocs
-		}
-		pool := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: "r", Template: template()}
-		made, err := tenant.EnsurePool(ctx, pool, "")
-		g.Expect(err).NotTo(HaveOccurred())
-		measure("to fill", func() error {
-			_, err := tenant.ScalePool(ctx, "p", size, made.Version)
-			return err
 		})
-		measure("to list", func() error {
-			list, err := tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "p"})
-			g.Expect(list).To(HaveLen(int(size)))
-			return err
-		})
-		measure("to delete", func() error { return tenant.DeletePool(ctx, "p") })
 		return costs
 	}
-	small, large := cost(250), cost(1000)
-	for what := range small {
-		g.Expect(float64(large[what])/float64(small[what])).To(BeNumerically("<", 8), "four times the size costs about four times as much %s, and not sixteen times", what)
+	atSmall, atLarge := cost(small), cost(large)
+	for what, before := range atSmall {
+		NewWithT(t).Expect(float64(atLarge[what])/float64(before)).To(BeNumerically("<", 2*float64(large)/float64(small)),
+			"%d instances cost about %d times as much to %s as %d, and not the square of that", large, large/small, what, small)
 	}
+}
+
+// The calls that change the largest pool take seconds at most, because they stall all other changes.
+func TestTheCostOfCallsGrowsWithThePool(t *testing.T) {
+	growth(t, 300, 3000, func(size int32, measure func(string, func())) {
+		h := newHost(t)
+		tenant := h.newEngine().Tenant("a") // it is not started, so only the calls are measured
+		made, err := tenant.EnsurePool(ctx, cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: "r", Template: template()}, "")
+		h.Expect(err).NotTo(HaveOccurred())
+		measure("fill", func() {
+			_, err := tenant.ScalePool(ctx, "p", size, made.Version)
+			h.Expect(err).NotTo(HaveOccurred())
+		})
+		measure("list", func() {
+			list, err := tenant.ListInstances(ctx, cloud.InstanceFilter{Pool: "p"})
+			h.Expect(err).NotTo(HaveOccurred())
+			h.Expect(list).To(HaveLen(int(size)))
+		})
+		measure("delete", func() { h.Expect(tenant.DeletePool(ctx, "p")).To(Succeed()) })
+	})
+}
+
+func TestTheCostOfSupervisionGrowsWithThePool(t *testing.T) {
+	growth(t, 40, 240, func(size int32, measure func(string, func())) {
+		h := newHost(t)
+		h.start()
+		_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 6443, Selector: cloud.Tags{"role": "control-plane"}})
+		h.Expect(err).NotTo(HaveOccurred())
+		measure("run", func() {
+			spec := cloud.PoolSpec{Name: "p", HostnamePrefix: "p", Revision: "r", Size: size, Template: template()}
+			_, err := h.tenant.EnsurePool(ctx, spec, "")
+			h.Expect(err).NotTo(HaveOccurred())
+			h.Eventually(h.machines.Running, soon).Should(BeEquivalentTo(size), "the supervisors act on their own")
+		})
+		measure("remove", func() {
+			h.Expect(h.tenant.DeletePool(ctx, "p")).To(Succeed())
+			h.Eventually(h.machines.Running, soon).Should(BeZero(), "the supervisors act on their own")
+		})
+	})
 }

@@ -51,7 +51,7 @@ func newHost(t *testing.T) *host {
 
 func (h *host) newEngine() *engine.Engine {
 	return engine.New(engine.Options{
-		Store: h.store, Machines: h.machines, Balancers: h.balancers, Network: netip.MustParsePrefix("10.91.0.0/24"),
+		Store: h.store, Machines: h.machines, Balancers: h.balancers, Network: netip.MustParsePrefix("10.64.0.0/12"),
 		Zones:         []cloud.Zone{{Name: "zone-a"}, {Name: "zone-b"}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
 		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: "v1.36.3"}}, nil },
