@@ -28,9 +28,9 @@ import (
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	cloudclient "github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
+	"github.com/capfoo/cluster-api-provider-foo/internal/childprocess"
 	"github.com/capfoo/cluster-api-provider-foo/internal/observer"
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
-	"github.com/capfoo/cluster-api-provider-foo/test/child"
 )
 
 // benchNamespace holds all clusters.
@@ -152,7 +152,7 @@ func startProgram(ctx context.Context, variables []string, path string, args ...
 	p := &program{cmd: cmd, log: log.Name()}
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Env = append(os.Environ(), variables...)
-	p.done, err = child.Start(cmd)
+	p.done, err = childprocess.Start(cmd)
 	return p, err
 }
 

@@ -1,8 +1,10 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package child starts the programs of end-to-end tests and benchmarks. Limits: Linux only.
-package child
+// Package childprocess starts programs that do not outlive this one.
+//
+// Limits: Linux only, because of the death signal.
+package childprocess
 
 import (
 	"os/exec"

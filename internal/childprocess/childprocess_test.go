@@ -1,18 +1,18 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package child_test
+package childprocess_test
 
 import (
 	"os/exec"
 	"testing"
 
-	"github.com/capfoo/cluster-api-provider-foo/test/child"
+	"github.com/capfoo/cluster-api-provider-foo/internal/childprocess"
 )
 
 func TestStart(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "exit 3")
-	done, err := child.Start(cmd)
+	done, err := childprocess.Start(cmd)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,7 +20,7 @@ func TestStart(t *testing.T) {
 	if code := cmd.ProcessState.ExitCode(); code != 3 {
 		t.Errorf("exit code %d, want 3", code)
 	}
-	if _, err := child.Start(exec.Command("/no/such/program")); err == nil {
+	if _, err := childprocess.Start(exec.Command("/no/such/program")); err == nil {
 		t.Error("a missing program is not an error")
 	}
 }

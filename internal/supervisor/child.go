@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/childprocess"
 )
 
 // child is a process and its current run.
@@ -44,8 +46,8 @@ func (c *child) launch() error {
 	cmd := exec.CommandContext(context.Background(), c.process.Path, c.process.Args...)
 	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH")}, c.process.Env...)
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
-	if err := cmd.Start(); err != nil {
+	done, err := childprocess.Start(cmd)
+	if err != nil {
 		return fmt.Errorf("start %s: %w", c.process.Name, err)
 	}
 	run, ended := context.WithCancelCause(context.Background())
@@ -53,11 +55,8 @@ func (c *child) launch() error {
 	c.cmd, c.run = cmd, run
 	c.mu.Unlock()
 	go func() {
-		err := cmd.Wait()
-		if err == nil {
-			err = errors.New("exit status 0")
-		}
-		ended(&ExitedError{Name: c.process.Name, Log: c.log, Err: err})
+		<-done
+		ended(&ExitedError{Name: c.process.Name, Log: c.log, Err: errors.New(cmd.ProcessState.String())})
 	}()
 	if err := os.WriteFile(c.pidFile, []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
 		_ = c.terminate()

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -70,7 +69,6 @@ type Event struct {
 // Supervisor runs processes. Create one with New; its methods are safe for concurrent use.
 type Supervisor struct {
 	options  Options
-	forks    chan func()
 	stopping context.Context
 	stop     context.CancelFunc
 	keepers  sync.WaitGroup
@@ -84,19 +82,9 @@ func New(options Options) *Supervisor {
 	if options.ReadyTimeout == 0 {
 		options.ReadyTimeout = defaultReadyTimeout
 	}
-	s := &Supervisor{options: options, forks: make(chan func())}
+	s := &Supervisor{options: options}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	go s.fork()
 	return s
-}
-
-// fork starts all children from one thread that lives as long as this process, because the kernel
-// sends the death signal when the thread that started the child ends, not when the process ends.
-func (s *Supervisor) fork() {
-	runtime.LockOSThread()
-	for start := range s.forks {
-		start()
-	}
 }
 
 // LogPath returns the path of the log of the named process.
@@ -111,7 +99,7 @@ func (s *Supervisor) Start(ctx context.Context, process Process) error {
 		return fmt.Errorf("start %s: the supervisor has been stopped", process.Name)
 	}
 	c := &child{process: process, log: s.LogPath(process.Name), pidFile: filepath.Join(s.options.PIDDir, process.Name+".pid")}
-	if err := s.launch(c); err != nil {
+	if err := c.launch(); err != nil {
 		return err
 	}
 	if err := c.waitReady(ctx, s.options.ReadyTimeout); err != nil {
@@ -122,13 +110,6 @@ func (s *Supervisor) Start(ctx context.Context, process Process) error {
 	s.mu.Unlock()
 	s.keepers.Go(func() { s.keep(c) })
 	return nil
-}
-
-// launch starts the child's program once.
-func (s *Supervisor) launch(c *child) error {
-	result := make(chan error, 1)
-	s.forks <- func() { result <- c.launch() }
-	return <-result
 }
 
 // keep restarts a child whenever it dies, until the supervisor is stopped.
@@ -162,7 +143,7 @@ func (s *Supervisor) revive(c *child, backoff *wait.Backoff, cause error) {
 			return
 		case <-time.After(delay):
 		}
-		if cause = s.launch(c); cause == nil {
+		if cause = c.launch(); cause == nil {
 			cause = c.waitReady(s.stopping, s.options.ReadyTimeout)
 		}
 		if cause == nil {

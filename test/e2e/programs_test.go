@@ -19,7 +19,7 @@ import (
 	. "github.com/onsi/gomega"
 	"github.com/onsi/gomega/gbytes"
 
-	"github.com/capfoo/cluster-api-provider-foo/test/child"
+	"github.com/capfoo/cluster-api-provider-foo/internal/childprocess"
 )
 
 // command returns a program of bin/ with only PATH from this process's environment.
@@ -74,7 +74,7 @@ func start(cmd *exec.Cmd) *daemon {
 	d := &daemon{cmd: cmd, said: gbytes.NewBuffer()}
 	cmd.Stdout, cmd.Stderr = d.said, d.said
 	var err error
-	d.done, err = child.Start(cmd)
+	d.done, err = childprocess.Start(cmd)
 	Expect(err).NotTo(HaveOccurred())
 	return d
 }
