@@ -5,6 +5,7 @@ package engine_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -211,12 +212,14 @@ func TestStockoutOfOneZone(t *testing.T) {
 }
 
 func TestStockoutIsUsedUp(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.fault(fault.Spec{Kind: fault.Stockout, Count: 2})
-	h.Expect(h.pool(2).Instances).To(BeZero())
-	h.eventually(2, cloud.InstanceRunning)
-	h.Expect(h.rule("rule").Strikes).To(Equal(2), "the pool tried again by itself")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.fault(fault.Spec{Kind: fault.Stockout, Count: 2})
+		h.Expect(h.pool(2).Instances).To(BeZero())
+		h.eventually(2, cloud.InstanceRunning)
+		h.Expect(h.rule("rule").Strikes).To(Equal(2), "the pool tried again by itself")
+	})
 }
 
 // notice is how long in advance a test announces a reclaim. It leaves the test enough time to
@@ -235,60 +238,63 @@ func (h *host) noticed(id string) cloud.Instance {
 }
 
 func TestSpotReclaim(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.start()
-	h.pool(1, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
-	spot, kept := h.eventually(1, cloud.InstanceRunning)[0], h.instance("kept")
-	h.Expect(spot.Interruptible).To(BeTrue())
-	h.becomes(kept.ID, cloud.InstanceRunning)
-	events, err := h.tenant.Watch(ctx)
-	h.Expect(err).NotTo(HaveOccurred())
-	began := time.Now()
-	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1})
-	noticed := h.noticed(spot.ID)
-	h.Eventually(events, soon).Should(Receive(HaveField("ID", spot.ID)), "the notice is an event")
-	h.Expect(noticed.State).To(Equal(cloud.InstanceRunning))
-	h.Expect(*noticed.ReclaimAt).To(And(BeTemporally(">=", began.Add(notice)), BeTemporally("<=", time.Now().Add(notice))))
-	h.heal("rule")
-	h.goes(spot.ID)
-	h.Expect(time.Since(began)).To(BeNumerically(">=", notice), "it has the time that it was told, whatever becomes of the rule")
-	h.Expect(h.eventually(1, cloud.InstanceRunning)[0].ID).NotTo(Equal(spot.ID), "the pool makes another")
-	h.Expect(h.becomes(kept.ID, cloud.InstanceRunning).ReclaimAt).To(BeNil(), "only what is interruptible is taken back")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.pool(1, func(s *cloud.PoolSpec) { s.Template.Interruptible = true })
+		spot, kept := h.eventually(1, cloud.InstanceRunning)[0], h.instance("kept")
+		h.Expect(spot.Interruptible).To(BeTrue())
+		h.becomes(kept.ID, cloud.InstanceRunning)
+		events, err := h.tenant.Watch(t.Context())
+		h.Expect(err).NotTo(HaveOccurred())
+		began := time.Now()
+		h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1})
+		noticed := h.noticed(spot.ID)
+		h.Eventually(events, soon).Should(Receive(HaveField("ID", spot.ID)), "the notice is an event")
+		h.Expect(noticed.State).To(Equal(cloud.InstanceRunning))
+		h.Expect(*noticed.ReclaimAt).To(And(BeTemporally(">=", began.Add(notice)), BeTemporally("<=", time.Now().Add(notice))))
+		h.heal("rule")
+		h.goes(spot.ID)
+		h.Expect(time.Since(began)).To(BeNumerically(">=", notice), "it has the time that it was told, whatever becomes of the rule")
+		h.Expect(h.eventually(1, cloud.InstanceRunning)[0].ID).NotTo(Equal(spot.ID), "the pool makes another")
+		h.Expect(h.becomes(kept.ID, cloud.InstanceRunning).ReclaimAt).To(BeNil(), "only what is interruptible is taken back")
+	})
 }
 
 func TestWhatIsTakenBackGoesAlsoWhenItHasStopped(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.start()
-	spec := template()
-	spec.Interruptible = true
-	made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
-	h.Expect(err).NotTo(HaveOccurred())
-	h.becomes(made.ID, cloud.InstanceRunning)
-	h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds()})
-	h.noticed(made.ID)
-	h.machines.Die(made.ID, "killed")
-	h.becomes(made.ID, cloud.InstanceStopped)
-	h.goes(made.ID)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		spec := template()
+		spec.Interruptible = true
+		made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.becomes(made.ID, cloud.InstanceRunning)
+		h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds()})
+		h.noticed(made.ID)
+		h.machines.Die(made.ID, "killed")
+		h.becomes(made.ID, cloud.InstanceStopped)
+		h.goes(made.ID)
+	})
 }
 
 // A restarted daemon carries out pending faults at the announced time, and draws nothing again.
 func TestRestartKeepsFaults(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.start()
-	spec := template()
-	spec.Interruptible = true
-	made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
-	h.Expect(err).NotTo(HaveOccurred())
-	h.becomes(made.ID, cloud.InstanceRunning)
-	rule := h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1, Seed: 3})
-	h.noticed(made.ID)
-	h.start()
-	h.Expect(h.rule("rule").Seed).To(Equal(rule.Seed))
-	h.Expect(h.rule("rule").Strikes).To(Equal(1))
-	h.goes(made.ID)
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		spec := template()
+		spec.Interruptible = true
+		made, err := h.tenant.EnsureInstance(ctx, cloud.InstanceSpec{Name: "spot", Hostname: "spot", InstanceTemplate: spec})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.becomes(made.ID, cloud.InstanceRunning)
+		rule := h.fault(fault.Spec{Kind: fault.SpotReclaim, NoticeSeconds: notice.Seconds(), Count: 1, Seed: 3})
+		h.noticed(made.ID)
+		h.start()
+		h.Expect(h.rule("rule").Seed).To(Equal(rule.Seed))
+		h.Expect(h.rule("rule").Strikes).To(Equal(1))
+		h.goes(made.ID)
+	})
 }
 
 func TestDisturbedCalls(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	. "github.com/onsi/gomega"
@@ -148,31 +149,33 @@ func TestARestartOfTheHostStartsWhatRan(t *testing.T) {
 }
 
 func TestRestartKeepsWhatItCanNotLookAt(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	made := h.instance("one")
-	h.becomes(made.ID, cloud.InstanceRunning)
-	_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
-	h.Expect(err).NotTo(HaveOccurred())
-	ready := func() (bool, error) {
-		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
-		return now.Ready, err
-	}
-	h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
-	h.stop()
-	h.machines.FailNextFind(errors.New("too many open files"))
-	h.balancers.FailNextFind(errors.New("too many open files"))
-	h.start()
-	h.machines.Report(made.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
-	var now cloud.Instance
-	h.Eventually(func() (cloud.BootstrapState, error) {
-		var err error
-		now, err = h.tenant.GetInstance(ctx, made.ID)
-		return now.Bootstrap.State, err
-	}, soon).Should(Equal(cloud.BootstrapSucceeded), "it is looked for again, and supervised then")
-	h.Expect(now.State).To(Equal(cloud.InstanceRunning), "an instance that runs was never taken for one that does not")
-	h.Eventually(ready, soon).Should(BeTrue(), "the load balancer is looked for again")
-	h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		made := h.instance("one")
+		h.becomes(made.ID, cloud.InstanceRunning)
+		_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
+		h.Expect(err).NotTo(HaveOccurred())
+		ready := func() (bool, error) {
+			now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+			return now.Ready, err
+		}
+		h.Eventually(ready, soon).Should(BeTrue(), "the process listens")
+		h.stop()
+		h.machines.FailNextFind(errors.New("too many open files"))
+		h.balancers.FailNextFind(errors.New("too many open files"))
+		h.start()
+		h.machines.Report(made.ID, cloud.Bootstrap{State: cloud.BootstrapSucceeded})
+		var now cloud.Instance
+		h.Eventually(func() (cloud.BootstrapState, error) {
+			var err error
+			now, err = h.tenant.GetInstance(ctx, made.ID)
+			return now.Bootstrap.State, err
+		}, soon).Should(Equal(cloud.BootstrapSucceeded), "it is looked for again, and supervised then")
+		h.Expect(now.State).To(Equal(cloud.InstanceRunning), "an instance that runs was never taken for one that does not")
+		h.Eventually(ready, soon).Should(BeTrue(), "the load balancer is looked for again")
+		h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+	})
 }
 
 func TestRestartFinishesHalfMadeInstance(t *testing.T) {
@@ -247,52 +250,56 @@ func TestFailedStart(t *testing.T) {
 }
 
 func TestFailedLoadBalancerSaysWhyAndRecovers(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	h.balancers.FailStarts(errors.New("port is taken"))
-	_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
-	h.Expect(err).NotTo(HaveOccurred())
-	h.Eventually(func() (string, error) {
-		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
-		return now.Message, err
-	}, soon).Should(ContainSubstring("port is taken"), "the reason is where the user looks")
-	h.balancers.FailStarts(nil)
-	h.Eventually(func() (bool, error) {
-		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
-		return now.Ready, err
-	}, soon).Should(BeTrue(), "it is tried again")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		h.balancers.FailStarts(errors.New("port is taken"))
+		_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"a": "b"}})
+		h.Expect(err).NotTo(HaveOccurred())
+		h.Eventually(func() (string, error) {
+			now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+			return now.Message, err
+		}, soon).Should(ContainSubstring("port is taken"), "the reason is where the user looks")
+		h.balancers.FailStarts(nil)
+		h.Eventually(func() (bool, error) {
+			now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+			return now.Ready, err
+		}, soon).Should(BeTrue(), "it is tried again")
+	})
 }
 
 func TestLoadBalancerRecoversWithoutAnotherProcess(t *testing.T) {
-	h := newHost(t)
-	h.start()
-	_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
-	h.Expect(err).NotTo(HaveOccurred())
-	type shown struct {
-		Ready   bool
-		Message string
-	}
-	shows := func() (shown, error) {
-		now, err := h.tenant.GetLoadBalancer(ctx, "lb")
-		return shown{Ready: now.Ready, Message: now.Message}, err
-	}
-	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "the process listens")
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.start()
+		_, err := h.tenant.EnsureLoadBalancer(ctx, cloud.LoadBalancerSpec{Name: "lb", Port: 1, Selector: cloud.Tags{"cluster": "one"}})
+		h.Expect(err).NotTo(HaveOccurred())
+		type shown struct {
+			Ready   bool
+			Message string
+		}
+		shows := func() (shown, error) {
+			now, err := h.tenant.GetLoadBalancer(ctx, "lb")
+			return shown{Ready: now.Ready, Message: now.Message}, err
+		}
+		h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "the process listens")
 
-	h.balancers.FailBackends(errors.New("no space left on device"))
-	h.instance("one")
-	h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
-	h.balancers.FailBackends(nil)
-	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
+		h.balancers.FailBackends(errors.New("no space left on device"))
+		h.instance("one")
+		h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
+		h.balancers.FailBackends(nil)
+		h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
 
-	h.balancers.FailBackends(errors.New("no space left on device"))
-	h.instance("two")
-	h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
-	h.stop()
-	h.balancers.FailBackends(nil)
-	h.start()
-	h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
-	h.Expect(h.balancers.Addresses()).To(HaveLen(2))
-	h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+		h.balancers.FailBackends(errors.New("no space left on device"))
+		h.instance("two")
+		h.Eventually(shows, soon).Should(Equal(shown{Message: "no space left on device"}), "the reason is where the user looks")
+		h.stop()
+		h.balancers.FailBackends(nil)
+		h.start()
+		h.Eventually(shows, soon).Should(Equal(shown{Ready: true}), "an error that has passed leaves no trace")
+		h.Expect(h.balancers.Addresses()).To(HaveLen(2))
+		h.Expect(h.balancers.Starts()).To(Equal(1), "another process would have cut the connections of all clients")
+	})
 }
 
 func TestAddressIsUsedAgainOnlyWhenFree(t *testing.T) {
