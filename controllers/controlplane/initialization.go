@@ -4,6 +4,8 @@
 package controlplane
 
 import (
+	"time"
+
 	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -11,6 +13,10 @@ import (
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/controlplane/plan"
 )
+
+// initTimeout is how long kubeadm init may take after the Machine was created. Until then, its API
+// server says whether the control plane is initialized.
+const initTimeout = 2 * time.Minute
 
 // evidence collects what may prove that the control plane has been initialized.
 func (s *scope) evidence() plan.Evidence {
@@ -23,9 +29,15 @@ func (s *scope) evidence() plan.Evidence {
 		_, marked := machine.Annotations[controlplanev1.InitializedAnnotation]
 		result.Marked = result.Marked || marked
 		result.Joining = result.Joining || s.joins(machine)
-		result.Node = result.Node || machine.Status.NodeRef.IsDefined() && machine.DeletionTimestamp.IsZero()
+		result.Node = result.Node || s.hasOldNode(machine)
 	}
 	return result
+}
+
+// hasOldNode reports whether the Machine has a Node that proves something. kubeadm init registers
+// the Node of a new Machine before other machines can join.
+func (s *scope) hasOldNode(machine *clusterv1.Machine) bool {
+	return machine.Status.NodeRef.IsDefined() && machine.DeletionTimestamp.IsZero() && s.now.Sub(machine.CreationTimestamp.Time) > initTimeout
 }
 
 // joins reports whether the Machine was made to join.

@@ -473,6 +473,16 @@ func TestAControlPlaneIsInitializedOnceMachinesCanJoin(t *testing.T) {
 	g.Expect(s.milestone()).To(Equal(workload.ConfigUploaded), "its tokens may not be for discovery")
 }
 
+func TestTheNodeOfANewMachineDoesNotProveInitialization(t *testing.T) {
+	g := NewWithT(t)
+	s := observed("a")
+	s.cluster, s.now = &clusterv1.Cluster{}, time.Now()
+	s.machines[0].CreationTimestamp = metav1.NewTime(s.now.Add(-time.Minute))
+	g.Expect(s.evidence().Initialized()).To(BeFalse(), "kubeadm init registers the Node before it has finished")
+	s.machines[0].CreationTimestamp = metav1.NewTime(s.now.Add(-time.Hour))
+	g.Expect(s.evidence().Initialized()).To(BeTrue())
+}
+
 func TestAFirstMachineThatDoesNotComeUpIsLookedForEverMoreRarely(t *testing.T) {
 	g := NewWithT(t)
 	g.Expect(awaitInterval(0)).To(Equal(awaitedInterval))
