@@ -41,7 +41,7 @@ func newServeCommand() *cobra.Command {
 }
 
 func addNetworkFlags(flags *pflag.FlagSet, options *daemon.Options) {
-	flags.StringVar(&options.Bridge, "bridge", "foo0", "name of the bridge that instances are connected to")
+	flags.StringVar(&options.Bridge, "bridge", "foo0", "name of the network interface through which this machine reaches instances")
 	flags.StringVar(&options.Network, "network", "10.77.0.0/16", "IPv4 network of instances and load balancers")
 }
 
@@ -76,7 +76,7 @@ func newDestroyCommand() *cobra.Command {
 	var stateDir, runtime string
 	command := &cobra.Command{
 		Use:   "destroy",
-		Short: "Remove all instances, load balancers, the bridge and the state of a cloud whose daemon is not running",
+		Short: "Remove all instances, load balancers, the network and the state of a cloud whose daemon is not running",
 		Args:  cobra.NoArgs,
 		RunE: func(command *cobra.Command, _ []string) error {
 			if err := daemon.Destroy(command.Context(), stateDir, runtime); err != nil {

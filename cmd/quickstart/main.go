@@ -90,7 +90,7 @@ func addFlags(command *cobra.Command, config *quickstart.Config) {
 	flags.IntVar(&config.ControlPlaneMachineCount, "control-plane-machine-count", 1, "Number of control plane machines, which must be odd.")
 	flags.IntVar(&config.WorkerMachineCount, "worker-machine-count", 3, "Number of worker machines.")
 	addStateFlags(command, config)
-	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network bridge of the cloud's instances.")
+	flags.StringVar(&config.Bridge, "bridge", "foo0", "Name of the network interface through which this machine reaches instances.")
 	flags.StringVar(&config.Network, "network", "10.77.0.0/16", "Network of the cloud's instances; nothing else on the machine may use it.")
 	flags.StringVar(&config.CloudConfig, "cloud-config", "", "YAML file with the cloud's zones, instance types and tenants; all have defaults.")
 	flags.IntVar(&config.ManagementPort, "management-port", 0, "Port of the management API server on 127.0.0.1; any free one if 0.")

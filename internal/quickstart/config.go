@@ -35,7 +35,8 @@ type Config struct {
 	StateDir string
 	// BinDir holds the programs that the Makefile builds.
 	BinDir string
-	// Bridge of the cloud. No existing network interface may have this name.
+	// Bridge is the name of the interface through which the machine reaches instances. No existing
+	// interface may have it.
 	Bridge string
 	// Network of the cloud's instances in CIDR notation, IPv4. It must not overlap any address or
 	// route of the machine.

@@ -4,7 +4,7 @@
 // Package quickstart brings up a management cluster, a Foo cloud and one workload cluster on this
 // machine, shows the progress, and tears everything down again.
 //
-// Everything that it creates is in one state folder, except the cloud's bridge and namespaces,
+// Everything that it creates is in one state folder, except the cloud's network interface and namespaces,
 // which the cloud itself removes. Problems that can be detected in advance are reported before
 // anything is started.
 //

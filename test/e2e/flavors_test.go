@@ -147,13 +147,13 @@ func (c *cluster) expectBothVersions(ctx context.Context) {
 }
 
 // externalEtcd runs an etcd with one member on the host until the end of the story, creates the
-// Secrets for a cluster, and returns its URL. Instances reach the host at the address of their
-// bridge.
+// Secrets for a cluster, and returns its URL. Instances reach the host at its address in their
+// network.
 func (m *management) externalEtcd(ctx context.Context, cluster client.ObjectKey) string {
 	GinkgoHelper()
 	dir, err := os.MkdirTemp(suiteDir, "etcd-")
 	Expect(err).NotTo(HaveOccurred())
-	host := bridgeAddress()
+	host := hostAddress()
 	authority := newAuthority()
 	serverCertificate, serverKey := authority.issue("etcd", net.ParseIP(host), net.IPv4(127, 0, 0, 1))
 	clientCertificate, clientKey := authority.issue("kube-apiserver-etcd-client")
@@ -200,8 +200,8 @@ func freeAddress(ctx context.Context, host string) string {
 	}
 }
 
-// bridgeAddress is the address of the host on the bridge of the instances.
-func bridgeAddress() string {
+// hostAddress is the address of the host in the network of the instances.
+func hostAddress() string {
 	GinkgoHelper()
 	bridge, err := net.InterfaceByName(suiteBridge)
 	Expect(err).NotTo(HaveOccurred())
@@ -212,7 +212,7 @@ func bridgeAddress() string {
 			return network.IP.String()
 		}
 	}
-	Fail("the bridge has no address")
+	Fail("the host has no address in the network of the instances")
 	return ""
 }
 

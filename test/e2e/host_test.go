@@ -15,18 +15,20 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
+	"golang.org/x/sys/unix"
 )
 
 // leftovers describes what is left of a state folder on the host. It is empty if nothing is left.
-func leftovers(state, bridge string) []string {
+func leftovers(state string) []string {
 	GinkgoHelper()
-	left := append(processesOf(state), mountsUnder(state)...)
-	return append(left, cardsOf(bridge)...)
+	return append(processesOf(state), mountsUnder(state)...)
 }
 
 // machinesOf lists what the instances and load balancers of a state folder have on the host:
 // processes, mounts and network interfaces, but not the programs that serve the state folder.
-func machinesOf(state, bridge string) []string {
+func machinesOf(state string) []string {
 	GinkgoHelper()
 	var left []string
 	for _, process := range processesOf(filepath.Join(state, "cloud", "instances")) {
@@ -35,8 +37,8 @@ func machinesOf(state, bridge string) []string {
 	for _, process := range processesOf(filepath.Join(state, "cloud", "load-balancers")) {
 		left = append(left, "load balancer: "+process)
 	}
-	left = append(left, mountsUnder(state)...)
-	return append(left, cardsOf(bridge)...)
+	left = append(left, mountsUnder(filepath.Join(state, "cloud", "instances"))...)
+	return append(left, cardsOf(state)...)
 }
 
 // processesOf returns the processes with the folder in their arguments, or in the mounts of their
@@ -130,15 +132,25 @@ func mountsUnder(folder string) []string {
 	return found
 }
 
-// cardsOf returns the network interfaces that are connected to a bridge.
-func cardsOf(bridge string) []string {
+// cardsOf returns the network interfaces of instances in the network namespace of a state folder's
+// cloud.
+func cardsOf(state string) []string {
 	GinkgoHelper()
-	ports, err := filepath.Glob("/sys/class/net/" + bridge + "/brif/*")
+	space, err := netns.GetFromPath(filepath.Join(state, "cloud", "network"))
 	Expect(err).NotTo(HaveOccurred())
-	for index, port := range ports {
-		ports[index] = "card: " + filepath.Base(port)
+	defer func() { _ = space.Close() }()
+	handle, err := netlink.NewHandleAt(space, unix.NETLINK_ROUTE)
+	Expect(err).NotTo(HaveOccurred())
+	defer handle.Close()
+	links, err := handle.LinkList()
+	Expect(err).NotTo(HaveOccurred())
+	var cards []string
+	for _, link := range links {
+		if name := link.Attrs().Name; strings.HasPrefix(name, "foo") {
+			cards = append(cards, "card: "+name)
+		}
 	}
-	return ports
+	return cards
 }
 
 func hasBridge(name string) bool {

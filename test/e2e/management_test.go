@@ -164,7 +164,7 @@ func newClient(kubeconfig string) client.Client {
 func (m *management) stop(ctx context.Context) {
 	GinkgoHelper()
 	Expect(m.program.interrupt(ctx)).To(BeZero(), "quickstart did not end well: %s", m.program.said.Contents())
-	Expect(leftovers(m.state, m.bridge)).To(BeEmpty(), "quickstart has left something on the host")
+	Expect(leftovers(m.state)).To(BeEmpty(), "quickstart has left something on the host")
 	Expect(hasBridge(m.bridge)).To(BeFalse(), "quickstart has left its bridge")
 	Expect(m.state).NotTo(BeAnExistingFile(), "quickstart has left its state folder")
 }

@@ -39,7 +39,7 @@ var _ = Describe("quickstart", Label("quickstart"), func() {
 			"export KUBECONFIG=", "scale machinepool shown-workers", "scale foocontrolplane shown-control-plane", "describe cluster shown", "delete cluster shown",
 		}))
 		By("checking the host")
-		Expect(leftovers(state, quickstartBridge)).To(BeEmpty())
+		Expect(leftovers(state)).To(BeEmpty())
 		Expect(hasBridge(quickstartBridge)).To(BeFalse(), "its bridge is left")
 		Expect(state).NotTo(BeAnExistingFile(), "its state folder is left")
 	}, NodeTimeout(2*clusterUp))

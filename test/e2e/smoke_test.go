@@ -252,7 +252,7 @@ var _ = Describe("A cluster from the template", Ordered, Label("smoke"), func() 
 		Expect(foocloud[[]named](ctx, c.management, "load-balancers")).To(BeEmpty())
 		Expect(foocloud[quota](ctx, c.management, "quota")).To(BeZero(), "quota is still used")
 		By("checking the host")
-		Expect(machinesOf(c.state, suiteBridge)).To(BeEmpty())
+		Expect(machinesOf(c.state)).To(BeEmpty())
 		for _, one := range instances {
 			Expect(cgroupsOf(one.ID)).To(BeEmpty(), "cgroups of instance %s are left", one.ID)
 		}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,39 +98,39 @@ func destroyAll(ctx context.Context, folder, runtime string) error {
 	if err != nil || record == nil {
 		return err
 	}
-	if err := destroyMachines(ctx, folder, runtime, state, record); err != nil {
+	options, err := networkOptions(folder, record)
+	if err != nil {
 		return err
 	}
-	options := network.Options{Name: record.Bridge, Alias: record.Alias}
+	if err := destroyMachines(ctx, folder, runtime, state, options); err != nil {
+		return err
+	}
 	return errors.Join(network.Remove(options), network.HostSettings().Release(filepath.Join(folder, stateFile)))
 }
 
-func destroyMachines(ctx context.Context, folder, runtime string, state *store.Store, record *store.Network) error {
+func destroyMachines(ctx context.Context, folder, runtime string, state *store.Store, options network.Options) error {
 	program, err := runtimeProgram(runtime)
 	if err != nil {
 		return err
 	}
-	prefix, err := netip.ParsePrefix(record.CIDR)
-	if err != nil {
-		return fmt.Errorf("read the network: %w", err)
-	}
-	// The bridge may be gone, for example after a host restart. Recreate it, so that everything can
-	// be removed the usual way.
-	bridge, err := network.Ensure(network.Options{Name: record.Bridge, Network: prefix, Alias: record.Alias})
+	// The network may be gone, for example after a host restart. Recreate it, so that everything
+	// can be removed the usual way.
+	bridge, err := network.Ensure(options)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = bridge.Close() }()
 	ids, err := instanceIDs(state)
 	if err != nil {
 		return err
 	}
-	machines, err := instance.NewDriver(ctx, instance.Options{StateDir: folder, Runtime: program, Network: prefix, Bridge: bridge}, ids)
+	machines, err := instance.NewDriver(ctx, instance.Options{StateDir: folder, Runtime: program, Network: options.Network, Bridge: bridge}, ids)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = machines.Close() }()
 	return engine.New(engine.Options{
-		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(folder, bridge), Network: prefix,
+		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(folder, bridge), Network: options.Network,
 		Images: func() ([]cloud.Image, error) { return nil, nil },
 	}).Remove(ctx)
 }

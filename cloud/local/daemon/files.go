@@ -27,6 +27,8 @@ const (
 	stateFile = "state.db"
 	lockFile  = "lock"
 	tokenFile = "token"
+	// spaceFile is what the cloud's network namespace is mounted on.
+	spaceFile = "network"
 
 	hashLength = 16
 

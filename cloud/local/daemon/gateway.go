@@ -50,17 +50,14 @@ type gateway struct {
 	mirror   *instance.Mirror
 }
 
-// openGateway opens what the options ask for, but serves nothing yet.
+// openGateway opens what the options ask for, but serves nothing yet. It must run in the cloud's
+// network namespace, to which its sockets then belong. They answer from anywhere.
 func (c *checked) openGateway(ctx context.Context, state *store.Store) (*gateway, error) {
 	g := &gateway{address: store.Gateway(c.network)}
 	if c.DNS {
 		table := &tableOf{state: state}
 		var err error
 		g.names, err = dns.Listen(ctx, dns.Options{Address: netip.AddrPortFrom(g.address, dns.Port), Network: c.network, Table: table.now})
-		if errors.Is(err, unix.EADDRINUSE) {
-			return nil, fmt.Errorf("port %d of %s is in use by another process: stop that one, or let it answer instances with --dns=false",
-				dns.Port, g.address)
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +87,7 @@ func (c *checked) openRegistry(ctx context.Context, g *gateway) error {
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", endpoint)
 	if errors.Is(err, unix.EADDRINUSE) {
-		return fmt.Errorf("--registry-port: %s is in use by another process: choose another port, or 0 for no registry", endpoint)
+		return fmt.Errorf("--registry-port: DNS uses %s: choose another port, or 0 for no registry", endpoint)
 	}
 	if err != nil {
 		return fmt.Errorf("--registry-port: %w", err)

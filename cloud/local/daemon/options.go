@@ -41,7 +41,8 @@ type Options struct {
 	// Listen holds any number of unix:///path and https://address:port endpoints; by default a
 	// socket in the state folder.
 	Listen []string
-	// Bridge is the name of the bridge.
+	// Bridge is the name of the host's network interface to the cloud, whose bridge is in a
+	// namespace of its own.
 	Bridge string
 	// Network of the instances and load balancers, in CIDR form.
 	Network string

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -142,8 +143,12 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	if err != nil {
 		return err
 	}
-	gateway, err := c.openGateway(ctx, state)
-	if err != nil {
+	defer func() { _ = bridge.Close() }()
+	var gateway *gateway
+	if err := bridge.Do(func() error {
+		gateway, err = c.openGateway(ctx, state)
+		return err
+	}); err != nil {
 		return err
 	}
 	defer gateway.close()
@@ -167,7 +172,6 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	ctx, cancel := context.WithCancel(ctx)
 	defer cloudEngine.Wait()
 	defer cancel()
-	go bridge.Guard(ctx)
 	if err := cloudEngine.Start(ctx); err != nil {
 		return fmt.Errorf("start the cloud: %w", err)
 	}
@@ -228,7 +232,7 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []
 	return nil
 }
 
-// ensureNetwork creates the bridge and applies the host settings. It records its changes before it
+// ensureNetwork creates the network and raises the host's limits. It records its changes before it
 // makes them, so they can be undone if the daemon is killed. Before that, it checks for what
 // belongs to others, so that is never undone.
 func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
@@ -236,7 +240,10 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := network.Options{Name: c.Bridge, Network: c.network, Alias: record.Alias}
+	options, err := networkOptions(c.StateDir, record)
+	if err != nil {
+		return nil, err
+	}
 	if err := network.Check(options); err != nil {
 		return nil, err
 	}
@@ -248,6 +255,18 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 		return nil, err
 	}
 	return bridge, network.HostSettings().Claim(filepath.Join(c.StateDir, stateFile))
+}
+
+// networkOptions returns the options of the network that is recorded in a state folder.
+func networkOptions(stateDir string, record *store.Network) (network.Options, error) {
+	prefix, err := netip.ParsePrefix(record.CIDR)
+	if err != nil {
+		return network.Options{}, fmt.Errorf("read the network: %w", err)
+	}
+	return network.Options{
+		Name: record.Bridge, Network: prefix, Gateway: store.Gateway(prefix), Host: store.Host(prefix),
+		Alias: record.Alias, Space: filepath.Join(stateDir, spaceFile),
+	}, nil
 }
 
 // networkRecord returns the record of an earlier run, or a new record if this is the first run.
@@ -281,9 +300,13 @@ func (c *checked) machines(
 	if err != nil {
 		return nil, err
 	}
+	nameserver := store.Host(c.network)
+	if c.DNS {
+		nameserver = store.Gateway(c.network)
+	}
 	return instance.NewDriver(ctx, instance.Options{
 		StateDir: c.StateDir, SystemDir: c.SystemDir, ImagesDir: c.ImagesDir, AgentDir: agentDir, Runtime: c.Runtime,
-		Network: c.network, Bridge: bridge, Mirror: mirror, UserNamespaces: c.userNamespaces, LimitDisks: c.limitDisks,
+		Network: c.network, Bridge: bridge, Nameserver: nameserver, Mirror: mirror, UserNamespaces: c.userNamespaces, LimitDisks: c.limitDisks,
 	}, ids)
 }
 

@@ -8,10 +8,8 @@ package hosttest
 import (
 	"bytes"
 	"encoding/json"
-	"net"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"syscall"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -95,15 +93,6 @@ var _ = Describe("images of containers", func() {
 		Expect(d.run("image", "delete", "example.test/app:1")).To(Equal("deleted example.test/app:1\n"))
 		output, err = n.try(pull + "example.test/app:1")
 		Expect(err).To(HaveOccurred(), output)
-	})
-
-	It("need a port of their own", func() {
-		taken, err := net.Listen("tcp", "0.0.0.0:0")
-		Expect(err).NotTo(HaveOccurred())
-		DeferCleanup(taken.Close)
-		port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
-		said := refusal(prepare().command("--registry-port", port))
-		Expect(said).To(And(ContainSubstring(":"+port+" is in use"), ContainSubstring("choose another port")))
 	})
 })
 

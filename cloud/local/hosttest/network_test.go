@@ -6,7 +6,10 @@
 package hosttest
 
 import (
+	"cmp"
 	"fmt"
+	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +19,8 @@ import (
 	"github.com/google/nftables"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/client"
 )
@@ -82,22 +87,90 @@ func (d *daemon) address(last int) string {
 	return strings.TrimSuffix(d.network, "0/24") + fmt.Sprint(last)
 }
 
-// filters returns the names of the host's nftables tables for network cards.
-func filters() []string {
+// space returns the cloud's network namespace, and a handle for the interfaces in it.
+func (d *daemon) space() (netns.NsHandle, *netlink.Handle) {
 	GinkgoHelper()
-	conn, err := nftables.New()
+	ns, err := netns.GetFromPath(filepath.Join(d.state, "network"))
 	Expect(err).NotTo(HaveOccurred())
-	tables, err := conn.ListTablesOfFamily(nftables.TableFamilyNetdev)
+	handle, err := netlink.NewHandleAt(ns, syscall.NETLINK_ROUTE)
 	Expect(err).NotTo(HaveOccurred())
+	return ns, handle
+}
+
+// links returns the interfaces in the cloud's network namespace.
+func (d *daemon) links() []netlink.Link {
+	GinkgoHelper()
+	ns, handle := d.space()
+	defer func() { _ = ns.Close() }()
+	defer handle.Close()
+	links, err := handle.LinkList()
+	Expect(err).NotTo(HaveOccurred())
+	return links
+}
+
+// cards returns the network cards of instances on the daemon's bridge.
+func (d *daemon) cards() []string {
+	GinkgoHelper()
 	var names []string
-	for _, table := range tables {
-		names = append(names, table.Name)
+	for _, link := range d.links() {
+		if name := link.Attrs().Name; strings.HasPrefix(name, "foo") {
+			names = append(names, name)
+		}
 	}
 	return names
 }
 
+// addresses returns the addresses of the daemon's bridge.
+func (d *daemon) addresses() string {
+	GinkgoHelper()
+	ns, handle := d.space()
+	defer func() { _ = ns.Close() }()
+	defer handle.Close()
+	list, err := handle.AddrList(nil, syscall.AF_INET)
+	Expect(err).NotTo(HaveOccurred())
+	return fmt.Sprint(list)
+}
+
+// networkSettings returns the host's network settings and inotify limits, and the names of its packet
+// filters.
+func networkSettings(d *daemon) map[string]string {
+	GinkgoHelper()
+	settings := map[string]string{}
+	for _, root := range []string{"/proc/sys/net", "/proc/sys/fs/inotify"} {
+		Expect(filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.Name() == d.bridge {
+				return cmp.Or(err, fs.SkipDir)
+			}
+			// A file that counts connections is not a setting, and some can only be written.
+			if text, err := os.ReadFile(path); err == nil && entry.Name() != "nf_conntrack_count" {
+				settings[path] = string(text)
+			}
+			return nil
+		})).To(Succeed())
+	}
+	conn, err := nftables.New()
+	Expect(err).NotTo(HaveOccurred())
+	tables, err := conn.ListTables()
+	Expect(err).NotTo(HaveOccurred())
+	for _, table := range tables {
+		settings["nftables"] += table.Name + "\n"
+	}
+	return settings
+}
+
+// forward makes the host forward packets until the spec ends.
+func forward() {
+	GinkgoHelper()
+	const setting = "/proc/sys/net/ipv4/ip_forward"
+	before := readFile(setting)
+	Expect(os.WriteFile(setting, []byte("1"), 0o600)).To(Succeed())
+	DeferCleanup(os.WriteFile, setting, []byte(before), os.FileMode(0o600))
+}
+
 var _ = Describe("network", func() {
 	It("keeps the instances of each tenant to themselves", func(ctx SpecContext) {
+		// New namespaces inherit this.
+		forward()
 		d, other := newTenants()
 		one, two := &node{daemon: d, Instance: d.boot(ctx, "one", "")}, &node{daemon: d, Instance: d.boot(ctx, "two", "")}
 		theirs := &node{daemon: other, Instance: other.boot(ctx, "theirs", "")}
@@ -107,17 +180,22 @@ var _ = Describe("network", func() {
 		Expect(one.connects(theirs, "")).To(Equal("no"))
 		Expect(theirs.connects(one, "")).To(Equal("no"))
 
-		By("sending straight to the other's card, and through the host, which forwards")
+		By("sending straight to the other's card, and through the host and the bridge")
 		hardware := func(n *node) string { return n.do("cat /sys/class/net/eth0/address") }
 		direct := "ip neigh replace %s lladdr %s dev eth0"
 		Expect(one.connects(theirs, fmt.Sprintf(direct, theirs.Address, hardware(theirs)))).To(Equal("no"))
-		forwarding := readFile("/proc/sys/net/ipv4/ip_forward")
-		Expect(os.WriteFile("/proc/sys/net/ipv4/ip_forward", []byte("1"), 0o600)).To(Succeed())
-		DeferCleanup(os.WriteFile, "/proc/sys/net/ipv4/ip_forward", []byte(forwarding), os.FileMode(0o600))
-		bridge := strings.TrimSpace(readFile("/sys/class/net/" + d.bridge + "/address"))
-		Expect(theirs.hears(func() {
-			one.connects(theirs, fmt.Sprintf(direct, theirs.Address, bridge))
-		})).NotTo(ContainSubstring(one.Address))
+		routers := map[string]string{"host": strings.TrimSpace(readFile("/sys/class/net/" + d.bridge + "/address"))}
+		for _, link := range d.links() {
+			if link.Type() == "bridge" {
+				routers["bridge"] = link.Attrs().HardwareAddr.String()
+			}
+		}
+		Expect(routers).To(HaveLen(2))
+		for router, address := range routers {
+			Expect(theirs.hears(func() {
+				one.connects(theirs, fmt.Sprintf(direct, theirs.Address, address))
+			})).NotTo(ContainSubstring(one.Address), router)
+		}
 
 		By("listening to what others send to all")
 		var heard string
@@ -146,39 +224,102 @@ var _ = Describe("network", func() {
 		Expect(mine.do("getent hosts mine")).NotTo(BeEmpty(), "nobody else suffers")
 	})
 
-	It("mends its packet filter when others have removed it", func(ctx SpecContext) {
-		d, other := newTenants()
-		one, two := &node{daemon: d, Instance: d.boot(ctx, "one", "")}, &node{daemon: d, Instance: d.boot(ctx, "two", "")}
-		theirs := &node{daemon: other, Instance: other.boot(ctx, "theirs", "")}
-		removeFilter := func() {
-			conn, err := nftables.New()
-			Expect(err).NotTo(HaveOccurred())
-			conn.DelTable(&nftables.Table{Name: "foocloud-" + d.bridge, Family: nftables.TableFamilyNetdev})
-			Expect(conn.Flush()).To(Succeed())
-		}
-		removeFilter()
-		Eventually(filters, soon).Should(ContainElement("foocloud-" + d.bridge))
-		Eventually(one.connects, soon).WithArguments(theirs, "").Should(Equal("no"))
-		one.reaches(two)
-
-		By("starting the daemon, and an instance, without it")
-		d.kill(syscall.SIGTERM)
-		removeFilter()
-		d.start("--config", filepath.Join(filepath.Dir(d.state), "config.yaml"))
-		Expect(one.connects(theirs, "")).To(Equal("no"))
-		removeFilter()
-		three := &node{daemon: d, Instance: d.boot(ctx, "three", "")}
-		three.reaches(one)
-		Expect(three.connects(theirs, "")).To(Equal("no"))
+	It("reaches the host at the second address, and is reached by it", func(ctx SpecContext) {
+		d := newDaemon()
+		one := &node{daemon: d, Instance: d.boot(ctx, "one", "")}
+		Eventually(answers(one.Instance), soon).Should(Equal("one"), "it starts to listen by itself")
+		listener, err := net.Listen("tcp", net.JoinHostPort(d.address(2), "0"))
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(listener.Close)
+		accepted := make(chan string, 1)
+		go func() {
+			if conn, err := listener.Accept(); err == nil {
+				accepted <- conn.RemoteAddr().String()
+				_ = conn.Close()
+			}
+		}()
+		one.do(fmt.Sprintf("timeout 10 bash -c '</dev/tcp/%s/%d'", d.address(2), listener.Addr().(*net.TCPAddr).Port))
+		Eventually(accepted, soon).Should(Receive(HavePrefix(one.Address + ":")))
 	})
 
-	It("forgets its packet filter when it is destroyed", func(ctx SpecContext) {
+	It("connects the host again when it starts", func(ctx SpecContext) {
 		d := newDaemon()
+		one := d.boot(ctx, "one", "")
+		d.kill(syscall.SIGTERM)
+		link, err := netlink.LinkByName(d.bridge)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(netlink.LinkDel(link)).To(Succeed())
+		d.start()
+		Eventually(answers(one), soon).Should(Equal("one"))
+
+		By("losing the namespace, as after a reboot")
+		Expect(d.client.DeleteInstance(ctx, one.ID)).To(Succeed())
+		d.nothingLeft(ctx, one.ID)
+		d.kill(syscall.SIGTERM)
+		Expect(syscall.Unmount(filepath.Join(d.state, "network"), 0)).To(Succeed())
+		d.start()
+		Eventually(answers(d.boot(ctx, "two", "")), soon).Should(Equal("two"), "it starts to listen by itself")
+	})
+
+	It("lets in those that the host forwards for", func(ctx SpecContext) {
+		forward()
+		d := newDaemon()
+		d.boot(ctx, "one", "")
+		balancer := d.balance(ctx)
+		container := exec.Command("sleep", "infinity")
+		container.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+		Expect(container.Start()).To(Succeed())
+		DeferCleanup(func() {
+			Expect(container.Process.Kill()).To(Succeed())
+			_ = container.Wait()
+		})
+		output, err := exec.Command("sh", "-ec", fmt.Sprintf(`pid=%d; inside="nsenter --net --target $pid"
+ip link add fooht-c type veth peer name eth0 netns $pid; ip addr add 10.91.251.1/24 dev fooht-c; ip link set fooht-c up
+$inside ip addr add 10.91.251.2/24 dev eth0; $inside ip link set eth0 up; $inside ip route add default via 10.91.251.1
+$inside timeout 20 bash -c '</dev/tcp/%s/6443'`, container.Process.Pid, balancer.Address)).CombinedOutput()
+		Expect(err).NotTo(HaveOccurred(), string(output))
+	})
+
+	It("needs no port of the host", func(ctx SpecContext) {
+		for _, port := range []string{"53", "5000", "6443"} {
+			// Something else may already have taken it, which is just as good.
+			if listener, err := net.Listen("tcp", "0.0.0.0:"+port); err == nil {
+				DeferCleanup(listener.Close)
+			}
+		}
+		d := newDaemon()
+		one := &node{daemon: d, Instance: d.boot(ctx, "one", "")}
+		Expect(ask(d.balance(ctx))).To(Equal("one"))
+		Expect(one.do("getent hosts one")).NotTo(BeEmpty())
+		Expect(refusal(prepare().command("--registry-port", "53"))).To(And(ContainSubstring("DNS uses"), ContainSubstring("choose another port")))
+	})
+
+	It("changes no setting of the host, and leaves no namespace", func(ctx SpecContext) {
+		d := prepare()
+		before := networkSettings(d)
+		d.start()
 		made := d.boot(ctx, "one", "")
-		Expect(filters()).To(ContainElement("foocloud-" + d.bridge))
+		Expect(ask(d.balance(ctx))).To(Equal("one"))
+		during := networkSettings(d)
 		Expect(d.client.DeleteInstance(ctx, made.ID)).To(Succeed())
 		d.nothingLeft(ctx, made.ID)
+		ns, handle := d.space()
+		handle.Close()
+		id, err := netlink.GetNetNsIdByFd(int(ns))
+		Expect(err).NotTo(HaveOccurred())
+		Expect(id).To(BeNumerically(">=", 0))
+		Expect(ns.Close()).To(Succeed())
 		d.destroy()
-		Expect(filters()).NotTo(ContainElement("foocloud-" + d.bridge))
+		Eventually(func() (string, error) {
+			known, err := exec.Command("ip", "netns", "list-id").CombinedOutput()
+			return string(known), err
+		}, soon).ShouldNot(MatchRegexp(`nsid %d\b`, id), "the kernel removes it in its own time")
+		after := networkSettings(d)
+		for path, value := range before {
+			Expect(after[path]).To(Equal(value), "%s once the cloud is destroyed", path)
+			if !strings.HasPrefix(path, "/proc/sys/fs/inotify/") {
+				Expect(during[path]).To(Equal(value), "%s while the cloud exists", path)
+			}
+		}
 	})
 })

@@ -79,7 +79,7 @@ func build(name, pkg string) string {
 	return path
 }
 
-// daemon is a foocloud with its own state folder, bridge and network.
+// daemon is a foocloud with its own state folder, interface and network.
 type daemon struct {
 	state, bridge, network string
 	cmd                    *exec.Cmd

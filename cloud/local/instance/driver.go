@@ -58,6 +58,8 @@ type Options struct {
 	Network netip.Prefix
 	// Bridge is where the instances' network cards are attached.
 	Bridge *network.Bridge
+	// Nameserver is the address of the instances' name server.
+	Nameserver netip.Addr
 	// UserNamespaces gives each new instance a user namespace, whose users have no rights on the
 	// host.
 	UserNamespaces bool

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
@@ -27,7 +26,7 @@ const machineIDLength = 32
 // uppermost read-only layer of its root, so the host never writes through a link that an instance
 // left on a disk that was kept.
 func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
-	m, gateway := metadataOf(spec), store.Gateway(d.options.Network).String()
+	m := metadataOf(spec)
 	text, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode the instance's metadata: %w", err)
@@ -39,7 +38,7 @@ func (d *Driver) writeIdentity(spec engine.MachineSpec) error {
 		{filepath.Join(identityFolder, "etc/hostname"), []byte(m.Hostname + "\n"), publicFileMode},
 		{filepath.Join(identityFolder, "etc/machine-id"), []byte(machineID(m.ID) + "\n"), publicFileMode},
 		// CoreDNS needs a name server. Look-ups fail immediately if none answers there.
-		{filepath.Join(identityFolder, "etc/resolv.conf"), []byte("nameserver " + gateway + "\n"), publicFileMode},
+		{filepath.Join(identityFolder, "etc/resolv.conf"), []byte("nameserver " + d.options.Nameserver.String() + "\n"), publicFileMode},
 	}
 	first, err := d.usersOf(spec.ID)
 	if err != nil {

@@ -17,7 +17,6 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
-	"github.com/capfoo/cluster-api-provider-foo/cloud/local/store"
 )
 
 const (
@@ -176,6 +175,6 @@ func (d *Driver) connect(spec engine.MachineSpec, pid int) error {
 		return fmt.Errorf("parse the instance's address: %w", err)
 	}
 	return d.options.Bridge.AddCard(network.Card{
-		Name: cardName(spec.ID), PeerName: card, PID: pid, Address: address, Gateway: store.Gateway(d.options.Network), Tenant: spec.Tenant,
+		Name: cardName(spec.ID), PeerName: card, PID: pid, Address: address, Tenant: spec.Tenant,
 	})
 }

@@ -105,7 +105,7 @@ func (d *Driver) spawn(id string) (*started, error) {
 		Stdout: log, Stderr: log, ExtraFiles: []*os.File{controlRead, statusWrite},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	if err := cmd.Start(); err != nil {
+	if err := d.bridge.Do(cmd.Start); err != nil {
 		s.close()
 		return nil, fmt.Errorf("start the load balancer's process: %w", err)
 	}

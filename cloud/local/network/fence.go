@@ -15,20 +15,19 @@ import (
 	"github.com/google/nftables"
 	"github.com/google/nftables/binaryutil"
 	"github.com/google/nftables/expr"
+	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
 )
 
-// fence is the packet filter around the cards of instances. It is an nftables table with two chains
-// per card: one for what the instance sends, and one for what it receives.
+// fence is the packet filter around the cards of instances. It is an nftables table in the cloud's
+// namespace with two chains per card: one for what the instance sends, and one for what it receives.
 //
 // An instance can send only under its own identity: from the hardware address and IP address that
 // it was given, or from a pod's address, which is outside the cloud's network. It receives traffic,
-// including broadcasts, only from the host and from instances of its own tenant.
+// including broadcasts, only from the bridge, from the host and from instances of its own tenant.
 type fence struct {
-	// name is the bridge's name, and bridge its hardware address.
-	name    string
-	bridge  net.HardwareAddr
-	network netip.Prefix
+	options Options
+	ns      netns.NsHandle
 	table   *nftables.Table
 	// owners maps the hardware address of each card to the digest of its tenant's name.
 	owners *nftables.Set
@@ -36,76 +35,65 @@ type fence struct {
 
 const (
 	// fenceRemedy describes how to give a machine what a fence needs.
-	fenceRemedy = "load it with `modprobe -a nf_tables nft_fib_netdev nft_fib_ipv4`, or run a kernel (5.17 or newer) that is built with " +
-		"CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS, CONFIG_NETFILTER_EGRESS and CONFIG_NFT_FIB_NETDEV"
+	fenceRemedy = "load it with `modprobe nf_tables`, or run a kernel (5.17 or newer) that is built with " +
+		"CONFIG_NF_TABLES_NETDEV, CONFIG_NETFILTER_INGRESS and CONFIG_NETFILTER_EGRESS"
 	sendsSuffix, receivesSuffix = "-sends", "-receives"
 	// digestSize is the size in bytes of an nftables register.
 	digestSize = 16
 	register   = unix.NFT_REG_1
 )
 
-// hardwareAddress returns the hardware address of the card with the given IP address. It is locally
-// administered, and stays the same when the IP address is assigned again, so that cached entries
-// remain valid.
+// hardwareAddress returns the hardware address of the interface with the given IP address. It is
+// locally administered, and stays the same when the IP address is assigned again, so that cached
+// entries remain valid.
 func hardwareAddress(address netip.Addr) net.HardwareAddr {
 	four := address.As4()
 	return net.HardwareAddr{0x02, 0xf0, four[0], four[1], four[2], four[3]}
 }
 
-// newFence returns the fence of a bridge. Call make to create it.
-func newFence(options Options, bridge net.HardwareAddr) *fence {
-	// No two bridges have the same name.
-	table := &nftables.Table{Name: "foocloud-" + options.Name, Family: nftables.TableFamilyNetdev}
-	return &fence{name: options.Name, bridge: bridge, network: options.Network.Masked(), table: table, owners: &nftables.Set{
+// newFence returns the fence in a namespace. Call ensure to create it.
+func newFence(options Options, ns netns.NsHandle) *fence {
+	table := &nftables.Table{Name: "foocloud", Family: nftables.TableFamilyNetdev}
+	return &fence{options: options, ns: ns, table: table, owners: &nftables.Set{
 		Table: table, Name: "owners", IsMap: true, KeyType: nftables.TypeEtherAddr,
 		DataType: nftables.TypeIP6Addr, // nftables has no type for digests; this one has the same length
 	}}
 }
 
-func (f *fence) exists() (bool, error) {
-	conn, err := nftables.New()
+func (f *fence) open() (*nftables.Conn, error) {
+	conn, err := nftables.New(nftables.WithNetNSFd(int(f.ns)))
 	if err != nil {
-		return false, fmt.Errorf("open nftables: %w", err)
+		return nil, fmt.Errorf("open nftables: %w", err)
+	}
+	return conn, nil
+}
+
+// ensure creates the table if it does not exist. It tries the rules on the bridge's own interface
+// to find out whether the kernel supports them.
+func (f *fence) ensure() error {
+	conn, err := f.open()
+	if err != nil {
+		return err
 	}
 	tables, err := conn.ListTablesOfFamily(f.table.Family)
 	if err != nil {
-		return false, fmt.Errorf("list the tables of nftables: %w", err)
+		return fmt.Errorf("list the tables of nftables: %w", err)
 	}
-	return slices.ContainsFunc(tables, func(table *nftables.Table) bool { return table.Name == f.table.Name }), nil
-}
-
-// make creates the table. It tries the rules on the bridge's own interface to find out whether the
-// kernel supports them.
-func (f *fence) make() error {
-	conn, err := nftables.New()
-	if err != nil {
-		return fmt.Errorf("open nftables: %w", err)
+	if slices.ContainsFunc(tables, func(table *nftables.Table) bool { return table.Name == f.table.Name }) {
+		return nil
 	}
 	conn.AddTable(f.table)
 	if err := conn.AddSet(f.owners, nil); err != nil {
 		return fmt.Errorf("make the map of tenants: %w", err)
 	}
-	trial := f.chains(f.name)
-	f.add(conn, trial, f.network.Addr(), "")
+	trial := f.chains(bridgeName)
+	f.add(conn, trial, f.options.Gateway, "")
 	for _, chain := range trial {
 		conn.FlushChain(chain)
 		conn.DelChain(chain)
 	}
 	if err := conn.Flush(); err != nil {
 		return fmt.Errorf("try the packet filter that separates instances: nftables: %w: %s", err, fenceRemedy)
-	}
-	return nil
-}
-
-// end removes the table. A missing table is not an error.
-func (f *fence) end() error {
-	conn, err := nftables.New()
-	if err != nil {
-		return fmt.Errorf("open nftables: %w", err)
-	}
-	conn.DelTable(f.table)
-	if err := conn.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("remove the packet filter %s: %w", f.table.Name, err)
 	}
 	return nil
 }
@@ -124,9 +112,9 @@ func (f *fence) chains(card string) []*nftables.Chain {
 
 // surround puts the fence around a card.
 func (f *fence) surround(card string, address netip.Addr, tenant string) error {
-	conn, err := nftables.New()
+	conn, err := f.open()
 	if err != nil {
-		return fmt.Errorf("open nftables: %w", err)
+		return err
 	}
 	owner := []nftables.SetElement{{Key: hardwareAddress(address), Val: digest(tenant)}}
 	// An earlier card with this address may have belonged to another tenant.
@@ -148,9 +136,9 @@ func (f *fence) surround(card string, address netip.Addr, tenant string) error {
 
 // remove removes the chains of the cards that some selects.
 func (f *fence) remove(some func(card string) bool) error {
-	conn, err := nftables.New()
+	conn, err := f.open()
 	if err != nil {
-		return fmt.Errorf("open nftables: %w", err)
+		return err
 	}
 	chains, err := conn.ListChainsOfTableFamily(nftables.TableFamilyNetdev)
 	if err != nil {
@@ -184,17 +172,19 @@ func (f *fence) add(conn *nftables.Conn, chains []*nftables.Chain, address netip
 // them accepts is dropped, including IPv6.
 func (f *fence) sends(address netip.Addr) [][]expr.Any {
 	own, ip := hardwareAddress(address), address.AsSlice()
+	bridge, host := hardwareAddress(f.options.Gateway), hardwareAddress(f.options.Host)
 	accept, drop := expr.VerdictAccept, expr.VerdictDrop
 	return [][]expr.Any{
 		rule(drop, not(frameSource, own)),
 		rule(drop, is(protocolARP), not(arpHardware, own)),
 		rule(accept, is(protocolARP), equals(arpAddress, ip)),
 		rule(accept, is(protocolARP), f.outside(arpAddress)),
-		// An instance may send to the host, which also forwards, only from its own address and not
-		// back into the cloud's network: the host would forward the packet to any tenant's
-		// instance.
-		rule(drop, is(protocolIP), equals(frameTarget, f.bridge), not(ipSource, ip)),
-		rule(drop, is(protocolIP), equals(frameTarget, f.bridge), f.inside(ipTarget), notOfHost()),
+		// Bridge and host answer to whoever a packet says that it is from. The host may also
+		// forward packets, so it gets none for others in the cloud's network: it would send them
+		// to any tenant's instance.
+		rule(drop, is(protocolIP), equals(frameTarget, bridge), not(ipSource, ip)),
+		rule(drop, is(protocolIP), equals(frameTarget, host), not(ipSource, ip)),
+		rule(drop, is(protocolIP), equals(frameTarget, host), f.inside(ipTarget), not(ipTarget, f.options.Host.AsSlice())),
 		rule(accept, is(protocolIP), equals(ipSource, ip)),
 		rule(accept, is(protocolIP), f.outside(ipSource)),
 	}
@@ -203,7 +193,8 @@ func (f *fence) sends(address netip.Addr) [][]expr.Any {
 // receives returns the rules for what an instance of the given tenant receives.
 func (f *fence) receives(tenant string) [][]expr.Any {
 	return [][]expr.Any{
-		rule(expr.VerdictAccept, equals(frameSource, f.bridge)),
+		rule(expr.VerdictAccept, equals(frameSource, hardwareAddress(f.options.Gateway))),
+		rule(expr.VerdictAccept, equals(frameSource, hardwareAddress(f.options.Host))),
 		rule(expr.VerdictAccept, f.ownedBy(tenant)),
 	}
 }
@@ -264,19 +255,12 @@ func (f *fence) outside(address field) []expr.Any { return f.masked(address, exp
 
 // masked compares the network part of an address with the cloud's network.
 func (f *fence) masked(address field, op expr.CmpOp) []expr.Any {
-	mask := net.CIDRMask(f.network.Bits(), f.network.Addr().BitLen())
+	network := f.options.Network.Masked()
+	mask := net.CIDRMask(network.Bits(), network.Addr().BitLen())
 	return []expr.Any{
 		address.load(),
 		&expr.Bitwise{SourceRegister: register, DestRegister: register, Len: address.len, Mask: mask, Xor: make([]byte, address.len)},
-		compare(op, f.network.Addr().AsSlice()),
-	}
-}
-
-// notOfHost matches packets whose target address is not one of the host's.
-func notOfHost() []expr.Any {
-	return []expr.Any{
-		&expr.Fib{Register: register, ResultADDRTYPE: true, FlagDADDR: true},
-		compare(expr.CmpOpNeq, binaryutil.NativeEndian.PutUint32(unix.RTN_LOCAL)),
+		compare(op, network.Addr().AsSlice()),
 	}
 }
 

@@ -26,9 +26,6 @@ const (
 
 // needed are the host settings that instances need.
 var needed = map[string]setting{
-	// If this is on, the host's packet filter handles every packet on a bridge, and drops most of
-	// them where Docker or a firewall is installed.
-	"net/bridge/bridge-nf-call-iptables": {value: "0", fits: func(have string) bool { return have == "0" }},
 	// All instances share root's limits, and each kubelet, API server and load balancer watches
 	// files. A handful of clusters uses up the kernel's default of 128 instances.
 	"fs/inotify/max_user_instances": atLeast(8192),

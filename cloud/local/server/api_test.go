@@ -84,7 +84,7 @@ func TestInstanceLife(t *testing.T) {
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(made.ID).To(MatchRegexp("^[a-z0-9]{3,12}$"))
 	w.Expect(made.ProviderID).To(Equal("foo:///zone-a/" + made.ID))
-	w.Expect(made.Address).To(Equal("10.91.0.2"))
+	w.Expect(made.Address).To(Equal("10.91.0.3"))
 	w.eventuallyState(made.ID, cloud.InstanceRunning)
 	w.Expect(w.machines.Spec(made.ID).UserData).To(Equal([]byte("secret")))
 

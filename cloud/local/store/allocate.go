@@ -35,20 +35,20 @@ func (t *Tx) NewID() (string, error) {
 }
 
 // NewAddress assigns a free address of the network to the owner. The first address belongs to the
-// bridge, and the last one is the broadcast address. Addresses are assigned in turn, so an address
-// is not reused soon after it was freed.
+// bridge, the second one to the host, and the last one is the broadcast address. Addresses are
+// assigned in turn, so an address is not reused soon after it was freed.
 func (t *Tx) NewAddress(network netip.Prefix, owner string) (string, error) {
 	taken := t.tx.Bucket(addresses)
-	gateway := Gateway(network)
+	host := Host(network)
 	last, err := netip.ParseAddr(string(t.tx.Bucket(meta).Get(lastAddressKey)))
 	if err != nil || !network.Contains(last) {
-		last = gateway
+		last = host
 	}
 	next := last
 	for range 1 << (network.Addr().BitLen() - network.Bits()) {
 		next = next.Next()
 		if !usable(network, next) {
-			next = gateway.Next()
+			next = host.Next()
 		}
 		if taken.Get([]byte(next.String())) == nil {
 			return t.takeAddress(next, owner)
@@ -70,6 +70,9 @@ func (t *Tx) takeAddress(address netip.Addr, owner string) (string, error) {
 
 // Gateway returns the first address of a network, which belongs to the bridge.
 func Gateway(network netip.Prefix) netip.Addr { return network.Masked().Addr().Next() }
+
+// Host returns the second address of a network, at which instances reach the host.
+func Host(network netip.Prefix) netip.Addr { return Gateway(network).Next() }
 
 func usable(network netip.Prefix, address netip.Addr) bool {
 	// The last address of the network is the one whose successor is outside the network.

@@ -66,10 +66,10 @@ type LoadBalancer struct {
 
 // Network records what the daemon changed on the host, so that a later run can undo it.
 type Network struct {
-	// Bridge is the name of the bridge.
+	// Bridge is the name of the host's interface to the cloud.
 	Bridge string `json:"bridge"`
 	// CIDR of the network.
 	CIDR string `json:"cidr"`
-	// Alias of the bridge, which marks it as created by this state.
+	// Alias of the interface, which marks it as created by this state.
 	Alias string `json:"alias"`
 }

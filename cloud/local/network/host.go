@@ -1,0 +1,110 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+
+	"github.com/vishvananda/netlink"
+)
+
+// hostPort is the name of the bridge's port that leads to the host.
+const hostPort = "host"
+
+// Check returns an error that names the conflict if the interface's name or the network is already
+// in use by others.
+func Check(options Options) error {
+	link, err := findHost(options)
+	if err != nil {
+		return err
+	}
+	own := 0
+	if link != nil {
+		own = link.Attrs().Index
+	}
+	return checkOverlap(options.Network, own)
+}
+
+// findHost returns the host's interface, or nil if it does not exist. It returns an error if
+// another interface has its name.
+func findHost(options Options) (netlink.Link, error) {
+	link, err := netlink.LinkByName(options.Name)
+	if isMissing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("look for interface %s: %w", options.Name, err)
+	}
+	if link.Type() != "veth" || link.Attrs().Alias != options.Alias {
+		return nil, fmt.Errorf("interface %s exists (type %s) and was not made by this state folder: choose another name with --bridge, or remove it with `ip link delete %s` if nothing needs it",
+			options.Name, link.Type(), options.Name)
+	}
+	return link, nil
+}
+
+// connectHost connects the host to the bridge. The host is the gateway to what lies beyond the
+// cloud.
+func (b *Bridge) connectHost() error {
+	link, err := findHost(b.options)
+	if err != nil {
+		return err
+	}
+	port, err := b.space.LinkByName(hostPort)
+	if err != nil && !isMissing(err) {
+		return fmt.Errorf("look for the bridge's port to the host: %w", err)
+	}
+	if link == nil || port == nil {
+		if link, port, err = b.addHost(); err != nil {
+			return err
+		}
+	}
+	address := addressOf(netip.PrefixFrom(b.options.Host, b.options.Network.Bits()))
+	if err := errors.Join(
+		b.space.LinkSetMaster(port, b.link()), b.space.LinkSetUp(port),
+		netlink.AddrReplace(link, address), netlink.LinkSetUp(link),
+	); err != nil {
+		return fmt.Errorf("connect interface %s to the bridge: %w", b.options.Name, err)
+	}
+	if err := b.space.RouteReplace(&netlink.Route{LinkIndex: b.index, Gw: b.options.Host.AsSlice()}); err != nil {
+		return fmt.Errorf("set the default route of the cloud's network namespace: %w", err)
+	}
+	return nil
+}
+
+// addHost creates the pair of interfaces, and returns the host's end and the bridge's end.
+func (b *Bridge) addHost() (link, port netlink.Link, err error) {
+	// The namespace of an existing one is not mounted any more.
+	if err := disconnectHost(b.options); err != nil {
+		return nil, nil, err
+	}
+	attrs := netlink.NewLinkAttrs()
+	attrs.Name = b.options.Name
+	attrs.HardwareAddr = hardwareAddress(b.options.Host)
+	pair := &netlink.Veth{LinkAttrs: attrs, PeerName: hostPort, PeerNamespace: netlink.NsFd(b.space.ns)}
+	if err := netlink.LinkAdd(pair); err != nil {
+		return nil, nil, fmt.Errorf("make interface %s: %w", b.options.Name, err)
+	}
+	if err := netlink.LinkSetAlias(pair, b.options.Alias); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("mark interface %s: %w", b.options.Name, err), netlink.LinkDel(pair))
+	}
+	if port, err = b.space.LinkByName(hostPort); err != nil {
+		return nil, nil, fmt.Errorf("find the bridge's port to the host: %w", err)
+	}
+	return pair, port, nil
+}
+
+// disconnectHost removes the host's interface, and with it the bridge's port. A missing interface
+// is not an error.
+func disconnectHost(options Options) error {
+	link, err := findHost(options)
+	if err != nil || link == nil {
+		return err
+	}
+	if err := netlink.LinkDel(link); err != nil {
+		return fmt.Errorf("remove interface %s: %w", options.Name, err)
+	}
+	return nil
+}
