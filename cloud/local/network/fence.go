@@ -117,18 +117,21 @@ func (f *fence) surround(card string, address netip.Addr, tenant string) error {
 		return err
 	}
 	owner := []nftables.SetElement{{Key: hardwareAddress(address), Val: digest(tenant)}}
-	// An earlier card with this address may have belonged to another tenant.
-	if err := conn.SetDeleteElements(f.owners, owner); err != nil {
-		return fmt.Errorf("forget the tenant of %s: %w", address, err)
+	enclose := func(changes ...func(*nftables.Set, []nftables.SetElement) error) error {
+		f.add(conn, f.chains(card), address, tenant)
+		for _, change := range changes {
+			if err := change(f.owners, owner); err != nil {
+				return err
+			}
+		}
+		return conn.Flush()
 	}
-	if err := conn.Flush(); err != nil && !errors.Is(err, unix.ENOENT) {
-		return fmt.Errorf("forget the tenant of %s: %w", address, err)
+	err = enclose(conn.SetAddElements)
+	// An earlier card with this address belonged to another tenant.
+	if errors.Is(err, unix.EEXIST) {
+		err = enclose(conn.SetDeleteElements, conn.SetAddElements)
 	}
-	f.add(conn, f.chains(card), address, tenant)
-	if err := conn.SetAddElements(f.owners, owner); err != nil {
-		return fmt.Errorf("note the tenant of %s: %w", address, err)
-	}
-	if err := conn.Flush(); err != nil {
+	if err != nil {
 		return fmt.Errorf("filter the packets of network card %s: %w", card, err)
 	}
 	return nil
