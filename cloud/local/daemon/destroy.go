@@ -15,6 +15,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/inotify"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
@@ -105,7 +106,7 @@ func destroyAll(ctx context.Context, folder, runtime string) error {
 	if err := destroyMachines(ctx, folder, runtime, state, options); err != nil {
 		return err
 	}
-	return errors.Join(network.Remove(options), network.HostSettings().Release(filepath.Join(folder, stateFile)))
+	return errors.Join(network.Remove(options), inotify.HostLimit().Release(filepath.Join(folder, stateFile)))
 }
 
 func destroyMachines(ctx context.Context, folder, runtime string, state *store.Store, options network.Options) error {

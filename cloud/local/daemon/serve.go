@@ -21,6 +21,7 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/inotify"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/loadbalancer"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
@@ -232,7 +233,7 @@ func (c *checked) answer(ctx context.Context, handler http.Handler, listeners []
 	return nil
 }
 
-// ensureNetwork creates the network and raises the host's limits. It records its changes before it
+// ensureNetwork creates the network and raises the host's limit. It records its changes before it
 // makes them, so they can be undone if the daemon is killed. Before that, it checks for what
 // belongs to others, so that is never undone.
 func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
@@ -254,7 +255,7 @@ func (c *checked) ensureNetwork(state *store.Store) (*network.Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bridge, network.HostSettings().Claim(filepath.Join(c.StateDir, stateFile))
+	return bridge, inotify.HostLimit().Claim(filepath.Join(c.StateDir, stateFile))
 }
 
 // networkOptions returns the options of the network that is recorded in a state folder.
