@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
@@ -24,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -56,6 +59,7 @@ type Options struct {
 
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=hookjobs,verbs=get;list;watch;create;patch
 // +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=hookjobs/status,verbs=patch
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 // +kubebuilder:rbac:groups=cluster.x-k8s.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
@@ -63,11 +67,18 @@ type Options struct {
 // SetupWithManager adds the controller that does the jobs. Of several replicas, only the leader
 // runs it.
 func SetupWithManager(mgr ctrl.Manager, options Options) error {
-	worker := &worker{cached: mgr.GetCache(), live: mgr.GetAPIReader(), client: mgr.GetClient(), tasks: options.Tasks, clock: clock.RealClock{}}
+	numbers, err := registered(ctrlmetrics.Registry, mgr.GetCache())
+	if err != nil {
+		return err
+	}
+	worker := &worker{
+		cached: mgr.GetCache(), live: mgr.GetAPIReader(), client: mgr.GetClient(), tasks: options.Tasks, clock: clock.RealClock{},
+		recorder: mgr.GetEventRecorder(string(FieldOwner)), ended: numbers,
+	}
 	if options.Controller.RateLimiter == nil {
 		options.Controller.RateLimiter = rateLimiter()
 	}
-	err := ctrl.NewControllerManagedBy(mgr).
+	err = ctrl.NewControllerManagedBy(mgr).
 		Named("hook-jobs").
 		For(&extensionv1.HookJob{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&clusterv1.Cluster{}, handler.EnqueueRequestsFromMapFunc(worker.ofCluster), builder.WithPredicates(clusterChanged())).
@@ -109,6 +120,10 @@ type worker struct {
 	client client.Client
 	tasks  Tasks
 	clock  clock.PassiveClock
+
+	recorder events.EventRecorder
+	// ended counts the jobs that are completed, by hook and by result.
+	ended *prometheus.CounterVec
 }
 
 // ofCluster returns the jobs of a Cluster that are not completed.
@@ -154,12 +169,12 @@ func (w *worker) Reconcile(ctx context.Context, request reconcile.Request) (reco
 		if verdict.note == nil {
 			return reconcile.Result{}, nil
 		}
-		return reconcile.Result{}, w.note(ctx, known, *verdict.note)
+		return reconcile.Result{}, w.note(ctx, known, cluster, *verdict.note)
 	}
 	config := &runtimev1.ExtensionConfig{}
 	err := w.cached.Get(ctx, client.ObjectKey{Name: known.Spec.ExtensionConfig}, config)
 	if apierrors.IsNotFound(err) {
-		return reconcile.Result{}, w.note(ctx, known, Outcome{Message: fmt.Sprintf("nothing is done: there is no ExtensionConfig %q", known.Spec.ExtensionConfig)})
+		return reconcile.Result{}, w.note(ctx, known, cluster, *rest("there is no ExtensionConfig %q", known.Spec.ExtensionConfig))
 	}
 	if err != nil {
 		return reconcile.Result{}, fmt.Errorf("reading the ExtensionConfig: %w", err)
@@ -173,7 +188,7 @@ func (w *worker) do(ctx context.Context, known *extensionv1.HookJob, cluster *cl
 	if runErr != nil {
 		outcome = Outcome{Message: Message(runErr)}
 	}
-	if err := errors.Join(runErr, w.note(ctx, known, outcome)); err != nil {
+	if err := errors.Join(runErr, w.note(ctx, known, cluster, outcome)); err != nil {
 		return reconcile.Result{}, err
 	}
 	if outcome.Done {
@@ -193,12 +208,12 @@ func (w *worker) run(ctx context.Context, spec extensionv1.HookJobSpec, cluster 
 	if len(w.tasks.wanted(spec.Hook, settings)) == 0 {
 		// The hook no longer blocks. But Cluster API may not call it again, so the work must
 		// still be done if the settings ask for it again.
-		return Outcome{Message: "nothing is done: the settings no longer ask for it"}, nil
+		return *rest("the settings no longer ask for it"), nil
 	}
 	log := ctrl.LoggerFrom(ctx).WithValues("Cluster", klog.KObj(cluster), "hook", spec.Hook)
 	outcome, err := w.tasks.run(ctrl.LoggerInto(ctx, log), Job{
 		Cluster: cluster, Hook: spec.Hook, From: spec.FromVersion, To: spec.ToVersion, Plan: spec.Plan,
-		Settings: settings, Since: spec.RequestTime.Time,
+		Config: spec.ExtensionConfig, Settings: settings, Attempt: spec.Attempt, Since: spec.RequestTime.Time,
 	})
 	if err == nil && outcome.Done {
 		log.Info("Completed the job of a hook", "result", outcome.Message)
@@ -206,10 +221,29 @@ func (w *worker) run(ctx context.Context, spec extensionv1.HookJobSpec, cluster 
 	return outcome, err
 }
 
-// note records the progress of a job. It writes nothing if nothing changed.
-func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, outcome Outcome) error {
+// note records the progress of a job, and emits events about it. It writes nothing if nothing
+// changed.
+func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, cluster *clusterv1.Cluster, outcome Outcome) error {
 	changed := known.DeepCopy()
-	status := &changed.Status
+	changed.Status = statusOf(known, outcome, w.clock.Now())
+	if equality.Semantic.DeepEqual(changed.Status, known.Status) {
+		return nil
+	}
+	// A stale copy of a job must not overwrite the result of a newer attempt.
+	patch := client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{})
+	if err := w.client.Status().Patch(ctx, changed, patch, FieldOwner); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return fmt.Errorf("recording the progress of the HookJob: %w", err)
+	}
+	w.announce(known, changed, cluster)
+	return nil
+}
+
+// statusOf returns the status of a job with an outcome.
+func statusOf(known *extensionv1.HookJob, outcome Outcome, now time.Time) extensionv1.HookJobStatus {
+	status := known.DeepCopy().Status
 	condition := metav1.Condition{
 		Type: extensionv1.HookJobCompletedCondition, Status: metav1.ConditionFalse, Reason: extensionv1.HookJobWaitingReason,
 		Message: outcome.Message, ObservedGeneration: known.Generation,
@@ -218,18 +252,19 @@ func (w *worker) note(ctx context.Context, known *extensionv1.HookJob, outcome O
 	if len(status.Report) > longestReport {
 		status.Report = status.Report[:longestReport]
 	}
-	if outcome.Done {
+	switch {
+	case outcome.Done:
 		condition.Status, condition.Reason = metav1.ConditionTrue, extensionv1.HookJobCompletedReason
-		status.CompletionTime = metav1.NewTime(w.clock.Now())
+		if outcome.Incomplete {
+			condition.Reason = extensionv1.HookJobIncompleteReason
+		}
+		status.CompletionTime = metav1.NewTime(now)
+	case outcome.resting:
+		condition.Reason = extensionv1.HookJobRestingReason
+	}
+	if !outcome.SnapshotTime.IsZero() {
+		status.SnapshotTime = metav1.NewTime(outcome.SnapshotTime)
 	}
 	meta.SetStatusCondition(&status.Conditions, condition)
-	if equality.Semantic.DeepEqual(changed.Status, known.Status) {
-		return nil
-	}
-	// A stale copy of a job must not overwrite the result of a newer attempt.
-	patch := client.MergeFromWithOptions(known, client.MergeFromWithOptimisticLock{})
-	if err := w.client.Status().Patch(ctx, changed, patch, FieldOwner); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("recording the progress of the HookJob: %w", err)
-	}
-	return nil
+	return status
 }

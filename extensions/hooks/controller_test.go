@@ -9,8 +9,10 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -53,8 +55,15 @@ func upgradeOf(cluster *clusterv1.Cluster) call {
 
 var cluster = &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", UID: "uid"}}
 
+// newWorker returns a worker that reads from one client and writes with another.
+func newWorker(cached, live client.Client, tasks Tasks) *worker {
+	return &worker{
+		cached: cached, live: live, client: live, tasks: tasks, clock: clock.RealClock{}, recorder: &events.FakeRecorder{},
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "ended"}, []string{"hook", "result"}),
+	}
+}
+
 func reconcileJob(g Gomega, worker *worker, job *extensionv1.HookJob) {
-	worker.clock = clock.RealClock{}
 	_, err := worker.Reconcile(context.Background(), ctrl.Request{NamespacedName: client.ObjectKeyFromObject(job)})
 	g.Expect(err).NotTo(HaveOccurred())
 }
@@ -71,7 +80,7 @@ func TestAJobIsDoneWithTheSettingsOfItsExtensionConfig(t *testing.T) {
 			g := NewWithT(t)
 			made, task := newJob(upgradeOf(cluster), config, time.Now()), &recorder{}
 			live := management(g, cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}))
-			reconcileJob(g, &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}, made)
+			reconcileJob(g, newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}}), made)
 			var timeouts []time.Duration
 			for _, job := range task.jobs {
 				timeouts = append(timeouts, job.Settings.SmokeChecksTimeout)
@@ -90,7 +99,7 @@ func TestNoJobIsDoneTwice(t *testing.T) {
 	objects := []client.Object{cluster, made, registration("foo", map[string]string{"smokeChecks": "Enabled"})}
 	behind, live := management(g, objects...), management(g, objects...)
 	for range 2 {
-		reconcileJob(g, &worker{cached: behind, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}, made)
+		reconcileJob(g, newWorker(behind, live, Tasks{BeforeControlPlaneUpgrade: {task}}), made)
 	}
 	g.Expect(task.jobs).To(HaveLen(1))
 }
@@ -101,7 +110,7 @@ func TestAJobIsDoneOnceTheSettingsAskForItAgain(t *testing.T) {
 	ctx := context.Background()
 	made, task, config := newJob(upgradeOf(cluster), "foo", time.Now()), &recorder{}, registration("foo", nil)
 	live := management(g, cluster, made, config)
-	doing := &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	reconcileJob(g, doing, made)
 	g.Expect(live.Get(ctx, client.ObjectKeyFromObject(made), made)).To(Succeed())
 	g.Expect(messageOf(made)).To(Equal("nothing is done: the settings no longer ask for it"))
@@ -139,7 +148,7 @@ func TestExtensionConfigsHaveTheirOwnJobs(t *testing.T) {
 	one, other := map[string]string{"smokeChecks": "Enabled"}, map[string]string{"smokeChecks": "Enabled", "smokeChecksTimeout": "1m"}
 	live, task := management(g, cluster, registration("one", one), registration("other", other)), &recorder{}
 	ledger := ledger{cached: live, client: live, clock: clock.RealClock{}}
-	doing := &worker{cached: live, live: live, client: live, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
 	for _, settings := range []map[string]string{one, other, one, other} {
 		asked := upgradeOf(cluster)
 		asked.settings = settings
@@ -161,7 +170,8 @@ func TestAnOutdatedResultIsNotUsed(t *testing.T) {
 	live, task := management(g, cluster, registration("foo", map[string]string{"smokeChecks": "Enabled"})), &recorder{}
 	now := clocktesting.NewFakePassiveClock(time.Now().Truncate(time.Second))
 	ledger := ledger{cached: live, client: live, clock: now}
-	doing := &worker{cached: live, live: live, client: live, clock: now, tasks: Tasks{BeforeControlPlaneUpgrade: {task}}}
+	doing := newWorker(live, live, Tasks{BeforeControlPlaneUpgrade: {task}})
+	doing.clock = now
 	asked := upgradeOf(cluster)
 	asked.settings = map[string]string{"smokeChecks": "Enabled"}
 	call := func() *extensionv1.HookJob {

@@ -55,6 +55,12 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 			want: Outcome{Message: "waits", Report: "report of a\nso far"}},
 		"one that is not wanted": {a: step{outcome: waits}, b: step{wanted: true, outcome: done("b")}, runs: []string{"b"},
 			want: Outcome{Done: true, Message: "b", Report: "report of b"}},
+		"one that ends the work": {a: step{wanted: true, outcome: Outcome{Done: true, Message: "a", Incomplete: true, Last: true}}, b: step{wanted: true, outcome: done("b")}, runs: []string{"a"},
+			want: Outcome{Done: true, Message: "a", Incomplete: true}},
+		"one that is incomplete": {a: step{wanted: true, outcome: Outcome{Done: true, Message: "a", Incomplete: true}}, b: step{wanted: true, outcome: Outcome{Done: true}}, runs: []string{"a", "b"},
+			want: Outcome{Done: true, Message: "a", Incomplete: true}},
+		"one with a snapshot": {a: step{wanted: true, outcome: Outcome{Done: true, SnapshotTime: time.Unix(1, 0)}}, b: step{wanted: true, outcome: Outcome{Message: "waits"}}, runs: []string{"a", "b"},
+			want: Outcome{Message: "waits", SnapshotTime: time.Unix(1, 0)}},
 		"none":           {want: Outcome{Done: true}},
 		"one that fails": {a: step{wanted: true, err: errors.New("failed")}, b: step{wanted: true}, runs: []string{"a"}, wantErr: "failed"},
 	} {
@@ -72,6 +78,30 @@ func TestTasksRunInTheirOrder(t *testing.T) {
 			g.Expect(runs).To(Equal(test.runs))
 		})
 	}
+}
+
+// since is a task that records from when its time counts.
+type since struct {
+	outcome Outcome
+	from    *[]time.Time
+}
+
+func (since) Wanted(Settings) bool { return true }
+
+func (s since) Run(_ context.Context, job Job) (Outcome, error) {
+	*s.from = append(*s.from, job.Since)
+	return s.outcome, nil
+}
+
+// A clean-up has its whole time, however long a snapshot took.
+func TestTheTimeOfATaskCountsFromTheEndOfTheOneBefore(t *testing.T) {
+	g := NewWithT(t)
+	start := time.Unix(1000, 0)
+	var from []time.Time
+	ends := func(after time.Duration) since { return since{Outcome{Done: true, Ended: start.Add(after)}, &from} }
+	_, err := Tasks{"hook": {ends(time.Hour), ends(-time.Hour), since{Outcome{Done: true}, &from}}}.run(context.Background(), Job{Hook: "hook", Since: start})
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(from).To(Equal([]time.Time{start, start.Add(time.Hour), start.Add(time.Hour)}))
 }
 
 func TestJobsHaveTheirNames(t *testing.T) {
@@ -143,7 +173,7 @@ func TestJudge(t *testing.T) {
 			c.Annotations = map[string]string{SkipAnnotation: "BeforeClusterUpgrade"}
 		}, due},
 		"an upgrade to a version between": {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.3" }, due},
-		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere}}},
+		"an upgrade to another version":   {func(c *clusterv1.Cluster, _ *extensionv1.HookJob) { c.Spec.Topology.Version = "v1.36.4" }, verdict{note: &Outcome{Message: elsewhere, resting: true}}},
 		"a hook without a plan": {func(c *clusterv1.Cluster, j *extensionv1.HookJob) {
 			c.Spec.Topology.Version, j.Spec.Plan = "v1.36.4", nil
 		}, due},
@@ -151,7 +181,7 @@ func TestJudge(t *testing.T) {
 			func(_ *clusterv1.Cluster, j *extensionv1.HookJob) {
 				j.Spec.Hook, j.Spec.Plan = BeforeClusterDelete, nil
 			},
-			verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted"}},
+			verdict{note: &Outcome{Message: "nothing is done: the Cluster is not being deleted", resting: true}},
 		},
 		"a deletion": {
 			func(c *clusterv1.Cluster, j *extensionv1.HookJob) {

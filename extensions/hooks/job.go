@@ -30,10 +30,14 @@ type Job struct {
 	// Plan holds the versions that the upgrade passes through, including the last one. It is
 	// empty for hooks without a plan.
 	Plan []string
+	// Config is the name of the ExtensionConfig.
+	Config string
 	// Settings are the current settings of the ExtensionConfig. They hold no secrets.
 	Settings Settings
-	// Since is when the hook was first called for this job. Timeouts count from it, so that a
-	// restart does not extend them.
+	// Attempt counts how often the work was requested.
+	Attempt int32
+	// Since is when the hook was first called for this attempt, or when the task before ended.
+	// Timeouts count from it, so that a restart does not extend them.
 	Since time.Time
 }
 
@@ -53,6 +57,23 @@ type Outcome struct {
 	Report string
 	// RetryAfter is when to look again at a job that is not done. Zero means 5 seconds.
 	RetryAfter time.Duration
+	// Incomplete means that the job is done without what the settings ask for. Users are warned.
+	Incomplete bool
+	// Last means that the tasks after this one are not run, because they need its result.
+	Last bool
+	// Ended is when a task that is done ended; the timeouts of the tasks after it count from then.
+	// Zero means that it took no time.
+	Ended time.Time
+	// SnapshotTime is when an etcd snapshot was taken. It is zero if none was taken.
+	SnapshotTime time.Time
+
+	// resting means that the job does not hold its Cluster, since nobody asks for it now.
+	resting bool
+}
+
+// rest is the outcome of a job that nobody asks for now.
+func rest(format string, arguments ...any) *Outcome {
+	return &Outcome{Message: "nothing is done: " + fmt.Sprintf(format, arguments...), resting: true}
 }
 
 // Task is a part of the work of a hook. Implementations must be safe for concurrent use.
@@ -78,6 +99,7 @@ func (t Tasks) wanted(hook string, settings Settings) []Task {
 
 // run runs the tasks that the settings ask for, until one of them is not done.
 func (t Tasks) run(ctx context.Context, job Job) (Outcome, error) {
+	whole := Outcome{Done: true}
 	var messages, reports []string
 	for _, task := range t.wanted(job.Hook, job.Settings) {
 		outcome, err := task.Run(ctx, job)
@@ -87,15 +109,26 @@ func (t Tasks) run(ctx context.Context, job Job) (Outcome, error) {
 		if outcome.Report != "" {
 			reports = append(reports, strings.TrimRight(outcome.Report, "\n"))
 		}
+		if whole.SnapshotTime.IsZero() {
+			whole.SnapshotTime = outcome.SnapshotTime
+		}
 		if !outcome.Done {
-			outcome.Report = strings.Join(reports, "\n")
+			outcome.Report, outcome.SnapshotTime = strings.Join(reports, "\n"), whole.SnapshotTime
 			return outcome, nil
 		}
 		if outcome.Message != "" {
 			messages = append(messages, outcome.Message)
 		}
+		whole.Incomplete = whole.Incomplete || outcome.Incomplete
+		if outcome.Last {
+			break
+		}
+		if outcome.Ended.After(job.Since) {
+			job.Since = outcome.Ended
+		}
 	}
-	return Outcome{Done: true, Message: strings.Join(messages, "; "), Report: strings.Join(reports, "\n")}, nil
+	whole.Message, whole.Report = strings.Join(messages, "; "), strings.Join(reports, "\n")
+	return whole, nil
 }
 
 // Workload returns a client for a workload cluster, created from the kubeconfig Secret. The client
@@ -160,8 +193,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	// If the hook is still about this step, its next call brings the plan for the other
 	// version.
 	if len(spec.Plan) > 0 && !slices.Contains(spec.Plan, cluster.Spec.Topology.Version) {
-		return verdict{note: &Outcome{Message: fmt.Sprintf(
-			"nothing is done: the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}}
+		return verdict{note: rest("the topology has version %s, which this upgrade does not lead to", cluster.Spec.Topology.Version)}
 	}
 	return verdict{due: true}
 }
@@ -171,7 +203,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 func misplaced(hook string, cluster *clusterv1.Cluster) *Outcome {
 	switch deleting := !cluster.DeletionTimestamp.IsZero(); {
 	case hook == BeforeClusterDelete && !deleting:
-		return &Outcome{Message: "nothing is done: the Cluster is not being deleted"}
+		return rest("the Cluster is not being deleted")
 	case hook != BeforeClusterDelete && deleting:
 		// An add-on would recreate what the deletion removes.
 		return &Outcome{Done: true, Message: "nothing is done: the Cluster is being deleted"}

@@ -15,6 +15,11 @@ const (
 	HookJobCompletedCondition = "Completed"
 	// HookJobCompletedReason is the reason of a job that is completed.
 	HookJobCompletedReason = "Completed"
+	// HookJobIncompleteReason is the reason of a job that is completed without what the settings ask
+	// for, for example without the final etcd snapshot, because its time was over.
+	HookJobIncompleteReason = "Incomplete"
+	// HookJobRestingReason is the reason of a job that nobody asks for now, as its message describes.
+	HookJobRestingReason = "Resting"
 	// HookJobWaitingReason is the reason of a job that waits for what its message describes.
 	HookJobWaitingReason = "Waiting"
 )
@@ -105,6 +110,10 @@ type HookJobStatus struct {
 	// completionTime is when the attempt was completed.
 	// +optional
 	CompletionTime metav1.Time `json:"completionTime,omitempty,omitzero"`
+
+	// snapshotTime is when an etcd snapshot was taken for this job.
+	// +optional
+	SnapshotTime metav1.Time `json:"snapshotTime,omitempty,omitzero"`
 
 	// report describes what was found or done, one line each.
 	// +optional
