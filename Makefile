@@ -240,12 +240,12 @@ $(BIN)/foonode: FORCE
 $(BIN)/manager: FORCE
 	@$(GO_BUILD) -o $@ .
 
-$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/quickstart: FORCE
+$(BIN)/foocloud $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/quickstart: FORCE
 	@$(GO_BUILD) -o $@ ./cmd/$(@F)
 
 .PHONY: images
-images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension ## Write the images for this machine's architecture under bin/images
-	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/foonode $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
+images: node $(BIN)/foonode $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot ## Write the images for this machine's architecture under bin/images
+	@mkdir -p $(BIN)/native/$(NATIVE) && ln -sfn $(BIN)/manager $(BIN)/runtime-extension $(BIN)/etcd-snapshot $(BIN)/foonode $(BIN)/kubernetes $(BIN)/system $(BIN)/native/$(NATIVE)/
 	@go run ./hack/release --version v0.1.0 --output $(BIN)/images --programs $(BIN)/native --architectures $(NATIVE) \
 		--node-versions $(KUBERNETES_VERSION)
 

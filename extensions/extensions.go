@@ -31,9 +31,8 @@ type Options struct {
 	// Quota checks, before a Cluster is created, whether its cloud has room. It is the only
 	// task that knows a cloud.
 	Quota hooks.Task
-	// SnapshotRoom is the maximum total size of the temporary files of etcd snapshots, in
-	// bytes.
-	SnapshotRoom int64
+	// SnapshotImage is the image of the Job that takes etcd snapshots.
+	SnapshotImage string
 	// Versions returns the Kubernetes versions that are available for the machines of a
 	// cluster, or nil if they are unknown.
 	Versions func(ctx context.Context, cluster client.ObjectKey) ([]string, error)
@@ -42,7 +41,7 @@ type Options struct {
 	Controller controller.Options
 }
 
-// Secrets hold the kubeconfigs of workload clusters and the CAs of their etcds.
+// Secrets hold the kubeconfigs of workload clusters.
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
 // SetupWithManager adds the handlers to the manager's webhook server, which server.New must have
@@ -71,7 +70,7 @@ func tasks(options Options) hooks.Tasks {
 	smoke := []hooks.Task{checks.NewSmoke(looking)}
 	checking := checks.NewUpgrade(looking)
 	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
-	etcd := snapshot.Limited(options.Clusters, options.SnapshotRoom)
+	etcd := snapshot.Options{Client: options.Live, Workload: options.Clusters.Client, Image: options.SnapshotImage}
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
 		hooks.AfterControlPlaneInitialized: {addons.NewInstallation(adding)},
@@ -82,7 +81,8 @@ func tasks(options Options) hooks.Tasks {
 		hooks.AfterWorkersUpgrade:          smoke,
 		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
 		hooks.BeforeClusterDelete: {
-			snapshot.BeforeClusterDelete(etcd), cleanup.New(cleanup.Options{Workload: options.Clusters.Client, Before: snapshot.FinalBound}),
+			snapshot.BeforeClusterDelete(etcd),
+			cleanup.New(cleanup.Options{Workload: options.Clusters.Client}),
 		},
 	}
 }

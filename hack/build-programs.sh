@@ -12,7 +12,7 @@ export GOOS=linux GOARCH=$architecture
 
 mkdir -p "$output/kubernetes"
 go build -trimpath -ldflags '-s -w' -o "$output/manager" .
-go build -trimpath -ldflags '-s -w' -o "$output/runtime-extension" ./cmd/runtime-extension
+go build -trimpath -ldflags '-s -w' -o "$output/" ./cmd/runtime-extension ./cmd/etcd-snapshot
 (cd node/agent && go build -trimpath -ldflags '-s -w' -o "$output/foonode" .)
 if [[ $# -gt 0 ]]; then
   hack/build-runtime.sh "$output/runtime"

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command runtime-extension is Foo's runtime extension: the manager's runtime-extension role as a
-// separate program. It links object store libraries that no controller needs. They would cost each
-// manager 20 MiB and give it code that talks to clouds.
+// separate program, with permissions of its own.
 package main
 
 import (
@@ -56,7 +55,7 @@ func setup(_ context.Context, mgr ctrl.Manager, opts *manager.Options) error {
 		return fmt.Errorf("client of the management cluster: %w", err)
 	}
 	setup := extensions.Options{
-		Live: live, Clusters: clusters, SnapshotRoom: opts.SnapshotRoom.Value(), Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
+		Live: live, Clusters: clusters, SnapshotImage: opts.SnapshotImage, Controller: controller.Options{MaxConcurrentReconciles: opts.Concurrency(manager.HookJob)},
 	}
 	checked := quota.Options{Client: live, Namespace: opts.Namespace, Patches: map[string]quota.Patch{
 		"generate-patches.foo": topology.Patches{}.GeneratePatches,

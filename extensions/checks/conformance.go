@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
 
 // conformance is the task of AfterClusterUpgrade.
@@ -32,12 +33,14 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	parts := []part{probes(), nodes(), staticPods(), dnsObjects()}
 	seen := c.observe(ctx, job.Key(), parts...)
 	result := results{checks: find(seen, job, []check{apiServerWell, nodesReady, staticPodsReady, controlPlaneUpgraded, dnsServed})}
-	if name := job.Settings.ConformanceJob; name != "" {
-		result.job = c.runJob(ctx, job, name)
+	configMap := job.Settings.ConformanceJob
+	if configMap != "" {
+		ran := c.supplied().Run(ctx, job, configMap)
+		result.job = &ran
 	}
 	outcome := result.outcome(job.Settings.ConformanceChecksTimeout, time.Since(job.Since))
-	if outcome.Done {
-		if err := c.endJob(ctx, job.Key(), result.job); err != nil {
+	if outcome.Done && result.job != nil {
+		if err := c.supplied().End(ctx, job, configMap, *result.job); err != nil {
 			// The next upgrade does not wait for this.
 			outcome.Report += "the Job is left as it is: " + hooks.Message(err) + "\n"
 		}
@@ -45,12 +48,16 @@ func (c conformance) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, err
 	return outcome, nil
 }
 
+func (c conformance) supplied() workloadjob.Supplied {
+	return workloadjob.Supplied{Client: c.Client, Workload: c.Workload, Purpose: "conformance", Setting: "conformanceJob"}
+}
+
 // results are the results of one look.
 type results struct {
 	// checks are the findings of the checks.
 	checks []string
 	// job is nil if no Job was requested.
-	job *jobResult
+	job *workloadjob.Result
 }
 
 // outcome decides whether to keep waiting. Findings of the checks may go away, and a Job may still
@@ -59,9 +66,9 @@ func (r results) outcome(timeout, waited time.Duration) hooks.Outcome {
 	open := r.open()
 	outcome := hooks.Outcome{Report: r.report(), RetryAfter: lookAgain}
 	switch {
-	case len(open) == 0 && r.job != nil && r.job.state == jobFailed:
+	case len(open) == 0 && r.job != nil && r.job.State == workloadjob.Failed:
 		outcome.Done = true
-		outcome.Message = "the checks after the upgrade have ended: " + r.job.text
+		outcome.Message = "the checks after the upgrade have ended: " + r.job.Text
 	case len(open) == 0:
 		outcome.Done = true
 		outcome.Message = "the checks after the upgrade found nothing"
@@ -77,18 +84,18 @@ func (r results) outcome(timeout, waited time.Duration) hooks.Outcome {
 // open returns what may still change.
 func (r results) open() []string {
 	open := r.checks
-	if r.job != nil && r.job.state == jobOpen {
-		open = append(open[:len(open):len(open)], r.job.text)
+	if r.job != nil && r.job.State == workloadjob.Open {
+		open = append(open[:len(open):len(open)], r.job.Text)
 	}
 	return open
 }
 
 // all returns everything that is not as it should be.
 func (r results) all() []string {
-	if r.job == nil || r.job.state == jobComplete {
+	if r.job == nil || r.job.State == workloadjob.Complete {
 		return r.checks
 	}
-	return append(r.checks[:len(r.checks):len(r.checks)], r.job.text)
+	return append(r.checks[:len(r.checks):len(r.checks)], r.job.Text)
 }
 
 // report describes the state of the checks and of the Job, including the Job's conditions.
@@ -101,7 +108,7 @@ func (r results) report() string {
 		fmt.Fprintf(&text, "found %d\n%s", len(r.checks), report(r.checks))
 	}
 	if r.job != nil {
-		fmt.Fprintf(&text, "job: %s\n%s", r.job.text, report(r.job.conditions))
+		fmt.Fprintf(&text, "job: %s\n%s", r.job.Text, report(r.job.Conditions))
 	}
 	return text.String()
 }

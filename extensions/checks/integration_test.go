@@ -24,6 +24,7 @@ import (
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
 
 var _ = Describe("Before an upgrade", func() {
@@ -137,7 +138,7 @@ var _ = Describe("After an upgrade", func() {
 	job := hooks.Job{Hook: "AfterClusterUpgrade", To: "v1.36.3", Settings: hooks.Settings{ConformanceChecks: true, ConformanceChecksTimeout: 15 * time.Minute, ConformanceJob: "conformance"}}
 
 	It("runs the Job once and keeps its result", func(ctx SpecContext) {
-		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
+		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{workloadjob.Key: text}})
 		task := checks.NewConformance(shared.options)
 		Expect(run(ctx, task, job).Message).To(MatchRegexp(`^waiting for the checks after the upgrade, which found: Job default/foo-conformance-[0-9a-f]{10} has not finished$`))
 		made := jobs(ctx)
@@ -159,7 +160,7 @@ var _ = Describe("After an upgrade", func() {
 	})
 
 	It("leaves no Job running when the time is over", func(ctx SpecContext) {
-		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{checks.JobKey: text}})
+		shared.create(ctx, &corev1.ConfigMap{ObjectMeta: inNamespace("default", "conformance"), Data: map[string]string{workloadjob.Key: text}})
 		task, late := checks.NewConformance(shared.options), job
 		late.To, late.Since = "v1.37.0", time.Now()
 		Expect(run(ctx, task, late).Done).To(BeFalse())

@@ -8,12 +8,9 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
 )
 
 func TestSmokeOutcome(t *testing.T) {
@@ -42,8 +39,8 @@ func TestSmokeOutcome(t *testing.T) {
 const fifteenMinutes = 15 * time.Minute
 
 func TestConformanceOutcome(t *testing.T) {
-	running, complete := &jobResult{state: jobOpen, text: "Job runs"}, &jobResult{state: jobComplete, text: "Job is complete", conditions: []string{"Complete=True"}}
-	failed := &jobResult{state: jobFailed, text: "Job failed"}
+	running, complete := &workloadjob.Result{State: workloadjob.Open, Text: "Job runs"}, &workloadjob.Result{State: workloadjob.Complete, Text: "Job is complete", Conditions: []string{"Complete=True"}}
+	failed := &workloadjob.Result{State: workloadjob.Failed, Text: "Job failed"}
 	for name, test := range map[string]struct {
 		results results
 		late    bool
@@ -74,72 +71,6 @@ func TestConformanceOutcome(t *testing.T) {
 			g.Expect(outcome.Report).To(Equal(test.report))
 		})
 	}
-}
-
-func TestJudge(t *testing.T) {
-	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "j"}}
-	for name, test := range map[string]struct {
-		conditions []batchv1.JobCondition
-		want       jobResult
-	}{
-		"new": {nil, jobResult{state: jobOpen, text: "Job ns/j has not finished"}},
-		"suspended": {[]batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue, Reason: "JobSuspended"}},
-			jobResult{state: jobOpen, text: "Job ns/j has not finished", conditions: []string{"Suspended=True JobSuspended"}}},
-		"complete": {[]batchv1.JobCondition{{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}, {Type: batchv1.JobComplete, Status: corev1.ConditionTrue, Reason: "Done", Message: "all"}},
-			jobResult{state: jobComplete, text: "Job ns/j is complete", conditions: []string{"Complete=True Done: all", "SuccessCriteriaMet=True"}}},
-		"failed": {[]batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "BackoffLimitExceeded"}},
-			jobResult{state: jobFailed, text: "Job ns/j failed (BackoffLimitExceeded)", conditions: []string{"Failed=True BackoffLimitExceeded"}}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			seen := job.DeepCopy()
-			seen.Status.Conditions = test.conditions
-			NewWithT(t).Expect(*judge(seen)).To(Equal(test.want))
-		})
-	}
-}
-
-const jobText = `apiVersion: batch/v1
-kind: Job
-metadata:
-  name: mine
-  generateName: mine-
-  labels: {app: mine}
-spec:
-  ttlSecondsAfterFinished: 0
-  template:
-    spec:
-      restartPolicy: Never
-      containers: [{name: check, image: example.com/check:v1}]
-`
-
-func TestParseJob(t *testing.T) {
-	g := NewWithT(t)
-	of := func(text string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}, Data: map[string]string{JobKey: text}}
-	}
-	made, err := parseJob(of(jobText))
-	g.Expect(err).NotTo(HaveOccurred())
-	one := hooks.Job{Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, Hook: "AfterClusterUpgrade", To: "v1.36.3"}
-	identify(made, one)
-	name := made.Name
-	g.Expect(name).To(MatchRegexp(`^foo-conformance-[0-9a-f]{10}$`))
-	g.Expect(made.Namespace).To(Equal("default"))
-	g.Expect(made.GenerateName).To(BeEmpty())
-	g.Expect(made.Labels).To(Equal(map[string]string{"app": "mine", madeForLabel: "AfterClusterUpgrade"}))
-	g.Expect(made.Spec.TTLSecondsAfterFinished).To(BeNil(), "a Job that goes before its result was read would be made again")
-
-	again := made.DeepCopy()
-	identify(again, one)
-	g.Expect(again).To(Equal(made))
-	identify(again, hooks.Job{Cluster: &clusterv1.Cluster{ObjectMeta: metav1.ObjectMeta{UID: "1"}}, Hook: "AfterClusterUpgrade", To: "v1.37.0"})
-	g.Expect(again.Name).NotTo(Equal(name))
-
-	for _, wrong := range []string{"", "{", "apiVersion: v1\nkind: Pod", "apiVersion: batch/v1\nkind: Job\nsecret: hunter2"} {
-		_, err := parseJob(of(wrong))
-		g.Expect(err).To(MatchError(`data["job.yaml"] of ConfigMap c is not a batch/v1 Job with only known fields`))
-	}
-	_, err = parseJob(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "c"}})
-	g.Expect(err).To(MatchError(`ConfigMap c has no data["job.yaml"]`))
 }
 
 func TestWanted(t *testing.T) {

@@ -18,7 +18,7 @@
 // above all the cloud's controllers.
 //
 // A Cluster is never held for longer than the setting cleanUpTimeout, counted from the first call
-// of the hook, or from the latest end of what is done before the clean-up. After that, the hook
+// of the hook, or from the end of what is done before the clean-up. After that, the hook
 // reports what is left over and no longer blocks. So the clean-up ends even if the API server is
 // gone. If the control plane never came up, it ends immediately.
 //

@@ -47,7 +47,7 @@ func (p plan) outcome(left limit, refused map[ref]string) hooks.Outcome {
 	remaining := p.remaining(refused)
 	if left.over() {
 		return hooks.Outcome{
-			Done:    true,
+			Done: true, Incomplete: true,
 			Message: fmt.Sprintf("the clean-up did not finish within %s; these may be left over in the cloud: %s", left.given, hooks.Join(remaining, shown)),
 			Report:  report(prefixed("left over: ", remaining), p.stays),
 		}

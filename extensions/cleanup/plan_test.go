@@ -223,10 +223,10 @@ func TestOutcome(t *testing.T) {
 			Message: "cleaning up until these are gone: Service a/lb", Report: "waiting: Service a/lb", RetryAfter: 2 * time.Second,
 		}},
 		"the end": {plan: made, left: limit{given: 10 * time.Minute}, want: hooks.Outcome{
-			Done: true, Message: "the clean-up did not finish within 10m0s; these may be left over in the cloud: Service a/lb", Report: "left over: Service a/lb\n" + stays,
+			Done: true, Incomplete: true, Message: "the clean-up did not finish within 10m0s; these may be left over in the cloud: Service a/lb", Report: "left over: Service a/lb\n" + stays,
 		}},
 		"many": {plan: plan{waits: manyMade.waits}, left: limit{given: time.Minute}, want: hooks.Outcome{
-			Done: true,
+			Done: true, Incomplete: true,
 			Message: "the clean-up did not finish within 1m0s; these may be left over in the cloud: Service a/lb-00; Service a/lb-01; Service a/lb-02; " +
 				"Service a/lb-03; Service a/lb-04; Service a/lb-05; Service a/lb-06; Service a/lb-07; Service a/lb-08; Service a/lb-09; and 2 more",
 			Report: "left over: " + strings.Join(described(manyMade.waits), "\nleft over: "),

@@ -27,9 +27,6 @@ type Options struct {
 	// Workload returns clients for workload clusters. They must know the kinds of core, apps
 	// and batch.
 	Workload hooks.Workload
-	// Before returns how long everything before the clean-up may take at most. Nil means no
-	// time at all.
-	Before func(settings hooks.Settings) time.Duration
 	// Clock tells the time. Nil means the real clock.
 	Clock clock.PassiveClock
 }
@@ -43,9 +40,6 @@ var _ hooks.Task = &Task{}
 
 // New returns the task.
 func New(options Options) *Task {
-	if options.Before == nil {
-		options.Before = func(hooks.Settings) time.Duration { return 0 }
-	}
 	if options.Clock == nil {
 		options.Clock = clock.RealClock{}
 	}
@@ -56,10 +50,9 @@ func New(options Options) *Task {
 func (*Task) Wanted(settings hooks.Settings) bool { return settings.CleanUp }
 
 // Run deletes what must be deleted, and returns what it waits for. It is done once a look finds
-// nothing more, or once the time is over: its own, after the most that everything before it may
-// have used.
+// nothing more, or once its time is over.
 func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	given := t.Before(job.Settings) + job.Settings.CleanUpTimeout
+	given := job.Settings.CleanUpTimeout
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	planned, refused, err := t.cleanUp(bounded, job.Key())
@@ -118,7 +111,7 @@ func unreached(ctx context.Context, job hooks.Job, left limit, err error) hooks.
 	}
 	if left.over() {
 		return hooks.Outcome{
-			Done:    true,
+			Done: true, Incomplete: true,
 			Message: fmt.Sprintf("the workload cluster could not be cleaned up within %s, and what it created in the cloud may be left over: %s", left.given, reason),
 			Report:  "left over: unknown, because the workload API server cannot be queried; look in the cloud for load balancers and volumes of the cluster",
 		}

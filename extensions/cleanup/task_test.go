@@ -9,8 +9,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -29,7 +27,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/extensions/snapshot"
 )
 
 // balancerFinalizer is the finalizer that a cloud controller manager puts on Services whose load
@@ -303,43 +300,11 @@ var _ = Describe("The clean-up", func() {
 		Expect(s.runFor(ctx, 5*time.Minute).RetryAfter).To(Equal(time.Second), "the end is not missed")
 		s.clock.SetTime(start.Add(5 * time.Minute))
 		Expect(s.runFor(ctx, 5*time.Minute)).To(Equal(hooks.Outcome{
-			Done:    true,
+			Done: true, Incomplete: true,
 			Message: fmt.Sprintf("the clean-up did not finish within 5m0s; these may be left over in the cloud: Service %s/lb", s.namespace),
 			Report:  fmt.Sprintf("left over: Service %s/lb", s.namespace),
 		}))
 		Expect(s.run(ctx).Done).To(BeFalse(), "by default it is longer")
-	})
-
-	It("has its whole time left when a final snapshot has used up its own", func(ctx SpecContext) {
-		s := newStory(ctx, reachable)
-		s.service(ctx, "lb", corev1.ServiceTypeLoadBalancer)
-		s.cluster.Status.Initialization.ControlPlaneInitialized = ptr.To(true)
-		Expect(environment.Client.Status().Update(ctx, s.cluster)).To(Succeed())
-		file := filepath.Join(GinkgoT().TempDir(), "file")
-		Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
-		tasks := []hooks.Task{snapshot.BeforeClusterDelete(nil), New(Options{Workload: reachable, Before: snapshot.FinalBound})}
-		given, err := hooks.ParseSettings(map[string]string{"cleanUp": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + file + "/folder"})
-		Expect(err).NotTo(HaveOccurred())
-		after := func(passed time.Duration) hooks.Outcome {
-			job := s.job(given)
-			job.Since = time.Now().Add(-passed)
-			outcome, err := tasks[0].Run(ctx, job)
-			Expect(err).NotTo(HaveOccurred())
-			if outcome.Done {
-				outcome, err = tasks[1].Run(ctx, job)
-				Expect(err).NotTo(HaveOccurred())
-			}
-			return outcome
-		}
-		Expect(after(0).Message).To(HavePrefix("waiting at most 10m0s for a final etcd snapshot: storing the snapshot in "))
-		for _, passed := range []time.Duration{10 * time.Minute, 20 * time.Minute} {
-			outcome := after(passed)
-			Expect(outcome.Message).To(Equal(fmt.Sprintf("cleaning up until these are gone: Service %s/lb", s.namespace)))
-			Expect(outcome.Done).To(BeFalse())
-		}
-		outcome := after(21 * time.Minute)
-		Expect(outcome.Message).To(Equal(fmt.Sprintf("the clean-up did not finish within 21m0s; these may be left over in the cloud: Service %s/lb", s.namespace)))
-		Expect(outcome.Done).To(BeTrue())
 	})
 
 	It("says what the API server refuses to delete", func(ctx SpecContext) {

@@ -6,7 +6,7 @@ package hooks
 import (
 	"time"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // Group is a group of settings that belong together.
@@ -46,7 +46,7 @@ func Groups() []Group {
 		},
 	}, {
 		Title:    "Snapshots of etcd",
-		About:    "Before each step of the control plane, and before a deletion. A snapshot is stored under the UID of the Cluster and the version, checked against its hash and the members of etcd, and read back.",
+		About:    "Before each step of the control plane, and before a deletion, by a Job in the workload cluster. A snapshot is stored under the UID of the Cluster and the version, checked against its hash and the members of etcd, and read back.",
 		Settings: snapshotSettings(),
 	}, {
 		Title:    "Checks around upgrades",
@@ -60,7 +60,7 @@ func Groups() []Group {
 			toggle("cleanUp", func(s *Settings) *bool { return &s.CleanUp },
 				"Before a Cluster is deleted, deletes its Services of type LoadBalancer and its volumes with the reclaim policy Delete, with the pods that use them, and waits until they are gone."),
 			duration("cleanUpTimeout", func(s *Settings) *time.Duration { return &s.CleanUpTimeout }, tenMinutes, day,
-				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, with finalSnapshot, from a minute after finalSnapshotTimeout. What is left over after that is reported."),
+				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, if later, from the end of the final snapshot. What is left over after that is reported."),
 		},
 	}, {
 		Title: "Topologies of the ClusterClass foo-extension",
@@ -85,12 +85,14 @@ func snapshotSettings() []Setting {
 			"Takes an etcd snapshot before each step of an upgrade of the control plane, and holds the step until it is stored."),
 		toggle("finalSnapshot", func(s *Settings) *bool { return &s.FinalSnapshot },
 			"Takes an etcd snapshot before a Cluster is deleted, and holds the deletion until it is stored or finalSnapshotTimeout is over."),
-		text("snapshotURL", func(s *Settings) *string { return &s.SnapshotURL }, etcdsnapshot.CheckURL, snapshotURLs(),
-			"Where snapshots are stored. A folder must be on a volume that outlives the manager's Pod and that all replicas share. "+
-				"Credentials come from the environment of the manager, never from the URL."),
+		text("snapshotURL", func(s *Settings) *string { return &s.SnapshotURL }, snapshotjob.CheckURL, snapshotURLs(),
+			"Where snapshots are stored. A folder must exist on all control plane machines and outlive them, such as an NFS mount. Credentials are never in the URL."),
+		text("snapshotCredentials", func(s *Settings) *string { return &s.SnapshotCredentials }, isObjectName, "the name of a Secret",
+			"Secret in the Cluster's namespace with environment variables such as AWS_ACCESS_KEY_ID for the Job that stores a snapshot, and files, which it finds in /var/run/secrets/foo-snapshot. "+
+				"Without it, the Job uses the identity of its machine. Administrators of the Cluster can read them while the Job runs."),
 		snapshotsKept(),
 		duration("snapshotTimeout", func(s *Settings) *time.Duration { return &s.SnapshotTimeout }, tenMinutes, twoHours,
-			"How long one attempt may take, from the first request to the last byte that is read back."),
+			"How long one Job may take, until the last byte is read back. If it fails, another one follows."),
 		duration("finalSnapshotTimeout", func(s *Settings) *time.Duration { return &s.FinalSnapshotTimeout }, tenMinutes, day,
 			"How long a deletion may be held for its snapshot, from the first call of the hook."),
 		choice("snapshotExternalEtcd", func(s *Settings) *Ending { return &s.SnapshotExternalEtcd }, Skip,

@@ -15,7 +15,7 @@ import (
 	"github.com/blang/semver/v4"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // Ending is what happens to an upgrade if a hook cannot do its work, or finds something.
@@ -38,7 +38,7 @@ type Settings struct {
 	Addons, PreUpgradeAddons bool
 
 	Snapshots, FinalSnapshot              bool
-	SnapshotURL                           string
+	SnapshotURL, SnapshotCredentials      string
 	SnapshotsKept                         int
 	SnapshotTimeout, FinalSnapshotTimeout time.Duration
 	SnapshotExternalEtcd                  Ending
@@ -247,9 +247,9 @@ func isVersion(given string) bool {
 	return found && err == nil
 }
 
-// snapshotURLs describes the URLs that etcdsnapshot.CheckURL accepts. Its errors do not quote the
+// snapshotURLs describes the URLs that snapshotjob.CheckURL accepts. Its errors do not quote the
 // URL, because somebody may have put a password into it.
 func snapshotURLs() string {
-	return "the URL of a bucket with a scheme of " + strings.Join(etcdsnapshot.Schemes(), ", ") +
-		", such as file:///var/lib/snapshots, s3://bucket?region=eu-west-1, gs://bucket or azblob://container"
+	return "the URL of a bucket with a scheme of " + strings.Join(snapshotjob.Schemes(), ", ") +
+		", such as s3://bucket?region=eu-west-1, gs://bucket, azblob://container or file:///mnt/snapshots"
 }

@@ -19,14 +19,14 @@ func TestParseSettings(t *testing.T) {
 	}), "everything is off")
 	g.Expect(ParseSettings(map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled",
-		"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=eu-west-1", "snapshotsKept": "1000",
+		"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=eu-west-1", "snapshotsKept": "1000", "snapshotCredentials": "bucket",
 		"snapshotTimeout": "2h", "finalSnapshotTimeout": "24h", "snapshotExternalEtcd": "Skip",
 		"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue", "smokeChecks": "Enabled", "smokeChecksTimeout": "90s", "smokeChecksOnTimeout": "Continue",
 		"conformanceChecks": "Enabled", "conformanceChecksTimeout": "1h", "conformanceJob": "sonobuoy.quick",
 		"cleanUp": "Enabled", "cleanUpTimeout": "5m", "instanceTypes": "small, large", "kubernetesVersions": "v1.36.3,v1.37.0-rc.1",
 	})).To(Equal(Settings{
 		QuotaCheck: true, Addons: true, PreUpgradeAddons: true,
-		Snapshots: true, FinalSnapshot: true, SnapshotURL: "s3://bucket?region=eu-west-1", SnapshotsKept: 1000,
+		Snapshots: true, FinalSnapshot: true, SnapshotURL: "s3://bucket?region=eu-west-1", SnapshotCredentials: "bucket", SnapshotsKept: 1000,
 		SnapshotTimeout: 2 * time.Hour, FinalSnapshotTimeout: 24 * time.Hour, SnapshotExternalEtcd: Skip,
 		UpgradeChecks: true, UpgradeChecksOnFailure: Continue, SmokeChecks: true, SmokeChecksTimeout: 90 * time.Second, SmokeChecksOnTimeout: Continue,
 		ConformanceChecks: true, ConformanceChecksTimeout: time.Hour, ConformanceJob: "sonobuoy.quick",
@@ -35,7 +35,7 @@ func TestParseSettings(t *testing.T) {
 }
 
 func TestParseSettingsRefuses(t *testing.T) {
-	const buckets = "want the URL of a bucket with a scheme of file, s3, gs, azblob, such as file:///var/lib/snapshots, s3://bucket?region=eu-west-1, gs://bucket or azblob://container"
+	const buckets = "want the URL of a bucket with a scheme of file, s3, gs, azblob, such as s3://bucket?region=eu-west-1, gs://bucket, azblob://container or file:///mnt/snapshots"
 	const tenMinutesAtMost = "want a duration such as 90s or 10m, more than 0 and at most "
 	for name, test := range map[string]struct {
 		given map[string]string
@@ -57,12 +57,12 @@ func TestParseSettingsRefuses(t *testing.T) {
 		"a bucket missing": {map[string]string{"finalSnapshot": "Enabled"}, `setting snapshotURL of the ExtensionConfig is missing, but snapshots and finalSnapshot need it`},
 		"a scheme":         {map[string]string{"snapshotURL": "http://bucket"}, `setting snapshotURL of the ExtensionConfig: its scheme is "http", want one of file, s3, gs, azblob; ` + buckets},
 		"a password in a URL": {map[string]string{"snapshots": "Enabled", "snapshotURL": "s3://me:secret@bucket"},
-			`setting snapshotURL of the ExtensionConfig: it contains a user name or password, want none: credentials come from the manager's environment; ` + buckets},
+			`setting snapshotURL of the ExtensionConfig: it contains a user name or password, want none: credentials come from the Secret that snapshotCredentials names; ` + buckets},
 		"two": {map[string]string{"smokeChecks": "true", "snapshotsKept": "0"}, `setting snapshotsKept of the ExtensionConfig is "0", want a whole number from 1 to 1000; ` +
 			`setting smokeChecks of the ExtensionConfig is "true", want Enabled or Disabled`},
 		"unknown": {map[string]string{"smokecheck": "Enabled", "cleanup": ""}, `the ExtensionConfig has unknown settings: "cleanup", "smokecheck"; want only addons, cleanUp, cleanUpTimeout, ` +
 			`conformanceChecks, conformanceChecksTimeout, conformanceJob, finalSnapshot, finalSnapshotTimeout, instanceTypes, kubernetesVersions, preUpgradeAddons, quotaCheck, smokeChecks, ` +
-			`smokeChecksOnTimeout, smokeChecksTimeout, snapshotExternalEtcd, snapshotTimeout, snapshotURL, snapshots, snapshotsKept, upgradeChecks, upgradeChecksOnFailure`},
+			`smokeChecksOnTimeout, smokeChecksTimeout, snapshotCredentials, snapshotExternalEtcd, snapshotTimeout, snapshotURL, snapshots, snapshotsKept, upgradeChecks, upgradeChecksOnFailure`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseSettings(test.given)

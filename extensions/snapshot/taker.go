@@ -5,127 +5,255 @@ package snapshot
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/cluster-api/util/secret"
-	ctrl "sigs.k8s.io/controller-runtime"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/workloadjob"
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
-// patience is how long to wait before the next try. People must fix what a snapshot waits for, a
-// bucket or a cluster, and a try may move gigabytes.
-const patience = 30 * time.Second
+const (
+	// patience is how long a Job that failed stays before another one is made. People must fix what
+	// a snapshot waits for, a bucket or a cluster.
+	patience = 30 * time.Second
+	// lookAgain is when to look again at a Job that is running.
+	lookAgain = 5 * time.Second
+	// lookTimeout bounds one look, so that an unresponsive cluster does not hold up the others.
+	lookTimeout = 20 * time.Second
+)
 
-// turn is how long to wait before the next try while other snapshots are taken. A deletion waits
-// only for a limited time.
-const turn = time.Second
-
-// findTimeout bounds the search for a snapshot. Many searches may run concurrently, and a bucket
-// that does not answer must not keep workers from other jobs.
-const findTimeout = 30 * time.Second
-
-// Etcd connects to the etcd of workload clusters. *workload.Clusters implements it.
-type Etcd interface {
-	// WithHealthyEtcdMember runs do with a client of one healthy member.
-	WithHealthyEtcdMember(ctx context.Context, cluster client.ObjectKey, do func(context.Context, workload.EtcdMember) error) error
+// Options configures the tasks.
+type Options struct {
+	// Client reads Secrets of the management cluster.
+	Client client.Reader
+	// Workload connects to workload clusters. Its clients must know core and batch.
+	Workload hooks.Workload
+	// Image has the program etcd-snapshot.
+	Image string
+	// Clock tells the time. Nil means the real clock.
+	Clock clock.PassiveClock
 }
 
-// taker finds the snapshot with a name, or takes it.
+// taker finds the snapshot with a name, or lets a Job take it.
 type taker struct {
-	etcd Etcd
+	Options
 }
 
-// result is the result of a try.
+func newTaker(options Options) taker {
+	if options.Clock == nil {
+		options.Clock = clock.RealClock{}
+	}
+	return taker{options}
+}
+
+// result is the result of a look.
 type result struct {
 	// stored is the outcome if there is a snapshot now.
 	stored hooks.Outcome
-	// problem is why there is no snapshot. It is empty if there is one.
+	// problem is why there is no snapshot yet. It is empty if there is one.
 	problem string
-	// unreachable means that there never will be one: etcd cannot be reached in its current
-	// setup.
+	// unreachable means that there never will be one: the Job cannot reach etcd.
 	unreachable bool
 	// external means that the control plane does not run etcd.
 	external bool
-	// busy means that other snapshots must be taken first.
-	busy bool
+	// job is the Job that took the snapshot.
+	job workloadjob.Result
+	// started is when the Job was created that is running. It is zero if none is.
+	started time.Time
 }
 
-// take returns the result of a try. It logs the problem in more detail.
-func (t taker) take(ctx context.Context, job hooks.Job, timeout time.Duration, name etcdsnapshot.Name) result {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// take looks at the Job that takes a snapshot, and creates it if there is none.
+func (t taker) take(ctx context.Context, job hooks.Job, name snapshotjob.Name) result {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	outcome, err := t.store(ctx, job, name)
-	if err == nil {
-		return result{stored: outcome}
+	if t.Image == "" {
+		return result{problem: "the runtime extension has no image for it: start it with --etcd-snapshot-image"}
 	}
-	ctrl.LoggerFrom(ctx).Info("Could not take an etcd snapshot", "detail", etcdsnapshot.Detail(err))
-	return explain(job.Key(), err)
-}
-
-// store finds the snapshot in the bucket, or takes it.
-func (t taker) store(ctx context.Context, job hooks.Job, name etcdsnapshot.Name) (hooks.Outcome, error) {
-	store, err := etcdsnapshot.Open(ctx, job.Settings.SnapshotURL)
+	workload, err := t.Workload(ctx, job.Key())
 	if err != nil {
-		return hooks.Outcome{}, err
+		return result{problem: "the workload cluster cannot be reached: " + hooks.Message(err)}
 	}
-	outcome, err := t.storeIn(ctx, store, job, name)
-	return outcome, errors.Join(err, store.Close())
-}
-
-func (t taker) storeIn(ctx context.Context, store *etcdsnapshot.Store, job hooks.Job, name etcdsnapshot.Name) (hooks.Outcome, error) {
-	taken, ok, err := find(ctx, store, name)
+	found, err := findEtcd(ctx, workload)
 	if err != nil {
-		return hooks.Outcome{}, err
+		return result{problem: "the workload cluster cannot be queried: " + hooks.Message(err)}
 	}
-	// What was taken for an earlier attempt lacks what was written since.
-	if !ok || taken.Taken.Before(job.Since) {
-		err = t.etcd.WithHealthyEtcdMember(ctx, job.Key(), func(ctx context.Context, member workload.EtcdMember) (err error) {
-			taken, err = store.Take(ctx, member.Client, name, roomFor(member))
-			return err
-		})
+	if found.problem != "" {
+		return found
+	}
+	credentials, err := t.credentials(ctx, job)
+	if err != nil {
+		return result{problem: err.Error()}
+	}
+	wanted, err := newJob(t.Image, job, name, credentials)
+	if err != nil {
+		return result{problem: hooks.Message(err)}
+	}
+	came, err := t.follow(ctx, workload, wanted, credentials)
+	if err != nil {
+		return result{problem: "the workload cluster cannot be changed: " + hooks.Message(err)}
+	}
+	return came
+}
+
+// findEtcd returns why a Job cannot reach etcd. The result is empty if it can.
+func findEtcd(ctx context.Context, workload client.Client) (result, error) {
+	uploaded := &corev1.ConfigMap{}
+	err := workload.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceSystem, Name: "kubeadm-config"}, uploaded)
+	if apierrors.IsNotFound(err) {
+		return result{problem: "kubeadm has not created the control plane, so nothing is known about its etcd", unreachable: true}, nil
 	}
 	if err != nil {
-		return hooks.Outcome{}, err
+		return result{}, err
 	}
-	outcome := hooks.Outcome{
-		Done:    true,
-		Message: fmt.Sprintf("an etcd snapshot is stored in %s: revision %d, members %d", store.Location(name), taken.Revision, len(taken.Members)),
-		Report:  report(taken, store.Location(name)),
+	var configuration struct {
+		Etcd struct {
+			External map[string]any `json:"external"`
+		} `json:"etcd"`
 	}
-	if err := store.Prune(ctx, name, job.Settings.SnapshotsKept); err != nil {
-		// The snapshot is stored, and anybody can delete the surplus at any time.
-		ctrl.LoggerFrom(ctx).Info("Could not delete old etcd snapshots", "detail", etcdsnapshot.Detail(err))
-		outcome.Message += "; " + err.Error()
+	if err := yaml.Unmarshal([]byte(uploaded.Data["ClusterConfiguration"]), &configuration); err != nil {
+		return result{}, fmt.Errorf("the ClusterConfiguration of kubeadm: %w", err)
 	}
-	return outcome, nil
+	if configuration.Etcd.External != nil {
+		return result{problem: "the control plane does not run etcd", unreachable: true, external: true}, nil
+	}
+	return result{}, nil
 }
 
-func find(ctx context.Context, store *etcdsnapshot.Store, name etcdsnapshot.Name) (etcdsnapshot.Snapshot, bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, findTimeout)
-	defer cancel()
-	return store.Find(ctx, name)
-}
+// Secrets hold the credentials of buckets.
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
-// next returns when to try again.
-func (r result) next() time.Duration {
-	if r.busy {
-		return turn
+// credentials returns the content of the Secret with the credentials for the bucket, or nil if no
+// setting names one.
+func (t taker) credentials(ctx context.Context, job hooks.Job) (map[string][]byte, error) {
+	name := job.Settings.SnapshotCredentials
+	if name == "" {
+		return nil, nil
 	}
-	return patience
+	secret := &corev1.Secret{}
+	if err := t.Client.Get(ctx, client.ObjectKey{Namespace: job.Cluster.Namespace, Name: name}, secret); err != nil {
+		return nil, fmt.Errorf("the Secret %s, which the setting snapshotCredentials names, cannot be read: %s", name, hooks.Message(err))
+	}
+	if secret.Data == nil {
+		return map[string][]byte{}, nil
+	}
+	return secret.Data, nil
 }
 
-// report describes where a snapshot is and what it contains, for restoring it.
-func report(taken etcdsnapshot.Snapshot, location string) string {
-	return strings.Join([]string{
-		"etcd snapshot: " + location,
+// follow brings the Job forward, and returns what is known of it.
+func (t taker) follow(ctx context.Context, workload client.Client, wanted *batchv1.Job, credentials map[string][]byte) (result, error) {
+	found := workloadjob.Run(ctx, workload, wanted.DeepCopy())
+	switch {
+	case found.Job == nil:
+		return result{problem: found.Text}, nil
+	case found.State == workloadjob.Complete:
+		// Also with other settings than now: the snapshot before a deletion must be from before the
+		// clean-up.
+		return result{stored: outcomeOf(found), job: found}, deleteCredentials(ctx, workload, wanted)
+	case found.Job.Annotations[specAnnotation] != wanted.Annotations[specAnnotation]:
+		return t.replace(ctx, workload, wanted, found)
+	case found.State == workloadjob.Failed && t.Clock.Since(found.Ended) < patience:
+		return result{problem: problemOf(found)}, deleteCredentials(ctx, workload, wanted)
+	case found.State == workloadjob.Failed:
+		wanted.Annotations[problemAnnotation] = problemOf(found)
+		return t.replace(ctx, workload, wanted, found)
+	}
+	running := result{problem: found.Text, started: found.Job.CreationTimestamp.Time}
+	if last := found.Job.Annotations[problemAnnotation]; last != "" {
+		running.problem = last
+	}
+	return running, createCredentials(ctx, workload, found.Job, credentials)
+}
+
+// replace replaces a Job.
+func (t taker) replace(ctx context.Context, workload client.Client, wanted *batchv1.Job, found workloadjob.Result) (result, error) {
+	if err := deleteCredentials(ctx, workload, wanted); err != nil {
+		return result{}, err
+	}
+	if err := found.Delete(ctx, workload); err != nil {
+		return result{}, err
+	}
+	made := workloadjob.Run(ctx, workload, wanted)
+	problem := made.Text
+	if last := wanted.Annotations[problemAnnotation]; last != "" {
+		problem = last
+	}
+	return result{problem: problem, started: t.Clock.Now()}, nil
+}
+
+// createCredentials copies the credentials into the workload cluster. The copy is deleted with the
+// Job at the latest.
+func createCredentials(ctx context.Context, workload client.Client, owner *batchv1.Job, credentials map[string][]byte) error {
+	if credentials == nil {
+		return nil
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: owner.Namespace, Name: owner.Name,
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, batchv1.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Data: credentials,
+	}
+	if err := workload.Create(ctx, secret, workloadjob.FieldOwner); err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	return nil
+}
+
+func deleteCredentials(ctx context.Context, workload client.Client, owner *batchv1.Job) error {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: owner.Namespace, Name: owner.Name}}
+	return client.IgnoreNotFound(workload.Delete(ctx, secret))
+}
+
+// release lets Kubernetes delete a Job whose result was read.
+func (t taker) release(ctx context.Context, job hooks.Job, complete workloadjob.Result) error {
+	workload, err := t.Workload(ctx, job.Key())
+	if err != nil {
+		return err
+	}
+	return complete.Expire(ctx, workload, time.Hour)
+}
+
+// problemOf returns why a Job failed. What its program says is more useful than what Kubernetes says.
+func problemOf(failed workloadjob.Result) string {
+	if answer, ok := snapshotjob.DecodeAnswer(failed.Said); ok && answer.Problem != "" {
+		return answer.Problem
+	}
+	return failed.Text
+}
+
+// outcomeOf returns where a Job has stored a snapshot, and what it contains, for restoring it.
+func outcomeOf(complete workloadjob.Result) hooks.Outcome {
+	outcome := hooks.Outcome{Done: true, Message: "an etcd snapshot is stored", Ended: complete.Ended, SnapshotTime: complete.Ended}
+	if request, err := snapshotjob.ParseRequest(complete.Job.Spec.Template.Spec.Containers[0].Args); err == nil {
+		location := snapshotjob.Location(request.URL) + " as " + request.Name.Database()
+		outcome.Message += " in " + location
+		outcome.Report = "etcd snapshot: " + location
+	}
+	answer, ok := snapshotjob.DecodeAnswer(complete.Said)
+	if !ok || answer.Snapshot == nil {
+		// The Pod is gone, perhaps with its machine.
+		return outcome
+	}
+	taken := answer.Snapshot
+	if taken.Taken.Before(complete.Ended) {
+		outcome.SnapshotTime = taken.Taken
+	}
+	outcome.Message += fmt.Sprintf(": revision %d, members %d", taken.Revision, len(taken.Members))
+	if answer.Problem != "" {
+		outcome.Message += "; " + answer.Problem
+	}
+	outcome.Report = strings.Join([]string{
+		outcome.Report,
 		"taken: " + taken.Taken.UTC().Format(time.RFC3339),
 		fmt.Sprintf("size: %d bytes", taken.Size),
 		"sha256: " + taken.SHA256,
@@ -133,32 +261,5 @@ func report(taken etcdsnapshot.Snapshot, location string) string {
 		"members: " + strings.Join(taken.Members, ", "),
 		"etcd version: " + taken.EtcdVersion,
 	}, "\n")
-}
-
-// explain returns why there is no snapshot, in words that are always the same.
-func explain(cluster client.ObjectKey, err error) result {
-	var failed *etcdsnapshot.Error
-	var refused refusal
-	switch {
-	case errors.As(err, &refused):
-		return result{problem: refused.Error(), busy: refused == errBusy}
-	case errors.As(err, &failed):
-		return result{problem: failed.Error()}
-	case errors.Is(err, workload.ErrEtcdUnmanaged):
-		return result{problem: workload.ErrEtcdUnmanaged.Error(), unreachable: true, external: true}
-	case errors.Is(err, workload.ErrNoHealthyMember):
-		return result{problem: workload.ErrNoHealthyMember.Error()}
-	case missing(err, secret.Name(cluster.Name, secret.EtcdCA)):
-		text := fmt.Sprintf("etcd cannot be reached without the Secret %s/%s, which holds its CA", cluster.Namespace, secret.Name(cluster.Name, secret.EtcdCA))
-		return result{problem: text, unreachable: true}
-	case missing(err, secret.Name(cluster.Name, secret.Kubeconfig)):
-		return result{problem: fmt.Sprintf("the workload cluster cannot be reached without the Secret %s/%s", cluster.Namespace, secret.Name(cluster.Name, secret.Kubeconfig))}
-	}
-	return result{problem: "the workload cluster cannot be queried: " + hooks.Message(err)}
-}
-
-// missing reports whether the error means that no object with the name exists.
-func missing(err error, name string) bool {
-	var status apierrors.APIStatus
-	return apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Name == name
+	return outcome
 }

@@ -8,22 +8,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	. "github.com/onsi/gomega"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
 	"k8s.io/utils/ptr"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/internal/workload"
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 var (
@@ -31,24 +33,48 @@ var (
 	since = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 )
 
-// etcdFunc implements Etcd with a function.
-type etcdFunc func(do func(context.Context, workload.EtcdMember) error) error
+const stacked = "etcd:\n  local:\n    dataDir: /var/lib/etcd\n"
 
-func (f etcdFunc) WithHealthyEtcdMember(ctx context.Context, _ client.ObjectKey, do func(context.Context, workload.EtcdMember) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return f(do)
+// story is a Cluster, its workload cluster and the management cluster, without any controllers.
+type story struct {
+	*WithT
+	ctx                  context.Context
+	workload, management client.Client
+	clock                *clocktesting.FakePassiveClock
+	options              Options
+	job                  hooks.Job
+	// ended counts the Jobs that have ended.
+	ended int
 }
 
-func failing(err error) Etcd {
-	return etcdFunc(func(func(context.Context, workload.EtcdMember) error) error { return err })
-}
-
-func upgradeJob(settings hooks.Settings) hooks.Job {
-	return hooks.Job{
-		Cluster: initialized(), Hook: hooks.BeforeControlPlaneUpgrade, From: "v1.35.4", To: "v1.36.3", Settings: settings, Since: since,
+// newStory begins a story with the settings, in which the workload cluster has a ClusterConfiguration
+// of kubeadm unless it is empty.
+func newStory(t *testing.T, configuration string, more map[string]string) *story {
+	s := &story{WithT: NewWithT(t), ctx: t.Context(), clock: clocktesting.NewFakePassiveClock(since)}
+	s.management = fake.NewClientBuilder().Build()
+	s.workload = fake.NewClientBuilder().WithStatusSubresource(&batchv1.Job{}).WithInterceptorFuncs(interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
+			object.SetCreationTimestamp(metav1.NewTime(s.clock.Now())) // as the API server does
+			return c.Create(ctx, object, options...)
+		},
+	}).Build()
+	if configuration != "" {
+		s.Expect(s.workload.Create(s.ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubeadm-config"}, Data: map[string]string{"ClusterConfiguration": configuration},
+		})).To(Succeed())
 	}
+	s.options = Options{
+		Client: s.management, Image: "example.com/etcd-snapshot:v1", Clock: s.clock,
+		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, nil },
+	}
+	given := map[string]string{"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=r&prefix=foo"}
+	maps.Copy(given, more)
+	settings, err := hooks.ParseSettings(given)
+	s.Expect(err).NotTo(HaveOccurred())
+	s.job = hooks.Job{
+		Cluster: initialized(), Hook: hooks.BeforeControlPlaneUpgrade, From: "v1.35.4", To: "v1.36.3", Settings: settings, Since: since, Attempt: 1, Config: "foo",
+	}
+	return s
 }
 
 // initialized returns a Cluster whose control plane was initialized and has the versions.
@@ -62,95 +88,233 @@ func initialized(versions ...string) *clusterv1.Cluster {
 	return cluster
 }
 
-func on(t *testing.T, more map[string]string) hooks.Settings {
-	given := map[string]string{"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "file://" + t.TempDir()}
-	maps.Copy(given, more)
-	settings, err := hooks.ParseSettings(given)
-	NewWithT(t).Expect(err).NotTo(HaveOccurred())
-	return settings
+func (s *story) run(task hooks.Task) hooks.Outcome {
+	outcome, err := task.Run(s.ctx, s.job)
+	s.Expect(err).NotTo(HaveOccurred())
+	return outcome
 }
 
+func (s *story) upgrade() hooks.Outcome { return s.run(BeforeControlPlaneUpgrade(s.options)) }
+
+func (s *story) deletion() hooks.Outcome { return s.run(BeforeClusterDelete(s.options)) }
+
+func (s *story) jobs() []batchv1.Job {
+	list := &batchv1.JobList{}
+	s.Expect(s.workload.List(s.ctx, list)).To(Succeed())
+	return list.Items
+}
+
+func (s *story) onlyJob() *batchv1.Job {
+	jobs := s.jobs()
+	s.Expect(jobs).To(HaveLen(1))
+	return &jobs[0]
+}
+
+func (s *story) secrets() []corev1.Secret {
+	list := &corev1.SecretList{}
+	s.Expect(s.workload.List(s.ctx, list)).To(Succeed())
+	return list.Items
+}
+
+// end ends the only Job now, as Kubernetes does after its program wrote a termination message.
+func (s *story) end(condition batchv1.JobConditionType, message string) {
+	job := s.onlyJob()
+	s.ended++
+	job.UID = types.UID(fmt.Sprint("job-", s.ended))
+	s.Expect(s.workload.Update(s.ctx, job)).To(Succeed())
+	job.Status.Conditions = []batchv1.JobCondition{{Type: condition, Status: corev1.ConditionTrue, Reason: "Ended", LastTransitionTime: metav1.NewTime(s.clock.Now())}}
+	s.Expect(s.workload.Status().Update(s.ctx, job)).To(Succeed())
+	if message == "" {
+		return
+	}
+	s.Expect(s.workload.Create(s.ctx, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: string(job.UID), Labels: map[string]string{batchv1.ControllerUidLabel: string(job.UID)}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(s.clock.Now()), Message: message}}},
+		}},
+	})).To(Succeed())
+}
+
+const (
+	unfinished = `Job kube-system/foo-etcd-snapshot-[0-9a-f]{10} has not finished`
+	location   = "s3://bucket/foo as u1/default.quick/v1.35.4/before-v1.36.3.db"
+	record     = `{"snapshot":{"taken":"2026-01-02T03:04:04Z","size":4096,"sha256":"abc","hash":"ef","revision":7,"keys":5,"members":["m1"],"etcdVersion":"3.6.0"}}`
+	refusal    = `{"problem":"storing the snapshot in s3://bucket/foo: the bucket answered PermissionDenied"}`
+)
+
 func TestOffUntilTurnedOn(t *testing.T) {
-	g := NewWithT(t)
-	for _, task := range []hooks.Task{BeforeControlPlaneUpgrade(nil), BeforeClusterDelete(nil)} {
-		g.Expect(task.Wanted(hooks.Settings{SnapshotURL: "s3://bucket"})).To(BeFalse())
-		g.Expect(task.Wanted(on(t, nil))).To(BeTrue())
+	s := newStory(t, "", nil)
+	for _, task := range []hooks.Task{BeforeControlPlaneUpgrade(s.options), BeforeClusterDelete(s.options)} {
+		s.Expect(task.Wanted(hooks.Settings{SnapshotURL: "s3://bucket"})).To(BeFalse())
+		s.Expect(task.Wanted(s.job.Settings)).To(BeTrue())
 	}
 }
 
-func notFound(name string) error {
-	return fmt.Errorf("getting the secret %s: %w", name, apierrors.NewNotFound(corev1.Resource("secrets"), name))
+func TestUpgradeWaitsForTheJob(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	for range 3 {
+		s.Expect(s.upgrade()).To(And(HaveField("Done", false), HaveField("Message", MatchRegexp("^waiting for an etcd snapshot: "+unfinished+"$"))))
+	}
+	request, err := snapshotjob.ParseRequest(s.onlyJob().Spec.Template.Spec.Containers[0].Args)
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(request.Name.Database()).To(Equal("u1/default.quick/v1.35.4/before-v1.36.3.db"))
+	s.Expect(request.Since).To(BeTemporally("==", since))
+	s.Expect(request.Keep).To(Equal(5))
+
+	s.clock.SetTime(since.Add(time.Minute))
+	s.end(batchv1.JobComplete, record)
+	stored := s.upgrade()
+	s.Expect(stored).To(Equal(hooks.Outcome{
+		Done: true, Message: "an etcd snapshot is stored in " + location + ": revision 7, members 1",
+		Report: "etcd snapshot: " + location + "\ntaken: 2026-01-02T03:04:04Z\nsize: 4096 bytes\nsha256: abc\n" +
+			"hash: ef, revision: 7, keys: 5\nmembers: m1\netcd version: 3.6.0",
+		Ended: stored.Ended, SnapshotTime: since.Add(-time.Second),
+	}))
+	s.Expect(stored.Ended).To(BeTemporally("==", s.clock.Now()))
+	s.Expect(s.onlyJob().Spec.TTLSecondsAfterFinished).To(HaveValue(BeEquivalentTo(3600)), "its result was read")
+
+	s.job.Attempt = 2
+	s.Expect(s.upgrade().Done).To(BeFalse(), "another attempt needs a snapshot of its own")
+	s.Expect(s.jobs()).To(HaveLen(2))
 }
 
-// refused is the error for an API server that is gone, from a different port each time.
-func refused(port int) error {
-	return &net.OpError{Op: "read", Net: "tcp", Source: &net.TCPAddr{Port: port}, Err: errors.New("connection reset by hunter2")}
+// The Pod of a Job may be gone with its machine.
+func TestSnapshotOfAPodThatIsGone(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.upgrade()
+	s.end(batchv1.JobComplete, "")
+	s.Expect(s.upgrade()).To(And(HaveField("Done", true), HaveField("Message", "an etcd snapshot is stored in "+location)))
+}
+
+// People need time to fix what a Job failed for, and must not wait long afterwards.
+func TestAnotherJobFollowsOneThatFailed(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.upgrade()
+	s.end(batchv1.JobFailed, refusal)
+	failed := s.onlyJob().UID
+	const problem = "waiting for an etcd snapshot: storing the snapshot in s3://bucket/foo: the bucket answered PermissionDenied"
+	s.Expect(s.upgrade().Message).To(Equal(problem))
+	s.clock.SetTime(since.Add(patience - time.Second))
+	s.Expect(s.upgrade().Message).To(Equal(problem))
+	s.Expect(s.onlyJob().UID).To(Equal(failed))
+	s.clock.SetTime(since.Add(patience))
+	s.Expect(s.upgrade().Message).To(Equal(problem), "the same problem until something else is known")
+	s.Expect(s.onlyJob().UID).NotTo(Equal(failed))
+	s.Expect(s.upgrade().Message).To(Equal(problem))
+	s.end(batchv1.JobComplete, record)
+	s.Expect(s.upgrade().Done).To(BeTrue())
+}
+
+func TestAJobThatNobodyExplains(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.upgrade()
+	s.end(batchv1.JobFailed, "no JSON")
+	s.Expect(s.upgrade().Message).To(MatchRegexp(`^waiting for an etcd snapshot: Job kube-system/foo-etcd-snapshot-[0-9a-f]{10} failed \(Ended\)$`))
+}
+
+func TestOtherSettingsNeedAnotherJob(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.upgrade()
+	s.job.Settings.SnapshotURL = "s3://another"
+	s.upgrade()
+	request, err := snapshotjob.ParseRequest(s.onlyJob().Spec.Template.Spec.Containers[0].Args)
+	s.Expect(err).NotTo(HaveOccurred())
+	s.Expect(request.URL).To(Equal("s3://another"))
+}
+
+// Administrators of the workload cluster can read the copy, so it must not stay.
+func TestCredentialsAreInTheWorkloadClusterOnlyWhileTheJobRuns(t *testing.T) {
+	s := newStory(t, stacked, map[string]string{"snapshotCredentials": "bucket"})
+	s.Expect(s.upgrade().Message).To(Equal(
+		`waiting for an etcd snapshot: the Secret bucket, which the setting snapshotCredentials names, cannot be read: the API server answered NotFound for secrets "bucket"`))
+	s.Expect(s.jobs()).To(BeEmpty())
+	given := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: "bucket"}, Data: map[string][]byte{"AWS_SECRET_ACCESS_KEY": []byte("hunter2")}}
+	s.Expect(s.management.Create(s.ctx, given)).To(Succeed())
+	s.upgrade()
+	s.Expect(s.secrets()).To(ConsistOf(And(HaveField("Name", s.onlyJob().Name), HaveField("Data", given.Data), HaveField("OwnerReferences", HaveLen(1)))))
+	s.end(batchv1.JobFailed, refusal)
+	s.upgrade()
+	s.Expect(s.secrets()).To(BeEmpty())
+
+	given.Data["AWS_SECRET_ACCESS_KEY"] = []byte("hunter3")
+	s.Expect(s.management.Update(s.ctx, given)).To(Succeed())
+	s.upgrade()
+	s.upgrade()
+	s.Expect(s.secrets()).To(ConsistOf(HaveField("Data", given.Data)), "another credential needs no patience")
+	text := fmt.Sprint(s.jobs())
+	s.Expect(text).NotTo(ContainSubstring("hunter"))
+	s.end(batchv1.JobComplete, record)
+	s.Expect(s.upgrade().Done).To(BeTrue())
+	s.Expect(s.secrets()).To(BeEmpty())
+}
+
+// A Job on a machine of the control plane could do more harm than any other.
+func TestTheJobMayDoLittle(t *testing.T) {
+	s := newStory(t, stacked, map[string]string{"snapshotURL": "file:///mnt/snapshots?prefix=a"})
+	s.upgrade()
+	pod := s.onlyJob().Spec.Template.Spec
+	s.Expect(pod.AutomountServiceAccountToken).To(HaveValue(BeFalse()))
+	s.Expect(pod.NodeSelector).To(Equal(map[string]string{"node-role.kubernetes.io/control-plane": ""}))
+	container := pod.Containers[0]
+	s.Expect(container.SecurityContext.Capabilities.Drop).To(ConsistOf(corev1.Capability("ALL")))
+	s.Expect(container.SecurityContext.ReadOnlyRootFilesystem).To(HaveValue(BeTrue()))
+	paths := map[string]string{}
+	for _, volume := range pod.Volumes {
+		if volume.HostPath != nil {
+			paths[volume.HostPath.Path] = string(*volume.HostPath.Type)
+		}
+	}
+	s.Expect(paths).To(Equal(map[string]string{
+		"/etc/kubernetes/pki/etcd/ca.crt": "File", "/etc/kubernetes/pki/apiserver-etcd-client.crt": "File", "/etc/kubernetes/pki/apiserver-etcd-client.key": "File",
+		"/mnt/snapshots": "Directory",
+	}), "no key of an authority, and a folder only if it was mounted")
+	for _, mount := range container.VolumeMounts {
+		s.Expect(mount.ReadOnly).To(Equal(mount.Name != "tmp" && mount.Name != "snapshots"), mount.Name)
+	}
 }
 
 func TestUpgradeIsHeld(t *testing.T) {
 	held := "no etcd snapshot can be taken: %s; take one yourself, then name BeforeControlPlaneUpgrade in the annotation foo.cluster.x-k8s.io/skip-hooks, or set snapshotExternalEtcd to Skip"
+	gone := func(port int) error { return fmt.Errorf("dial tcp 10.0.0.1:%d: connection reset", port) }
+	missing := apierrors.NewNotFound(corev1.Resource("secrets"), "quick-kubeconfig")
 	for name, test := range map[string]struct {
+		configuration string
 		first, second error
 		want          string
 	}{
-		"external etcd": {
-			workload.ErrEtcdUnmanaged, fmt.Errorf("secret quick-etcd: %w", workload.ErrEtcdUnmanaged),
-			fmt.Sprintf(held, "the control plane does not run etcd"),
-		},
-		"no authority of etcd": {
-			notFound("quick-etcd"), notFound("quick-etcd"),
-			fmt.Sprintf(held, "etcd cannot be reached without the Secret default/quick-etcd, which holds its CA"),
-		},
-		"no kubeconfig": {
-			notFound("quick-kubeconfig"), notFound("quick-kubeconfig"),
-			"waiting for an etcd snapshot: the workload cluster cannot be reached without the Secret default/quick-kubeconfig",
-		},
-		"no healthy member": {
-			fmt.Errorf("%w: at 12:00", workload.ErrNoHealthyMember), fmt.Errorf("%w: at 12:01", workload.ErrNoHealthyMember),
-			"waiting for an etcd snapshot: etcd has no healthy member",
-		},
-		"no answer":     {refused(1), refused(2), "waiting for an etcd snapshot: the workload cluster cannot be queried: no connection"},
-		"it takes long": {context.DeadlineExceeded, context.DeadlineExceeded, "waiting for an etcd snapshot: the workload cluster cannot be queried: no answer in time"},
+		"external etcd":       {configuration: "etcd:\n  external:\n    endpoints: [https://10.0.0.9:2379]\n", want: fmt.Sprintf(held, "the control plane does not run etcd")},
+		"not made by kubeadm": {want: fmt.Sprintf(held, "kubeadm has not created the control plane, so nothing is known about its etcd")},
+		"no kubeconfig": {first: missing, second: missing,
+			want: `waiting for an etcd snapshot: the workload cluster cannot be reached: the API server answered NotFound for secrets "quick-kubeconfig"`},
+		"no answer": {first: gone(1), second: gone(2), want: "waiting for an etcd snapshot: the workload cluster cannot be reached: dial tcp <address>: connection reset"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			want := hooks.Outcome{Message: test.want, RetryAfter: patience}
-			job := upgradeJob(on(t, nil))
-			g.Expect(BeforeControlPlaneUpgrade(failing(test.first)).Run(context.Background(), job)).To(Equal(want))
-			g.Expect(BeforeControlPlaneUpgrade(failing(test.second)).Run(context.Background(), job)).To(Equal(want), "the same words for the same state")
+			s := newStory(t, test.configuration, nil)
+			failure := test.first
+			s.options.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return s.workload, failure }
+			first := s.upgrade()
+			s.Expect(first).To(And(HaveField("Done", false), HaveField("Message", test.want)))
+			failure = test.second
+			s.Expect(s.upgrade()).To(Equal(first), "the same words for the same state")
 		})
 	}
 }
 
+// Mirror Pods of etcd may be missing for a while; that does not make it external.
 func TestUpgradeWithExternalEtcdGoesOnIfAllowed(t *testing.T) {
-	g := NewWithT(t)
-	job := upgradeJob(on(t, map[string]string{"snapshotExternalEtcd": "Skip"}))
-	for text, err := range map[string]error{
-		"the control plane does not run etcd":                                              workload.ErrEtcdUnmanaged,
-		"etcd cannot be reached without the Secret default/quick-etcd, which holds its CA": notFound("quick-etcd"),
-	} {
-		g.Expect(BeforeControlPlaneUpgrade(failing(err)).Run(context.Background(), job)).To(Equal(hooks.Outcome{
-			Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + text,
-		}))
-	}
-	outcome, err := BeforeControlPlaneUpgrade(failing(refused(1))).Run(context.Background(), job)
-	g.Expect(err).NotTo(HaveOccurred())
-	g.Expect(outcome.Done).To(BeFalse(), "a cluster that does not answer is another matter")
+	s := newStory(t, "etcd:\n  external:\n    endpoints: []\n", map[string]string{"snapshotExternalEtcd": "Skip"})
+	s.Expect(s.upgrade()).To(Equal(hooks.Outcome{Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: the control plane does not run etcd"}))
+	s = newStory(t, stacked, map[string]string{"snapshotExternalEtcd": "Skip"})
+	s.Expect(s.upgrade().Done).To(BeFalse())
 }
 
-func TestBucketThatCanNotBeReached(t *testing.T) {
-	g := NewWithT(t)
-	file := filepath.Join(t.TempDir(), "file")
-	g.Expect(os.WriteFile(file, nil, 0o600)).To(Succeed())
-	job := upgradeJob(on(t, map[string]string{"snapshotURL": "file://" + file + "/folder"}))
-	g.Expect(BeforeControlPlaneUpgrade(failing(nil)).Run(context.Background(), job)).To(Equal(hooks.Outcome{
-		Message:    "waiting for an etcd snapshot: storing the snapshot in file://" + file + "/folder: not a directory",
-		RetryAfter: patience,
-	}))
+func TestThereIsNoImage(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.options.Image = ""
+	s.Expect(s.upgrade().Message).To(Equal("waiting for an etcd snapshot: the runtime extension has no image for it: start it with --etcd-snapshot-image"))
 }
 
 func TestStepThatHasBegun(t *testing.T) {
-	reached := failing(errors.New("nobody is to be asked"))
 	for name, test := range map[string]struct {
 		versions []string
 		want     string
@@ -161,79 +325,77 @@ func TestStepThatHasBegun(t *testing.T) {
 		"nobody says":    {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			job := upgradeJob(on(t, nil))
-			job.Cluster = initialized(test.versions...)
-			outcome, err := BeforeControlPlaneUpgrade(reached).Run(context.Background(), job)
-			g.Expect(err).NotTo(HaveOccurred())
+			s := newStory(t, stacked, nil)
+			s.job.Cluster = initialized(test.versions...)
+			outcome := s.upgrade()
 			if test.want == "" {
-				g.Expect(outcome).To(And(HaveField("Done", false), HaveField("Message", HavePrefix("waiting for an etcd snapshot: "))))
+				s.Expect(s.jobs()).To(HaveLen(1))
 				return
 			}
-			g.Expect(outcome).To(Equal(hooks.Outcome{Done: true, Message: test.want}))
+			s.Expect(outcome).To(Equal(hooks.Outcome{Done: true, Message: test.want}))
+			s.Expect(s.jobs()).To(BeEmpty())
 		})
 	}
 }
 
 func TestDeletionEnds(t *testing.T) {
-	g := NewWithT(t)
-	job := upgradeJob(on(t, map[string]string{"finalSnapshotTimeout": "5m"}))
-	at := func(after time.Duration, err error) hooks.Outcome {
-		task := deletion{taker: taker{etcd: failing(err)}, now: func() time.Time { return since.Add(after) }}
-		outcome, err := task.Run(context.Background(), job)
-		g.Expect(err).NotTo(HaveOccurred())
-		return outcome
+	s := newStory(t, stacked, map[string]string{"finalSnapshotTimeout": "5m"})
+	s.options.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return nil, errors.New("no answer") }
+	at := func(after time.Duration) hooks.Outcome {
+		s.clock.SetTime(since.Add(after))
+		return s.deletion()
 	}
-	waiting := "waiting at most 5m0s for a final etcd snapshot: the workload cluster cannot be queried: no connection"
-	g.Expect(at(0, refused(1))).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: patience}))
-	g.Expect(at(5*time.Minute-time.Second, refused(2))).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: time.Second}))
-	g.Expect(at(5*time.Minute, refused(3))).To(Equal(hooks.Outcome{
-		Done: true, Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be queried: no connection",
+	waiting := "waiting at most 5m0s for a final etcd snapshot: the workload cluster cannot be reached: no answer"
+	s.Expect(at(0)).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: lookAgain}))
+	s.Expect(at(5*time.Minute - time.Second)).To(Equal(hooks.Outcome{Message: waiting, RetryAfter: time.Second}))
+	for range 2 {
+		s.Expect(at(5 * time.Minute)).To(Equal(hooks.Outcome{
+			Done: true, Incomplete: true, Ended: since.Add(5 * time.Minute),
+			Message: "no final etcd snapshot was taken within 5m0s: the workload cluster cannot be reached: no answer",
+		}))
+	}
+}
+
+// After a restart, the time may be over before anything was tried.
+func TestDeletionTriesOnceMore(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.clock.SetTime(since.Add(time.Hour))
+	s.Expect(s.deletion().Done).To(BeFalse(), "not before the Job could start")
+	s.clock.SetTime(since.Add(time.Hour + lastTry - time.Second))
+	s.Expect(s.deletion().Done).To(BeFalse())
+	s.clock.SetTime(since.Add(time.Hour + lastTry))
+	s.Expect(s.deletion()).To(And(HaveField("Done", true), HaveField("Incomplete", true)))
+}
+
+func TestDeletionWithTheSnapshot(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	s.deletion()
+	s.end(batchv1.JobComplete, record)
+	first := s.deletion()
+	s.Expect(first.Message).To(HavePrefix("an etcd snapshot is stored in s3://bucket/foo as u1/default.quick/final/before-deletion.db: revision 7"))
+	s.Expect(s.onlyJob().Spec.TTLSecondsAfterFinished).To(BeNil(), "it is needed until the clean-up has ended")
+	s.job.Settings.SnapshotURL = "s3://another"
+	s.clock.SetTime(since.Add(time.Hour))
+	s.Expect(s.deletion()).To(Equal(first), "a snapshot from after the clean-up would lack what that deletes")
+}
+
+func TestDeletionWithoutASnapshot(t *testing.T) {
+	s := newStory(t, "etcd:\n  external: {}\n", nil)
+	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd"}))
+	s = newStory(t, "", nil)
+	s.Expect(s.deletion()).To(Equal(hooks.Outcome{
+		Done: true, Incomplete: true, Message: "no final etcd snapshot was taken: kubeadm has not created the control plane, so nothing is known about its etcd",
 	}))
-	g.Expect(at(0, workload.ErrEtcdUnmanaged)).To(Equal(hooks.Outcome{
-		Done: true, Message: "no final etcd snapshot was taken: the control plane does not run etcd",
-	}))
-	g.Expect(at(0, errBusy).RetryAfter).To(Equal(time.Second), "of many that are deleted at once, each gets its turn")
-	g.Expect(at(0, notFound("quick-etcd")).Done).To(BeFalse(), "its Secret may come back")
+	s.job.Cluster.Status.Initialization.ControlPlaneInitialized = nil
+	s.Expect(s.deletion()).To(Equal(hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}))
 }
 
-func TestDeletionOfWhatNeverWas(t *testing.T) {
-	g := NewWithT(t)
-	reached := failing(errors.New("nobody is to be asked"))
-	want := hooks.Outcome{Done: true, Message: "no final etcd snapshot was taken: the control plane was never initialized"}
-	job := upgradeJob(on(t, nil))
-	job.Cluster.Status.Initialization.ControlPlaneInitialized = nil
-	g.Expect(BeforeClusterDelete(reached).Run(context.Background(), job)).To(Equal(want))
-}
-
-func TestTriesAreBounded(t *testing.T) {
-	g := NewWithT(t)
-	bounds := map[string]time.Duration{}
-	measure := func(name string) Etcd {
-		return contextFunc(func(ctx context.Context) error {
-			deadline, ok := ctx.Deadline()
-			g.Expect(ok).To(BeTrue())
-			bounds[name] = time.Until(deadline)
-			return refused(1)
-		})
+// The snapshots of Clusters that are deleted together must not wait for each other.
+func TestManyClustersAreDeletedAtOnce(t *testing.T) {
+	s := newStory(t, stacked, nil)
+	for i := range 20 {
+		s.job.Cluster.UID = types.UID(fmt.Sprint("u", i))
+		s.Expect(s.deletion().Message).To(MatchRegexp("^waiting at most 10m0s for a final etcd snapshot: " + unfinished + "$"))
 	}
-	given := on(t, map[string]string{"snapshotTimeout": "90s", "finalSnapshotTimeout": "5m"})
-	_, err := BeforeControlPlaneUpgrade(measure("upgrade")).Run(context.Background(), upgradeJob(given))
-	g.Expect(err).NotTo(HaveOccurred())
-	for name, after := range map[string]time.Duration{"early": 0, "late": 4 * time.Minute, "too late": time.Hour} {
-		task := deletion{taker: taker{etcd: measure(name)}, now: func() time.Time { return since.Add(after) }}
-		_, err := task.Run(context.Background(), upgradeJob(given))
-		g.Expect(err).NotTo(HaveOccurred())
-	}
-	for name, want := range map[string]time.Duration{
-		"upgrade": 90 * time.Second, "early": 90 * time.Second, "late": time.Minute, "too late": time.Minute,
-	} {
-		g.Expect(bounds[name]).To(And(BeNumerically("<=", want), BeNumerically(">", want-25*time.Second)), name)
-	}
-}
-
-type contextFunc func(ctx context.Context) error
-
-func (f contextFunc) WithHealthyEtcdMember(ctx context.Context, _ client.ObjectKey, _ func(context.Context, workload.EtcdMember) error) error {
-	return f(ctx)
+	s.Expect(s.jobs()).To(HaveLen(20))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/blang/semver/v4"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
-	"github.com/capfoo/cluster-api-provider-foo/internal/etcdsnapshot"
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // upgrade is the task of the hook BeforeControlPlaneUpgrade.
@@ -22,7 +22,7 @@ type upgrade struct {
 // upgrade of the control plane. The step is held until the snapshot is stored. If the step has
 // begun anyway, for example because the hook was skipped, no snapshot is taken: it would not be
 // from before the step.
-func BeforeControlPlaneUpgrade(etcd Etcd) hooks.Task { return upgrade{taker{etcd: etcd}} }
+func BeforeControlPlaneUpgrade(options Options) hooks.Task { return upgrade{newTaker(options)} }
 
 // Wanted implements hooks.Task.
 func (upgrade) Wanted(settings hooks.Settings) bool { return settings.Snapshots }
@@ -36,12 +36,12 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 	if newer != "" {
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken: the control plane already has version " + newer}, nil
 	}
-	came := u.taker.take(ctx, job, job.Settings.SnapshotTimeout, etcdsnapshot.Name{
+	came := u.taker.take(ctx, job, snapshotjob.Name{
 		UID: job.Cluster.UID, Cluster: job.Key(), Version: job.From, Occasion: "before-" + job.To,
 	})
 	switch {
 	case came.problem == "":
-		return came.stored, nil
+		return came.stored, u.taker.release(ctx, job, came.job)
 	case came.unreachable && job.Settings.SnapshotExternalEtcd == hooks.Skip:
 		return hooks.Outcome{Done: true, Message: "no etcd snapshot was taken, as the setting snapshotExternalEtcd allows: " + came.problem}, nil
 	case came.unreachable:
@@ -49,7 +49,7 @@ func (u upgrade) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) 
 			"no etcd snapshot can be taken: %s; take one yourself, then name %s in the annotation %s, or set snapshotExternalEtcd to %s",
 			came.problem, hooks.BeforeControlPlaneUpgrade, hooks.SkipAnnotation, hooks.Skip)}, nil
 	}
-	return hooks.Outcome{RetryAfter: came.next(), Message: "waiting for an etcd snapshot: " + came.problem}, nil
+	return hooks.Outcome{RetryAfter: lookAgain, Message: "waiting for an etcd snapshot: " + came.problem}, nil
 }
 
 // begun returns a version of the control plane that is newer than the one before the step. It is

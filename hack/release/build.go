@@ -32,19 +32,21 @@ type provider struct {
 	kind clusterctlv1.ProviderType
 	// title names the provider in a sentence; kustomization is the folder of its components.
 	title, kustomization string
-	// program is what it runs, and variable can name a mirror of the program's image.
-	program, variable string
+	// program is what it runs.
+	program string
+	// images are the programs whose images it names, by the variable that can name a mirror.
+	images map[string]string
 }
 
 var providers = []provider{{
 	kind: clusterctlv1.ControlPlaneProviderType, title: "control plane provider", kustomization: "config/control-plane",
-	program: managerProgram, variable: "FOO_MANAGER_IMAGE",
+	program: managerProgram, images: map[string]string{"FOO_MANAGER_IMAGE": managerProgram},
 }, {
 	kind: clusterctlv1.InfrastructureProviderType, title: "infrastructure provider", kustomization: "config/infrastructure",
-	program: managerProgram, variable: "FOO_MANAGER_IMAGE",
+	program: managerProgram, images: map[string]string{"FOO_MANAGER_IMAGE": managerProgram},
 }, {
 	kind: clusterctlv1.RuntimeExtensionProviderType, title: "runtime extension", kustomization: "config/runtime-extension",
-	program: extensionProgram, variable: "FOO_RUNTIME_EXTENSION_IMAGE",
+	program: extensionProgram, images: map[string]string{"FOO_RUNTIME_EXTENSION_IMAGE": extensionProgram, "FOO_ETCD_SNAPSHOT_IMAGE": snapshotProgram},
 }}
 
 func (p provider) at(version string) repository.Provider {
@@ -87,21 +89,23 @@ func build(sources, version string) (repository.Files, error) {
 	return files, nil
 }
 
-// components returns everything that clusterctl installs for a provider. The image is a variable
+// components returns everything that clusterctl installs for a provider. Each image is a variable
 // that can name a mirror, with the published image as default.
 func components(sources string, provider provider, version string) ([]byte, error) {
 	objects, err := kustomize.Build(filepath.Join(sources, provider.kustomization))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", provider.title, err)
 	}
-	image := []byte("foo-" + provider.program + ":unreleased")
-	if found := bytes.Count(objects, image); found != 1 {
-		return nil, fmt.Errorf("%s: the image %s occurs %d times, want once", provider.title, image, found)
+	for variable, program := range provider.images {
+		image := []byte("foo-" + program + ":unreleased")
+		if found := bytes.Count(objects, image); found != 1 {
+			return nil, fmt.Errorf("%s: the image %s occurs %d times, want once", provider.title, image, found)
+		}
+		objects = bytes.ReplaceAll(objects, image, fmt.Appendf(nil, "${%s:=%s%s:%s}", variable, imageRepository, program, version))
 	}
-	released := fmt.Appendf(nil, "${%s:=%s%s:%s}", provider.variable, imageRepository, provider.program, version)
 	header := fmt.Appendf(nil, "# Foo %s, %s. Install it with clusterctl, which replaces the variables: docs/getting-started.md lists them.\n",
 		version, provider.title)
-	return append(header, bytes.ReplaceAll(objects, image, released)...), nil
+	return append(header, objects...), nil
 }
 
 // checkVersion returns an error unless clusterctl accepts the version: a semantic version with a

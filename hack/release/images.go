@@ -18,6 +18,7 @@ const (
 	imageRepository  = "ghcr.io/capfoo/cluster-api-provider-foo/"
 	managerProgram   = "manager"
 	extensionProgram = "runtime-extension"
+	snapshotProgram  = "etcd-snapshot"
 )
 
 // images describes which images to build, and from what.
@@ -35,7 +36,7 @@ func (i images) add(files repository.Files, version string) error {
 		return errors.New("no architecture for the images: name at least one")
 	}
 	published := image.Release{Repository: imageRepository, Version: version, Source: sourceAddress}
-	for _, name := range []string{managerProgram, extensionProgram} {
+	for _, name := range []string{managerProgram, extensionProgram, snapshotProgram} {
 		programs := map[string]string{}
 		for _, architecture := range i.architectures {
 			programs[architecture] = filepath.Join(i.programs, architecture, name)

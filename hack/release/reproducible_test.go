@@ -19,6 +19,7 @@ import (
 var small = map[string]string{
 	"go.mod":                        "module example.com/small\n\ngo 1.26.0\n",
 	"main.go":                       "package main\n\nfunc main() { println(1.5) }\n",
+	"cmd/etcd-snapshot/main.go":     "package main\n\nfunc main() { println(3.5) }\n",
 	"cmd/runtime-extension/main.go": "package main\n\nfunc main() { println(2.5) }\n",
 	"node/agent/go.mod":             "module example.com/small/agent\n\ngo 1.26.0\n",
 	"node/agent/main.go":            "package main\n\nfunc main() { println(3.5) }\n",
@@ -67,7 +68,7 @@ func TestProgramsAreReproducible(t *testing.T) {
 	first := buildSmall(t, archive, "GOFLAGS=", "GOAMD64=v1")
 	second := buildSmall(t, clone, "GOFLAGS=-buildvcs=true -tags=other", "GOAMD64=v3")
 	for _, name := range []string{
-		"manager", "runtime-extension", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
+		"manager", "runtime-extension", "etcd-snapshot", "foonode", "kubernetes/v1.36.3/kubernetes", "kubernetes/v1.36.3/etcd", "kubernetes/v1.36.3/kubectl",
 		"runtime/containerd", "runtime/coredns/v1.14.2/coredns", "runtime/flannel/v0.28.10/flanneld",
 	} {
 		g.Expect(first).To(HaveKey(name))

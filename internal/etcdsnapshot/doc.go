@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package etcdsnapshot takes snapshots of etcd and stores them in a bucket: a folder, S3, Google
-// Cloud Storage or Azure Blob Storage.
+// Cloud Storage or Azure Blob Storage. Only the program of the snapshot Job links it.
 //
 // A snapshot is streamed from one member to a temporary file and checked there: the hash that etcd
 // appends, the integrity of the database, and that the database lists the members that etcd has. It
@@ -20,9 +20,9 @@
 // no secrets, so they may be shown. Detail returns more, for logs.
 //
 // Limits: the temporary file needs as much room as the database. Snapshots are not encrypted here,
-// so the bucket must be guarded as well as etcd is. Data from a workload cluster's etcd is opened
-// in this process, with etcd's own code. Take accepts no more data than the caller has room for. A
+// so the bucket must be guarded as well as etcd is. Take accepts no more data than the caller has
+// room for. A
 // cluster's folder is named after its UID, so snapshots from before a move are not deleted. If the
-// process is killed, half-written files, in the bucket or temporary, stay until the same snapshot
-// is requested again.
+// process is killed, half-written files in a folder stay until the same snapshot is requested
+// again.
 package etcdsnapshot

@@ -16,6 +16,8 @@ import (
 	"gocloud.dev/gcerrors"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // Stage is the step in which an error occurred.
@@ -58,13 +60,6 @@ func (e *Error) Error() string {
 // Unwrap returns the underlying error.
 func (e *Error) Unwrap() error { return e.Err }
 
-// refusal is what is wrong with a snapshot or a URL. Its text is always the same for the same
-// snapshot.
-type refusal string
-
-// Error implements error.
-func (r refusal) Error() string { return string(r) }
-
 // cause returns why something failed, in the same few words each time, whatever else the error
 // holds.
 func cause(err error) string {
@@ -80,11 +75,11 @@ func cause(err error) string {
 			return text
 		}
 	}
-	return "it failed; the log of the manager says more"
+	return "it failed; the log of its Pod says more"
 }
 
 func byRefusal(err error) string {
-	var found refusal
+	var found snapshotjob.Refusal
 	if errors.As(err, &found) {
 		return found.Error()
 	}

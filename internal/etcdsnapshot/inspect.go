@@ -20,16 +20,18 @@ import (
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.uber.org/zap"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // minPage is the smallest disk sector. The size of a database is a multiple of it, plus the hash.
 const minPage = 512
 
 const (
-	errTruncated = refusal("it ends before the hash that etcd sends last: the stream was cut off")
-	errHash      = refusal("its content does not match the hash that etcd sent")
-	errDatabase  = refusal("it is not a valid etcd database")
-	errTooLarge  = refusal("it is larger than the database size that etcd reported")
+	errTruncated = snapshotjob.Refusal("it ends before the hash that etcd sends last: the stream was cut off")
+	errHash      = snapshotjob.Refusal("its content does not match the hash that etcd sent")
+	errDatabase  = snapshotjob.Refusal("it is not a valid etcd database")
+	errTooLarge  = snapshotjob.Refusal("it is larger than the database size that etcd reported")
 )
 
 // memberIDs returns the sorted IDs of all members, whether they have started yet or not.
@@ -47,24 +49,24 @@ func memberIDs(ctx context.Context, etcd Etcd) ([]string, error) {
 }
 
 // inspect checks a snapshot and describes its content. members are the IDs of etcd's members.
-func inspect(path string, members []string) (Snapshot, error) {
+func inspect(path string, members []string) (snapshotjob.Snapshot, error) {
 	size, digest, err := checkHash(path)
 	if err != nil {
-		return Snapshot{}, err
+		return snapshotjob.Snapshot{}, err
 	}
 	status, err := snapshot.NewV3(zap.NewNop()).Status(path)
 	if err != nil {
-		return Snapshot{}, errors.Join(errDatabase, err)
+		return snapshotjob.Snapshot{}, errors.Join(errDatabase, err)
 	}
 	found, err := membersIn(path)
 	if err != nil {
-		return Snapshot{}, errors.Join(errDatabase, err)
+		return snapshotjob.Snapshot{}, errors.Join(errDatabase, err)
 	}
 	if !slices.Equal(found, members) {
-		return Snapshot{}, refusal(fmt.Sprintf("it lists %d members (%s), but etcd has %d (%s)",
+		return snapshotjob.Snapshot{}, snapshotjob.Refusal(fmt.Sprintf("it lists %d members (%s), but etcd has %d (%s)",
 			len(found), strings.Join(found, ", "), len(members), strings.Join(members, ", ")))
 	}
-	return Snapshot{
+	return snapshotjob.Snapshot{
 		Size: size, SHA256: digest,
 		Hash: fmt.Sprintf("%x", status.Hash), Revision: status.Revision, Keys: status.TotalKey, Members: found,
 	}, nil

@@ -14,12 +14,14 @@ import (
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // Prune deletes the old snapshots of a cluster. It keeps the newest keep snapshots (at least one),
 // and always the one with the given name. It deletes only files that have a record of this package.
-func (s *Store) Prune(ctx context.Context, name Name, keep int) error {
-	if err := name.check(); err != nil {
+func (s *Store) Prune(ctx context.Context, name snapshotjob.Name, keep int) error {
+	if err := name.Check(); err != nil {
 		return s.failed(Pruning, err)
 	}
 	snapshots, err := s.list(ctx, string(name.UID)+"/")
@@ -27,7 +29,7 @@ func (s *Store) Prune(ctx context.Context, name Name, keep int) error {
 		return s.failed(Pruning, err)
 	}
 	var problems []error
-	for _, old := range outdated(snapshots, name.database(), keep) {
+	for _, old := range outdated(snapshots, name.Database(), keep) {
 		problems = append(problems, s.remove(ctx, old))
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -50,15 +52,15 @@ const (
 
 // listed is a record and the state of the file beside it.
 type listed struct {
-	Snapshot
+	snapshotjob.Snapshot
 	state state
 }
 
 // outdated returns the snapshots to delete: records without a snapshot, and all whole snapshots
 // except the current one and the newest ones, of which keep remain in total. It skips files that
 // somebody put in the place of a snapshot.
-func outdated(snapshots []listed, current string, keep int) []Snapshot {
-	var old, rest []Snapshot
+func outdated(snapshots []listed, current string, keep int) []snapshotjob.Snapshot {
+	var old, rest []snapshotjob.Snapshot
 	kept := 0
 	for _, one := range snapshots {
 		switch {
@@ -70,7 +72,7 @@ func outdated(snapshots []listed, current string, keep int) []Snapshot {
 			old = append(old, one.Snapshot)
 		}
 	}
-	slices.SortFunc(old, func(a, b Snapshot) int {
+	slices.SortFunc(old, func(a, b snapshotjob.Snapshot) int {
 		return cmp.Or(b.Taken.Compare(a.Taken), cmp.Compare(b.Key, a.Key))
 	})
 	kept = min(max(keep, 1)-kept, len(old))
@@ -93,7 +95,7 @@ func (s *Store) list(ctx context.Context, prefix string) ([]listed, error) {
 	}
 	var found []listed
 	for _, key := range slices.Sorted(maps.Keys(sizes)) {
-		if !strings.HasSuffix(key, recordSuffix) || sizes[key] > maxRecord {
+		if !strings.HasSuffix(key, snapshotjob.RecordSuffix) || sizes[key] > maxRecord {
 			continue
 		}
 		snapshot, ok, err := s.readRecord(ctx, key)
@@ -107,7 +109,7 @@ func (s *Store) list(ctx context.Context, prefix string) ([]listed, error) {
 	return found, nil
 }
 
-func compareSize(sizes map[string]int64, snapshot Snapshot) state {
+func compareSize(sizes map[string]int64, snapshot snapshotjob.Snapshot) state {
 	size, ok := sizes[snapshot.Key]
 	switch {
 	case !ok:
@@ -120,8 +122,8 @@ func compareSize(sizes map[string]int64, snapshot Snapshot) state {
 
 // remove deletes a snapshot before its record, so that a later Prune finds the rest of an
 // interrupted deletion.
-func (s *Store) remove(ctx context.Context, old Snapshot) error {
-	for _, key := range []string{old.Key, strings.TrimSuffix(old.Key, databaseSuffix) + recordSuffix} {
+func (s *Store) remove(ctx context.Context, old snapshotjob.Snapshot) error {
+	for _, key := range []string{old.Key, strings.TrimSuffix(old.Key, snapshotjob.DatabaseSuffix) + snapshotjob.RecordSuffix} {
 		if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 			return err
 		}

@@ -20,23 +20,25 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-func named(uid, occasion string) Name {
-	return Name{
+func named(uid, occasion string) snapshotjob.Name {
+	return snapshotjob.Name{
 		UID: types.UID(uid), Cluster: client.ObjectKey{Namespace: "default", Name: "quick"},
 		Version: "v1.35.4", Occasion: occasion,
 	}
 }
 
 // put stores a snapshot with its record. It was taken the given number of hours after now.
-func put(g Gomega, store *Store, name Name, hours int) {
-	content := []byte(name.database())
-	g.Expect(store.write(context.Background(), name.database(), strings.NewReader(name.database()), "")).To(Succeed())
-	g.Expect(store.writeRecord(context.Background(), name, Snapshot{
-		Format: recordFormat, Key: name.database(), ClusterUID: name.UID, Taken: now.Add(time.Duration(hours) * time.Hour),
+func put(g Gomega, store *Store, name snapshotjob.Name, hours int) {
+	content := []byte(name.Database())
+	g.Expect(store.write(context.Background(), name.Database(), strings.NewReader(name.Database()), "")).To(Succeed())
+	g.Expect(store.writeRecord(context.Background(), name, snapshotjob.Snapshot{
+		Format: recordFormat, Key: name.Database(), ClusterUID: name.UID, Taken: now.Add(time.Duration(hours) * time.Hour),
 		Size: int64(len(content)), SHA256: digestOf(content),
 	})).To(Succeed())
 }
@@ -67,25 +69,25 @@ const (
 	notRecord  kind = "a record that is something else"
 )
 
-func place(g Gomega, store *Store, what kind, name Name, hours int) {
+func place(g Gomega, store *Store, what kind, name snapshotjob.Name, hours int) {
 	ctx := context.Background()
 	put(g, store, name, hours)
 	switch what {
 	case complete:
 	case noRecord:
-		g.Expect(store.bucket.Delete(ctx, name.record())).To(Succeed())
+		g.Expect(store.bucket.Delete(ctx, name.Record())).To(Succeed())
 	case noSnapshot:
-		g.Expect(store.bucket.Delete(ctx, name.database())).To(Succeed())
+		g.Expect(store.bucket.Delete(ctx, name.Database())).To(Succeed())
 	case otherSize:
-		g.Expect(store.write(ctx, name.database(), strings.NewReader("mine"), "")).To(Succeed())
+		g.Expect(store.write(ctx, name.Database(), strings.NewReader("mine"), "")).To(Succeed())
 	case notRecord:
-		g.Expect(store.write(ctx, name.record(), strings.NewReader(`{"key":"mine"}`), "")).To(Succeed())
+		g.Expect(store.write(ctx, name.Record(), strings.NewReader(`{"key":"mine"}`), "")).To(Succeed())
 	}
 }
 
 type placed struct {
 	kind  kind
-	name  Name
+	name  snapshotjob.Name
 	hours int
 }
 
@@ -123,7 +125,7 @@ func expected(before []string, all []placed, current placed, keep int) []string 
 	}
 	mine := slices.DeleteFunc(slices.Clone(all), func(one placed) bool { return one.name.UID != current.name.UID })
 	slices.SortFunc(mine, func(a, b placed) int {
-		return cmp.Or(b.hours-a.hours, strings.Compare(b.name.database(), a.name.database()))
+		return cmp.Or(b.hours-a.hours, strings.Compare(b.name.Database(), a.name.Database()))
 	})
 	slots := max(keep, 1)
 	if current.kind == complete {
@@ -132,13 +134,13 @@ func expected(before []string, all []placed, current placed, keep int) []string 
 	for _, one := range mine {
 		switch {
 		case one.kind == noSnapshot:
-			delete(left, one.name.record())
+			delete(left, one.name.Record())
 		case one.kind != complete || one.name == current.name:
 		case slots > 0:
 			slots--
 		default:
-			delete(left, one.name.database())
-			delete(left, one.name.record())
+			delete(left, one.name.Database())
+			delete(left, one.name.Record())
 		}
 	}
 	return slices.Sorted(maps.Keys(left))
@@ -152,7 +154,7 @@ func TestPruneLeavesOtherClustersAlone(t *testing.T) {
 	put(g, store, named("u2", "before-1"), 0)
 	stolen := named("u2", "before-1")
 	g.Expect(store.write(context.Background(), "u/default.quick/stolen.json", strings.NewReader(fmt.Sprintf(
-		`{"format":%q,"key":%q,"clusterUID":"u2"}`, recordFormat, stolen.database())), "")).To(Succeed())
+		`{"format":%q,"key":%q,"clusterUID":"u2"}`, recordFormat, stolen.Database())), "")).To(Succeed())
 	before := keys(g, store)
 	g.Expect(store.Prune(context.Background(), named("u", "before-1"), 1)).To(Succeed())
 	g.Expect(keys(g, store)).To(Equal(before))

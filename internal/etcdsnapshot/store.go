@@ -10,14 +10,14 @@ import (
 	"io"
 	"net/url"
 	"os"
-	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/fileblob"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 const (
@@ -27,9 +27,6 @@ const (
 	fileMode   os.FileMode = 0o600
 )
 
-// Schemes returns the URL schemes that Open accepts.
-func Schemes() []string { return []string{fileblob.Scheme, "s3", "gs", "azblob"} }
-
 // Store keeps snapshots in a bucket. It is safe for concurrent use.
 type Store struct {
 	bucket   *blob.Bucket
@@ -37,68 +34,15 @@ type Store struct {
 	now      func() time.Time
 }
 
-// CheckURL returns what is wrong with the URL of a bucket. The error quotes only the scheme and the
-// names of parameters.
-func CheckURL(text string) error {
-	_, err := parse(text)
-	return err
-}
-
-func parse(text string) (*url.URL, error) {
-	parsed, err := url.Parse(text)
-	switch {
-	case err != nil:
-		// The parser quotes its input, which may hold a password.
-		return nil, refusal("it is not a URL")
-	case !slices.Contains(Schemes(), parsed.Scheme):
-		return nil, refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
-	case parsed.User != nil:
-		return nil, refusal("it contains a user name or password, want none: credentials come from the manager's environment")
-	case parsed.Scheme != fileblob.Scheme && parsed.Host == "":
-		return nil, refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
-	case parsed.Scheme == fileblob.Scheme:
-		return parsed, checkFolder(parsed)
-	case parsed.Query().Has("key"):
-		return nil, refusal("it has the parameter \"key\", which would store all snapshots in one blob")
-	}
-	return parsed, nil
-}
-
-func checkFolder(parsed *url.URL) error {
-	if parsed.Host != "" || !path.IsAbs(parsed.Path) || path.Clean(parsed.Path) == "/" {
-		return refusal("it names no absolute folder, want file:///folder")
-	}
-	for parameter := range parsed.Query() {
-		if parameter != "prefix" {
-			return refusal("it has the parameter " + strconv.Quote(parameter) + ", want only prefix for a folder")
-		}
-	}
-	return nil
-}
-
-// Location returns the URL of a bucket, including the folder that the prefix parameter names. It
-// omits the user, the password and the query, which may hold credentials.
-func Location(text string) string {
-	parsed, err := parse(text)
-	if err != nil {
-		return ""
-	}
-	where := &url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
-	if folder := strings.TrimSuffix(parsed.Query().Get("prefix"), "/"); folder != "" {
-		where.Path = strings.TrimSuffix(where.Path, "/") + "/" + folder
-	}
-	return where.String()
-}
-
-// Open opens a bucket by its URL. Schemes returns the supported schemes. The prefix parameter is a
+// Open opens a bucket by its URL. snapshotjob.Schemes returns the supported schemes. The prefix parameter is a
 // folder in the bucket; gocloud.dev/blob defines the other parameters of each scheme. If the folder
 // of a file URL does not exist, Open creates it with access for its owner only.
 func Open(ctx context.Context, text string) (*Store, error) {
-	parsed, err := parse(text)
+	parsed, err := snapshotjob.ParseURL(text)
 	if err != nil {
 		return nil, &Error{Stage: Storing, Err: err}
 	}
-	if parsed.Scheme == fileblob.Scheme {
+	if parsed.Scheme == snapshotjob.FolderScheme {
 		parsed = withFolderOptions(parsed)
 	}
 	if prefix := parsed.Query().Get("prefix"); prefix != "" {
@@ -106,7 +50,7 @@ func Open(ctx context.Context, text string) (*Store, error) {
 		parameters.Set("prefix", strings.TrimSuffix(prefix, "/")+"/")
 		parsed.RawQuery = parameters.Encode()
 	}
-	location := Location(text)
+	location := snapshotjob.Location(text)
 	bucket, err := blob.OpenBucket(ctx, parsed.String())
 	if err != nil {
 		return nil, &Error{Stage: Storing, Where: location, Err: err}
@@ -140,7 +84,7 @@ func (s *Store) Close() error {
 }
 
 // Location returns where a snapshot is stored, without credentials.
-func (s *Store) Location(name Name) string { return s.location + " as " + name.database() }
+func (s *Store) Location(name snapshotjob.Name) string { return s.location + " as " + name.Database() }
 
 func (s *Store) failed(stage Stage, err error) error {
 	return &Error{Stage: stage, Where: s.location, Err: err}

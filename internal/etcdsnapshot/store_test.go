@@ -21,52 +21,12 @@ import (
 	"gocloud.dev/blob/memblob"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 // plenty is larger than any snapshot of these tests, in bytes.
 const plenty = 1 << 30
-
-func TestCheckURL(t *testing.T) {
-	for given, want := range map[string]string{
-		"file:///var/snapshots":                "",
-		"file:///var/snapshots?prefix=here":    "",
-		"s3://bucket?region=eu-west-1":         "",
-		"gs://bucket":                          "",
-		"azblob://container?storage_account=a": "",
-		"":                                     `its scheme is ""`,
-		"/var/snapshots":                       `its scheme is ""`,
-		"http://user:hunter2@host":             `its scheme is "http", want one of file, s3, gs, azblob`,
-		"mem://":                               `its scheme is "mem"`,
-		"s3://user:hunter2@bucket":             "it contains a user name or password",
-		"s3://":                                "names no bucket",
-		"s3://bucket?key=one":                  "all snapshots in one blob",
-		"file://var/snapshots":                 "no absolute folder",
-		"file://./snapshots":                   "no absolute folder",
-		"file:///":                             "no absolute folder",
-		"file:///a?secret_key_path=hunter2":    `parameter "secret_key_path"`,
-		"s3://user:hunter2@bucket\x00?also=hunter2": "it is not a URL",
-	} {
-		t.Run(given, func(t *testing.T) {
-			g := NewWithT(t)
-			err := CheckURL(given)
-			if want == "" {
-				g.Expect(err).NotTo(HaveOccurred())
-				return
-			}
-			g.Expect(err).To(MatchError(And(ContainSubstring(want), Not(ContainSubstring("hunter2")))))
-			_, err = Open(context.Background(), given)
-			g.Expect(err).To(MatchError(And(ContainSubstring(want), Not(ContainSubstring("hunter2")))))
-		})
-	}
-}
-
-func TestLocationHoldsNoCredentials(t *testing.T) {
-	g := NewWithT(t)
-	g.Expect(Location("s3://bucket/path?region=r&secret=hunter2#hunter2")).To(Equal("s3://bucket/path"))
-	g.Expect(Location("s3://bucket?prefix=prod/&secret=hunter2")).To(Equal("s3://bucket/prod"))
-	g.Expect(Location("file:///var/snapshots?prefix=a/b")).To(Equal("file:///var/snapshots/a/b"))
-	g.Expect(Location("s3://key:hunter2@bucket")).To(BeEmpty())
-}
 
 func TestFolderIsForItsOwner(t *testing.T) {
 	g := NewWithT(t)
@@ -115,12 +75,12 @@ func TestFind(t *testing.T) {
 func TestNamesStayInTheirFolder(t *testing.T) {
 	g := NewWithT(t)
 	store := newStore(memblob.OpenBucket(nil), "mem://")
-	for _, change := range []func(*Name){
-		func(n *Name) { n.UID = "" },
-		func(n *Name) { n.UID = ".." },
-		func(n *Name) { n.Version = "../../u2" },
-		func(n *Name) { n.Occasion = "" },
-		func(n *Name) { n.Cluster.Name = "a/b" },
+	for _, change := range []func(*snapshotjob.Name){
+		func(n *snapshotjob.Name) { n.UID = "" },
+		func(n *snapshotjob.Name) { n.UID = ".." },
+		func(n *snapshotjob.Name) { n.Version = "../../u2" },
+		func(n *snapshotjob.Name) { n.Occasion = "" },
+		func(n *snapshotjob.Name) { n.Cluster.Name = "a/b" },
 	} {
 		name := named("u1", "before-1")
 		change(&name)
@@ -139,15 +99,15 @@ func TestCauseIsTheSameEachTime(t *testing.T) {
 		}})
 	}
 	for want, err := range map[string]error{
-		"connection refused":                          dial(1234),
-		"it took too long":                            fmt.Errorf("after 3s: %w", context.DeadlineExceeded),
-		"it was interrupted":                          context.Canceled,
-		"no space left on device":                     &fs.PathError{Op: "write", Path: "/tmp/x.18af.tmp", Err: syscall.ENOSPC},
-		"the name of the host is unknown":             &net.DNSError{Name: "x", Err: "no such host"},
-		"etcd answered Unavailable":                   status.Error(codes.Unavailable, "read tcp 10.0.0.1:4567: hunter2"),
-		"etcdserver: no leader":                       rpctypes.ErrNoLeader,
-		string(errHash):                               errors.Join(errHash, errors.New("hunter2")),
-		"it failed; the log of the manager says more": errors.New("request 1234 by hunter2"),
+		"connection refused":                      dial(1234),
+		"it took too long":                        fmt.Errorf("after 3s: %w", context.DeadlineExceeded),
+		"it was interrupted":                      context.Canceled,
+		"no space left on device":                 &fs.PathError{Op: "write", Path: "/tmp/x.18af.tmp", Err: syscall.ENOSPC},
+		"the name of the host is unknown":         &net.DNSError{Name: "x", Err: "no such host"},
+		"etcd answered Unavailable":               status.Error(codes.Unavailable, "read tcp 10.0.0.1:4567: hunter2"),
+		"etcdserver: no leader":                   rpctypes.ErrNoLeader,
+		string(errHash):                           errors.Join(errHash, errors.New("hunter2")),
+		"it failed; the log of its Pod says more": errors.New("request 1234 by hunter2"),
 	} {
 		NewWithT(t).Expect(cause(err)).To(Equal(want))
 	}

@@ -16,10 +16,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
+
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 )
 
 const (
-	temporaryName = "snapshot" + databaseSuffix
+	temporaryName = "snapshot" + snapshotjob.DatabaseSuffix
 	// partSuffix ends the names of incomplete files in a folder.
 	partSuffix = ".tmp"
 )
@@ -29,6 +31,8 @@ const (
 type Etcd interface {
 	// MemberList returns the members of etcd.
 	MemberList(ctx context.Context, options ...clientv3.OpOption) (*clientv3.MemberListResponse, error)
+	// Status returns the state of the member at an endpoint.
+	Status(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error)
 	// SnapshotWithVersion streams a snapshot.
 	SnapshotWithVersion(ctx context.Context) (*clientv3.SnapshotResponse, error)
 }
@@ -36,17 +40,17 @@ type Etcd interface {
 // Take takes a snapshot of at most limit bytes and stores it under the name, replacing an existing
 // one. On failure it returns an *Error, and an existing snapshot with that name may be lost. Call
 // Find first if the snapshot may exist already.
-func (s *Store) Take(ctx context.Context, etcd Etcd, name Name, limit int64) (Snapshot, error) {
-	if err := name.check(); err != nil {
-		return Snapshot{}, s.failed(Storing, err)
+func (s *Store) Take(ctx context.Context, etcd Etcd, name snapshotjob.Name, limit int64) (snapshotjob.Snapshot, error) {
+	if err := name.Check(); err != nil {
+		return snapshotjob.Snapshot{}, s.failed(Storing, err)
 	}
-	folder, err := makeFolder(name)
+	folder, err := os.MkdirTemp("", "foo-etcd-snapshot-")
 	if err != nil {
-		return Snapshot{}, &Error{Stage: Keeping, Err: err}
+		return snapshotjob.Snapshot{}, &Error{Stage: Keeping, Err: err}
 	}
 	taken, err := s.takeBy(ctx, etcd, name, temporary{path: filepath.Join(folder, temporaryName), limit: limit})
 	if removed := os.RemoveAll(folder); err == nil && removed != nil {
-		return Snapshot{}, &Error{Stage: Keeping, Err: removed}
+		return snapshotjob.Snapshot{}, &Error{Stage: Keeping, Err: removed}
 	}
 	return taken, err
 }
@@ -57,32 +61,22 @@ type temporary struct {
 	limit int64
 }
 
-func (s *Store) takeBy(ctx context.Context, etcd Etcd, name Name, file temporary) (Snapshot, error) {
+func (s *Store) takeBy(ctx context.Context, etcd Etcd, name snapshotjob.Name, file temporary) (snapshotjob.Snapshot, error) {
 	members, err := memberIDs(ctx, etcd)
 	if err != nil {
-		return Snapshot{}, &Error{Stage: Reading, Err: err}
+		return snapshotjob.Snapshot{}, &Error{Stage: Reading, Err: err}
 	}
 	version, err := download(ctx, etcd, file)
 	if err != nil {
-		return Snapshot{}, err
+		return snapshotjob.Snapshot{}, err
 	}
 	taken, err := inspect(file.path, members)
 	if err != nil {
-		return Snapshot{}, &Error{Stage: Checking, Err: err}
+		return snapshotjob.Snapshot{}, &Error{Stage: Checking, Err: err}
 	}
-	taken.Format, taken.Key, taken.EtcdVersion, taken.Taken = recordFormat, name.database(), version, s.now().UTC()
+	taken.Format, taken.Key, taken.EtcdVersion, taken.Taken = recordFormat, name.Database(), version, s.now().UTC()
 	taken.ClusterUID, taken.Namespace, taken.Cluster = name.UID, name.Cluster.Namespace, name.Cluster.Name
 	return taken, s.store(ctx, name, file.path, taken)
-}
-
-// makeFolder creates the folder of the temporary file. The folder is named after the snapshot, so
-// that the next try removes what a killed manager left behind.
-func makeFolder(name Name) (string, error) {
-	folder := filepath.Join(os.TempDir(), "foo-etcd-snapshot-"+digestOf([]byte(name.database()))[:32])
-	if err := os.RemoveAll(folder); err != nil {
-		return "", err
-	}
-	return folder, os.Mkdir(folder, folderMode)
 }
 
 // download writes the snapshot to a file and returns the version of the member.
@@ -130,9 +124,9 @@ func (s *source) Read(buffer []byte) (int, error) {
 }
 
 // store uploads the file, compares the stored copy with it, and writes the record last.
-func (s *Store) store(ctx context.Context, name Name, path string, taken Snapshot) error {
+func (s *Store) store(ctx context.Context, name snapshotjob.Name, path string, taken snapshotjob.Snapshot) error {
 	// An old record would describe the snapshot that is about to be replaced.
-	if err := s.bucket.Delete(ctx, name.record()); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+	if err := s.bucket.Delete(ctx, name.Record()); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return s.failed(Storing, err)
 	}
 	if err := s.sweep(ctx, name); err != nil {
@@ -142,21 +136,21 @@ func (s *Store) store(ctx context.Context, name Name, path string, taken Snapsho
 	if err != nil {
 		return &Error{Stage: Keeping, Err: err}
 	}
-	err = s.write(ctx, name.database(), file, "application/octet-stream")
+	err = s.write(ctx, name.Database(), file, "application/octet-stream")
 	// The file was opened for reading only, so closing it loses nothing.
 	_ = file.Close()
 	if err != nil {
 		return err
 	}
-	if err := s.compare(ctx, name.database(), taken.SHA256); err != nil {
+	if err := s.compare(ctx, name.Database(), taken.SHA256); err != nil {
 		return err
 	}
 	return s.writeRecord(ctx, name, taken)
 }
 
-// sweep deletes unfinished files of the same snapshot that a killed manager left in a folder.
-func (s *Store) sweep(ctx context.Context, name Name) error {
-	for _, final := range []string{name.database(), name.record()} {
+// sweep deletes unfinished files of the same snapshot that a killed Job left in a folder.
+func (s *Store) sweep(ctx context.Context, name snapshotjob.Name) error {
+	for _, final := range []string{name.Database(), name.Record()} {
 		objects := s.bucket.List(&blob.ListOptions{Prefix: final + "."})
 		for {
 			object, err := objects.Next(ctx)
@@ -184,7 +178,7 @@ func (s *Store) compare(ctx context.Context, key, want string) error {
 		return s.failed(Storing, err)
 	}
 	if got != want {
-		return s.failed(Storing, refusal("the stored copy differs from what was written"))
+		return s.failed(Storing, snapshotjob.Refusal("the stored copy differs from what was written"))
 	}
 	return nil
 }

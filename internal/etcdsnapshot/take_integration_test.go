@@ -23,12 +23,14 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/etcdutl/v3/snapshot"
 	"go.uber.org/zap"
 	"gocloud.dev/blob/memblob"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/capfoo/cluster-api-provider-foo/internal/snapshotjob"
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
@@ -266,7 +268,7 @@ const (
 	killedFolder = "ETCDSNAPSHOT_FOLDER"
 )
 
-// TestMain runs the tests, or the part of a manager that is to be killed in the middle of its work.
+// TestMain runs the tests, or the part of a Job that is to be killed in the middle of its work.
 func TestMain(m *testing.M) {
 	if where := os.Getenv(killedIn); where != "" {
 		fmt.Fprintln(os.Stderr, workUntilKilled(where))
@@ -287,19 +289,15 @@ func workUntilKilled(where string) error {
 	}
 	reached := func() { fmt.Println("reached") }
 	name := named("u1", "before-v1.36.3")
-	if where == "download" {
-		_, err = store.Take(ctx, stuck{etcd, reached}, name, plenty)
-		return err
-	}
-	key := name.database()
+	key := name.Database()
 	if where == "record" {
 		if _, err := store.Take(ctx, etcd, name, plenty); err != nil {
 			return err
 		}
-		if err := store.bucket.Delete(ctx, name.record()); err != nil {
+		if err := store.bucket.Delete(ctx, name.Record()); err != nil {
 			return err
 		}
-		key = name.record()
+		key = name.Record()
 	}
 	return store.write(ctx, key, stuckAfter(ctx, strings.NewReader(strings.Repeat("{", 8192)), reached), "")
 }
@@ -307,25 +305,21 @@ func workUntilKilled(where string) error {
 func TestKilledInTheMiddleAndTriedAgain(t *testing.T) {
 	etcd := startEtcd(t, t.TempDir())
 	fill(NewWithT(t), etcd, "key", 50)
-	for where, leaves := range map[string]struct{ files, temporaries int }{
-		"download": {0, 1}, "upload": {1, 0}, "record": {2, 0},
-	} {
+	for where, files := range map[string]int{"upload": 1, "record": 2} {
 		t.Run(where, func(t *testing.T) {
 			g := NewWithT(t)
 			ctx := context.Background()
-			left, folder := temporaries(t), t.TempDir()
+			folder := t.TempDir()
 			kill(t, where, etcd.Endpoints()[0], folder)
 
 			store, name := openFolder(t, folder), named("u1", "before-v1.36.3")
-			g.Expect(keys(g, store)).To(HaveLen(leaves.files))
-			g.Expect(left()).To(HaveLen(leaves.temporaries))
+			g.Expect(keys(g, store)).To(HaveLen(files))
 			_, ok, err := store.Find(ctx, name)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(ok).To(BeFalse(), "an incomplete snapshot is not found")
 			taken, err := store.Take(ctx, etcd, name, plenty)
 			g.Expect(err).NotTo(HaveOccurred())
-			g.Expect(keys(g, store)).To(ConsistOf(name.database(), name.record()), "nothing is left of the first try")
-			g.Expect(left()).To(BeEmpty())
+			g.Expect(keys(g, store)).To(ConsistOf(name.Database(), name.Record()), "nothing is left of the first try")
 			found, ok, err := store.Find(ctx, name)
 			g.Expect(err).NotTo(HaveOccurred())
 			g.Expect(ok).To(BeTrue())
@@ -368,6 +362,62 @@ func TestTwoClustersAndOldSnapshots(t *testing.T) {
 	}
 	g.Expect(store.Prune(ctx, named("u1", "a"), 2)).To(Succeed())
 	g.Expect(slices.DeleteFunc(keys(g, store), func(key string) bool { return strings.HasPrefix(key, "u2/") })).To(ConsistOf(
-		named("u1", "a").database(), named("u1", "a").record(), named("u1", "b").database(), named("u1", "b").record()))
+		named("u1", "a").Database(), named("u1", "a").Record(), named("u1", "b").Database(), named("u1", "b").Record()))
 	g.Expect(keys(g, store)).To(HaveLen(4 + 6))
+}
+
+func TestRun(t *testing.T) {
+	g := NewWithT(t)
+	ctx := context.Background()
+	etcd, folder := startEtcd(t, t.TempDir()), t.TempDir()
+	fill(g, etcd, "key", 10)
+	endpoint := etcd.Endpoints()[0]
+	run := func(etcd Etcd, version string, since time.Time) (snapshotjob.Answer, error) {
+		name := named("u1", "before-v1.36.3")
+		name.Version = version
+		return Run(ctx, etcd, endpoint, snapshotjob.Request{URL: "file://" + folder, Name: name, Since: since, Keep: 2})
+	}
+	start := time.Now().Add(-time.Minute)
+	first, err := run(etcd, "v1.35.4", start)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(first.Snapshot.Revision).To(BeEquivalentTo(11))
+	again, err := run(etcd, "v1.35.4", start)
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(again.Snapshot.Taken).To(BeTemporally("==", first.Snapshot.Taken), "it is found")
+	later, err := run(etcd, "v1.35.4", time.Now())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(later.Snapshot.Taken).To(BeTemporally(">", first.Snapshot.Taken), "what was written since is wanted too")
+
+	for _, version := range []string{"v1.36.3", "v1.37.0"} {
+		_, err := run(etcd, version, start)
+		g.Expect(err).NotTo(HaveOccurred())
+	}
+	g.Expect(keys(g, openFolder(t, folder))).To(HaveLen(4), "two snapshots and their records")
+
+	for want, change := range map[string]func(*clientv3.StatusResponse){
+		"the member is still a learner": func(status *clientv3.StatusResponse) { status.IsLearner = true },
+		"the member sees no leader":     func(status *clientv3.StatusResponse) { status.Leader = 0 },
+		"the member has raised the alarm CORRUPT": func(status *clientv3.StatusResponse) {
+			alarm := etcdserverpb.AlarmMember{MemberID: status.Header.MemberId, Alarm: etcdserverpb.AlarmType_CORRUPT}
+			status.Errors = append(status.Errors, alarm.String())
+		},
+	} {
+		answer, err := run(unwell{etcd, change}, "v1.38.0", start)
+		g.Expect(err).To(HaveOccurred())
+		g.Expect(answer).To(Equal(snapshotjob.Answer{Problem: "taking the snapshot from etcd: " + want}))
+	}
+}
+
+// unwell is an etcd whose member reports something else.
+type unwell struct {
+	*clientv3.Client
+	change func(*clientv3.StatusResponse)
+}
+
+func (u unwell) Status(ctx context.Context, endpoint string) (*clientv3.StatusResponse, error) {
+	status, err := u.Client.Status(ctx, endpoint)
+	if err == nil {
+		u.change(status)
+	}
+	return status, err
 }

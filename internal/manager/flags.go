@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/featuregate"
 	logsv1 "k8s.io/component-base/logs/api/v1"
@@ -104,9 +103,8 @@ func (o *Options) addServers(fs *pflag.FlagSet) {
 	fs.StringVar(&o.WebhookKeyName, "webhook-key-name", "tls.key", "File name of the webhooks' key.")
 	fs.StringVar(&o.ClientCAName, "runtime-extension-client-ca-name", "",
 		"File name, in the folder of the webhooks' certificate, of the certificate authorities for clients of the runtime extension; anyone may call it if unset.")
-	o.SnapshotRoom.Quantity = resource.MustParse("9Gi")
-	fs.Var(&o.SnapshotRoom, "runtime-extension-snapshot-room",
-		"How much space the runtime extension may use for temporary files of etcd snapshots; snapshots that do not fit wait or are rejected.")
+	fs.StringVar(&o.SnapshotImage, "etcd-snapshot-image", "",
+		"Image of the Job with which the runtime extension takes an etcd snapshot in a workload cluster; without it, no snapshots can be taken.")
 	fs.StringVar(&o.HealthAddress, "health-addr", ":9440", "The address the health endpoint binds to; 0 disables it.")
 	fs.StringVar(&o.ProfilerAddress, "profiler-address", "",
 		"The address to serve pprof on without authentication, for example localhost:6060; the diagnostics endpoint serves it with authentication.")

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-base/featuregate"
 	logsv1 "k8s.io/component-base/logs/api/v1"
 	"sigs.k8s.io/cluster-api/controllers/crdmigrator"
@@ -96,9 +95,9 @@ type Options struct {
 	// that sign the certificates of those who may call the runtime extension; anybody may if it is
 	// empty.
 	ClientCAName string
-	// SnapshotRoom is how many bytes the runtime extension's temporary files of etcd snapshots may
-	// take up together; 9Gi by default.
-	SnapshotRoom resource.QuantityValue
+	// SnapshotImage is the image of the Job with which the runtime extension takes etcd snapshots.
+	// If it is empty, no snapshots can be taken.
+	SnapshotImage string
 	// HealthAddress is where /healthz and /readyz are served.
 	HealthAddress string
 	// ProfilerAddress is where pprof is served without authentication; nowhere if it is empty.

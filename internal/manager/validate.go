@@ -40,7 +40,7 @@ func (o *Options) validateProviders() error {
 	}
 	of := map[Provider][]string{
 		ControlPlane:     {"clustercache-concurrency", "clustercache-client-qps", "clustercache-client-burst", "etcd-call-timeout-duration", "remote-conditions-grace-period"},
-		RuntimeExtension: {"runtime-extension-client-ca-name", "runtime-extension-snapshot-room"},
+		RuntimeExtension: {"runtime-extension-client-ca-name", "etcd-snapshot-image"},
 	}
 	for _, provider := range Providers {
 		for _, kind := range reconciled[provider] {
@@ -166,9 +166,6 @@ func (o *Options) validateServers() error {
 func (o *Options) validateRuntimeExtension() error {
 	if !o.Runs(RuntimeExtension) {
 		return nil
-	}
-	if o.SnapshotRoom.Value() <= 0 {
-		return fmt.Errorf("--runtime-extension-snapshot-room is %s, want more than 0", o.SnapshotRoom.String())
 	}
 	if o.WebhookPort == 0 {
 		return fmt.Errorf("--webhook-port is 0, want the port on which the %s role is called", RuntimeExtension)

@@ -16,6 +16,9 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/internal/supervisor"
 )
 
+// snapshotImage is the image of the Job that takes etcd snapshots. It must be loaded into the cloud.
+const snapshotImage = "foo-etcd-snapshot:unreleased"
+
 // Components of the providers in the manifests folder.
 const (
 	coreComponents      = "cluster-api/core-components.yaml"
@@ -156,7 +159,7 @@ func (c Config) providers() []management.Provider {
 // cloudArgs tell a manager that runs the infrastructure provider where the cloud is. extension is
 // Foo's runtime extension. As in a release, it is a separate process with its own permissions.
 func (c Config) extension() management.Provider {
-	provider := c.fooProvider(extensionProcess, fooExtensionComponents, c.cloudArgs()...)
+	provider := c.fooProvider(extensionProcess, fooExtensionComponents, append(c.cloudArgs(), "--etcd-snapshot-image="+snapshotImage)...)
 	provider.Program = c.program(extensionProcess)
 	provider.ExtensionConfig, provider.Settings = c.manifest(fooExtensionConfig), c.ExtensionSettings
 	return provider

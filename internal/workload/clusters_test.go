@@ -5,7 +5,6 @@ package workload
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"sigs.k8s.io/cluster-api/util/secret"
@@ -105,78 +103,4 @@ func TestClientIsLimited(t *testing.T) {
 		defer cancel()
 		return connection.client.List(bounded, &corev1.NodeList{})
 	}).Should(MatchError(ContainSubstring("rate limiter")), "all kinds share one limit")
-}
-
-func TestChooseMember(t *testing.T) {
-	member := func(id uint64, name string, change func(*Member)) Member {
-		made := Member{ID: id, Name: name}
-		if change != nil {
-			change(&made)
-		}
-		return made
-	}
-	for name, test := range map[string]struct {
-		state EtcdState
-		want  string
-	}{
-		"no members":      {},
-		"a single member": {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil)}}, "a"},
-		"not the leader":  {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", nil), member(3, "c", nil)}}, "b"},
-		"not a learner":   {EtcdState{Leader: 1, Members: []Member{member(1, "a", nil), member(2, "b", func(m *Member) { m.Learner = true })}}, "a"},
-		"not a member with a problem": {EtcdState{Leader: 1, Members: []Member{
-			member(1, "a", nil), member(2, "b", func(m *Member) { m.Problem = "it sees no leader" }), member(3, "c", nil),
-		}}, "c"},
-		"not a corrupt member": {EtcdState{Leader: 1, Members: []Member{
-			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"CORRUPT"} }),
-		}}, "a"},
-		"a member without space is good enough": {EtcdState{Leader: 1, Members: []Member{
-			member(1, "a", nil), member(2, "b", func(m *Member) { m.Alarms = []string{"NOSPACE"} }),
-		}}, "b"},
-		"not a member that has not started": {EtcdState{Leader: 1, Members: []Member{member(1, "", nil)}}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := NewWithT(t)
-			chosen, ok := test.state.choose()
-			g.Expect(ok).To(Equal(test.want != ""))
-			g.Expect(chosen.Name).To(Equal(test.want))
-			if !ok {
-				g.Expect(test.state.problems()).NotTo(BeEmpty())
-			}
-		})
-	}
-}
-
-const (
-	nodesPath = "/api/v1/nodes"
-	podsPath  = "/api/v1/namespaces/kube-system/pods"
-)
-
-// withMember runs WithHealthyEtcdMember against an API server with these Nodes and no Pods.
-func withMember(t *testing.T, nodes string, more ...client.Object) error {
-	g := NewWithT(t)
-	server := apiServer(t, map[string]string{
-		"/api":    `{"kind":"APIVersions","versions":["v1"]}`,
-		"/apis":   `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
-		"/api/v1": `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"nodes","namespaced":false,"kind":"Node"},{"name":"pods","namespaced":true,"kind":"Pod"}]}`,
-		nodesPath: nodes,
-		podsPath:  `{"kind":"PodList","apiVersion":"v1","items":[]}`,
-	})
-	objects := append([]client.Object{testSecret(secret.Kubeconfig, kubeconfigFor(g, server.URL))}, more...)
-	secrets := fake.NewClientBuilder().WithObjects(objects...).Build()
-	clusters, err := NewClusters(secrets, secrets)
-	g.Expect(err).NotTo(HaveOccurred())
-	return clusters.WithHealthyEtcdMember(context.Background(), testCluster, func(context.Context, EtcdMember) error {
-		return errors.New("there is no member to call this with")
-	})
-}
-
-func TestNoMemberToUse(t *testing.T) {
-	g := NewWithT(t)
-	const oneNode = `{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"n1"}}]}`
-	const noNodes = `{"kind":"NodeList","apiVersion":"v1","items":[]}`
-	g.Expect(apierrors.IsNotFound(withMember(t, oneNode))).To(BeTrue(), "the secret is missing")
-	external := testSecret(secret.EtcdCA, map[string][]byte{secret.TLSCrtDataName: []byte("a certificate")})
-	g.Expect(withMember(t, oneNode, external)).To(MatchError(ErrEtcdUnmanaged))
-	g.Expect(withMember(t, oneNode, testEtcdCA(newAuthority(g)))).To(MatchError(ErrEtcdUnmanaged), "no node runs etcd")
-	g.Expect(withMember(t, noNodes, testEtcdCA(newAuthority(g)))).To(MatchError(ErrNoHealthyMember))
 }

@@ -96,7 +96,7 @@ func (e *etcdClients) get(cluster client.ObjectKey, connection connection, autho
 		known.close()
 	}
 	if len(authority.Data[secret.TLSKeyDataName]) == 0 {
-		return nil, fmt.Errorf("secret %s: data[%q] is empty: %w", authority.Name, secret.TLSKeyDataName, ErrEtcdUnmanaged)
+		return nil, fmt.Errorf("secret %s: data[%q] is empty, so no certificate for etcd can be signed", authority.Name, secret.TLSKeyDataName)
 	}
 	certificate, err := signClient(authority.Data[secret.TLSCrtDataName], authority.Data[secret.TLSKeyDataName])
 	if err != nil {

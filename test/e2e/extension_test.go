@@ -42,19 +42,24 @@ metadata: {name: from-addon, namespace: kube-public}
 data: {for: %q}
 `
 
+// snapshots is the folder of control plane machines that stores snapshots. It stands for a mounted one.
+const snapshots = "/var/lib/e2e-snapshots"
+
 // One cluster with all hooks enabled is used for all of these stories. Cluster API calls the hooks;
 // the test only watches, and fulfils what they wait for.
-var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension", needsAllVersions, needsNextRelease), func() {
+var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("extension", needsAllVersions, needsNextRelease, needsImages), func() {
 	const namespace = "hooks"
 	var c *cluster
-	var store string
+	var before string
 	var called func() []string
 
 	BeforeAll(func(ctx SpecContext) {
 		m := sharedManagement(ctx)
 		m.namespace(ctx, namespace)
-		store = filepath.Join(suiteDir, "snapshots")
-		m.setHooks(ctx, allHooks(store))
+		load := command(ctx, "foocloud", "image", "load", "--name=foo-etcd-snapshot:unreleased", filepath.Join(bin, "images/images/etcd-snapshot-v0.1.0.tar"))
+		load.Env = append(load.Env, m.cloudEnv()...)
+		output(load)
+		m.setHooks(ctx, allHooks())
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
 		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
 		c = m.newExtensionCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
@@ -85,17 +90,16 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 
 	It("is upgraded only after its etcd was saved, even if the extension dies while it waits", func(ctx SpecContext) {
 		c.on(ctx, "create", "configmap", "before-the-upgrade", "--from-literal=kept=yes")
-		Expect(os.WriteFile(filepath.Join(suiteDir, "no-folder"), nil, 0o600)).To(Succeed())
-		broken := allHooks(filepath.Join(suiteDir, "no-folder"))
-		c.setHooks(ctx, broken)
 		c.patchCluster(ctx, `[{"op":"replace","path":"/spec/topology/version","value":"`+currentVersion+`"}]`)
 		c.let(ctx, "BeforeClusterUpgrade")
-		c.held(ctx, "BeforeControlPlaneUpgrade", ContainSubstring("no-folder"))
+		// The Job waits for a folder that nobody has mounted.
+		c.held(ctx, "BeforeControlPlaneUpgrade", HavePrefix("waiting for an etcd snapshot: Job kube-system/foo-etcd-snapshot-"))
 		c.kill("runtime-extension")
 		Consistently(func(g Gomega) { g.Expect(c.controlPlane(g, ctx).Spec.Version).To(Equal(previousVersion)) }).
 			WithContext(ctx).Should(Succeed(), "the control plane is upgraded while the hook blocks")
-		c.setHooks(ctx, allHooks(store))
+		store := c.snapshotStore(ctx)
 		c.let(ctx, "BeforeControlPlaneUpgrade")
+		before = c.copySnapshot(ctx, store, previousVersion)
 		c.on(ctx, "create", "configmap", "after-the-snapshot", "--from-literal=kept=no")
 	}, NodeTimeout(2*clusterUp))
 
@@ -114,7 +118,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 	}, NodeTimeout(2*rolledOut))
 
 	It("has a snapshot from before the upgrade that restores into a working etcd", func(ctx SpecContext) {
-		keys := restore(ctx, snapshotFile(store, previousVersion))
+		keys := restore(ctx, before)
 		Expect(keys).To(HaveKey("/registry/configmaps/default/before-the-upgrade"))
 		Expect(keys).NotTo(HaveKey("/registry/configmaps/default/after-the-snapshot"))
 		Expect(keys).To(HaveKey("/registry/namespaces/kube-system"))
@@ -126,14 +130,15 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 			Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}}},
 		}
 		Expect(c.workload.Create(ctx, service)).To(Succeed())
+		store := c.snapshotStore(ctx)
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name, "--wait=false")
 		c.held(ctx, "BeforeClusterDelete", ContainSubstring("default/public"))
 		Expect(c.nodesReady(ctx, 1, 1)).To(HaveLen(2), "the cluster is being deleted while the hook blocks")
+		Expect(restore(ctx, c.copySnapshot(ctx, store, "final"))).To(HaveKey("/registry/services/specs/default/public"))
 		patch := client.MergeFrom(service.DeepCopy())
 		service.Finalizers = nil
 		Expect(c.workload.Patch(ctx, service, patch)).To(Succeed())
 		Eventually(ctx, c.clusters(namespace)).WithTimeout(clusterGone).Should(BeEmpty(), "the Cluster is not gone")
-		Expect(filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))).To(HaveLen(2), "snapshots before the upgrade and before the deletion")
 	}, NodeTimeout(2*clusterUp))
 })
 
@@ -207,10 +212,10 @@ func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectK
 }
 
 // allHooks are settings that enable everything that the hooks can do.
-func allHooks(store string) map[string]string {
+func allHooks() map[string]string {
 	return map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
-		"snapshotURL": "file://" + store, "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
+		"snapshotURL": "file://" + snapshots, "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
 	}
 }
 
@@ -366,12 +371,29 @@ func restore(ctx context.Context, file string) sets.Set[string] {
 	return keys
 }
 
-// snapshotFile returns the snapshot of a version.
-func snapshotFile(store, version string) string {
+// snapshotStore creates the folder for snapshots on the only control plane machine, and returns the
+// name of a Pod that has it.
+func (c *cluster) snapshotStore(ctx context.Context) string {
 	GinkgoHelper()
-	files, err := filepath.Glob(filepath.Join(store, "*", "*", "*", "*.db"))
-	Expect(err).NotTo(HaveOccurred())
-	files = slices.DeleteFunc(files, func(path string) bool { return !strings.Contains(path, version) })
+	nodes := &corev1.NodeList{}
+	Expect(c.workload.List(ctx, nodes, client.HasLabels{"node-role.kubernetes.io/control-plane"})).To(Succeed())
+	Expect(nodes.Items).To(HaveLen(1))
+	node := nodes.Items[0].Name
+	pod := c.runPod(ctx, "store-"+node, node, corev1.Container{
+		Image: shellImage, Command: hello, VolumeMounts: []corev1.VolumeMount{{Name: "snapshots", MountPath: snapshots}},
+	}, func(spec *corev1.PodSpec) {
+		kind := corev1.HostPathDirectoryOrCreate
+		spec.Volumes = []corev1.Volume{{Name: "snapshots", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: snapshots, Type: &kind}}}}
+	})
+	return c.podReady(ctx, pod).Name
+}
+
+// copySnapshot returns a copy of the snapshot of a version, before its machine is gone.
+func (c *cluster) copySnapshot(ctx context.Context, store, version string) string {
+	GinkgoHelper()
+	files := strings.Fields(c.on(ctx, "exec", store, "--", "find", snapshots, "-path", "*/"+version+"/*.db"))
 	Expect(files).To(HaveLen(1), "snapshots of %s", version)
-	return files[0]
+	file := filepath.Join(suiteDir, "snapshot-"+version+".db")
+	Expect(os.WriteFile(file, []byte(c.on(ctx, "exec", store, "--", "cat", files[0])), 0o600)).To(Succeed())
+	return file
 }

@@ -80,6 +80,8 @@ const (
 	needsConformanceParts    = "needs:conformance-parts"
 	needsBenchmark           = "needs:bench-program"
 	needsMachines            = "needs:machines"
+	// needsImages is for stories whose machines run Foo's own images.
+	needsImages = "needs:images"
 )
 
 const suiteName = "Foo on real machines"

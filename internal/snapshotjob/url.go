@@ -1,0 +1,88 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshotjob
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// FolderScheme is the scheme of folders.
+const FolderScheme = "file"
+
+// Refusal is what is wrong with a snapshot or a URL. Its text is always the same for the same
+// snapshot, and quotes no credentials.
+type Refusal string
+
+// Error implements error.
+func (r Refusal) Error() string { return string(r) }
+
+// Schemes returns the schemes of URLs of buckets.
+func Schemes() []string { return []string{FolderScheme, "s3", "gs", "azblob"} }
+
+// CheckURL returns what is wrong with the URL of a bucket. The error quotes only the scheme and the
+// names of parameters.
+func CheckURL(text string) error {
+	_, err := ParseURL(text)
+	return err
+}
+
+// ParseURL parses the URL of a bucket.
+func ParseURL(text string) (*url.URL, error) {
+	parsed, err := url.Parse(text)
+	switch {
+	case err != nil:
+		// The parser quotes its input, which may hold a password.
+		return nil, Refusal("it is not a URL")
+	case !slices.Contains(Schemes(), parsed.Scheme):
+		return nil, Refusal("its scheme is " + strconv.Quote(parsed.Scheme) + ", want one of " + strings.Join(Schemes(), ", "))
+	case parsed.User != nil:
+		return nil, Refusal("it contains a user name or password, want none: credentials come from the Secret that snapshotCredentials names")
+	case parsed.Scheme != FolderScheme && parsed.Host == "":
+		return nil, Refusal("it names no bucket, want " + parsed.Scheme + "://bucket")
+	case parsed.Scheme == FolderScheme:
+		return parsed, checkFolder(parsed)
+	case parsed.Query().Has("key"):
+		return nil, Refusal("it has the parameter \"key\", which would store all snapshots in one blob")
+	}
+	return parsed, nil
+}
+
+func checkFolder(parsed *url.URL) error {
+	if parsed.Host != "" || !path.IsAbs(parsed.Path) || path.Clean(parsed.Path) == "/" {
+		return Refusal("it names no absolute folder, want file:///folder")
+	}
+	for parameter := range parsed.Query() {
+		if parameter != "prefix" {
+			return Refusal("it has the parameter " + strconv.Quote(parameter) + ", want only prefix for a folder")
+		}
+	}
+	return nil
+}
+
+// Folder returns the folder that the URL of a bucket names. It is empty if the URL names no folder.
+func Folder(text string) string {
+	parsed, err := ParseURL(text)
+	if err != nil || parsed.Scheme != FolderScheme {
+		return ""
+	}
+	return path.Clean(parsed.Path)
+}
+
+// Location returns the URL of a bucket, including the folder that the prefix parameter names. It
+// omits the user, the password and the query, which may hold credentials.
+func Location(text string) string {
+	parsed, err := ParseURL(text)
+	if err != nil {
+		return ""
+	}
+	where := &url.URL{Scheme: parsed.Scheme, Host: parsed.Host, Path: parsed.Path}
+	if folder := strings.TrimSuffix(parsed.Query().Get("prefix"), "/"); folder != "" {
+		where.Path = strings.TrimSuffix(where.Path, "/") + "/" + folder
+	}
+	return where.String()
+}
