@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
@@ -33,7 +34,8 @@ func pods(names ...string) map[string]staticPod {
 }
 
 func TestChecks(t *testing.T) {
-	upgrade := hooks.Job{From: "v1.35.4", To: "v1.37.0", Plan: []string{"v1.36.3", "v1.37.0"}}
+	const acknowledge = "; once nothing uses them, name them in the annotation foo.cluster.x-k8s.io/acknowledged-apis of the Cluster"
+	upgrade := hooks.Job{Cluster: &clusterv1.Cluster{}, From: "v1.35.4", To: "v1.37.0", Plan: []string{"v1.36.3", "v1.37.0"}}
 	kubeadmPods := []string{"kube-apiserver-a", "kube-controller-manager-a", "kube-scheduler-a"}
 	for name, test := range map[string]struct {
 		check check
@@ -86,11 +88,28 @@ func TestChecks(t *testing.T) {
 
 		"APIs in use": {noRemovedAPIs, observation{deprecated: []deprecatedAPI{
 			{"networking.k8s.io", "v1beta1", "ipaddresses", "1.37"}, {"", "v1", "endpoints", ""}, {"a", "v1", "bs", "1.38"}, {"", "v2", "cs", "1.9"},
-		}}, []string{"ipaddresses of networking.k8s.io/v1beta1 were requested since the API server started, but v1.37 removes them", "cs of v2 were requested since the API server started, but v1.9 removes them"}},
+		}}, []string{
+			"ipaddresses.v1beta1.networking.k8s.io were requested since the API server started, but v1.37 removes them" + acknowledge,
+			"cs.v2 were requested since the API server started, but v1.9 removes them" + acknowledge,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			NewWithT(t).Expect(test.check(test.seen, upgrade)).To(HaveExactElements(test.want))
 		})
+	}
+}
+
+// An API server remembers a request until it restarts.
+func TestAcknowledgedAPIsDoNotHoldAnUpgrade(t *testing.T) {
+	g := NewWithT(t)
+	seen := observation{deprecated: []deprecatedAPI{{"networking.k8s.io", "v1beta1", "ipaddresses", "1.37"}, {"", "v2", "cs", "1.9"}}}
+	job := hooks.Job{Cluster: &clusterv1.Cluster{}, To: "v1.37.0"}
+	for _, test := range []struct {
+		given string
+		left  int
+	}{{"", 2}, {"ipaddresses.v1beta1.networking.k8s.io", 1}, {" cs.v2, ipaddresses.v1beta1.networking.k8s.io ", 0}, {"ipaddresses", 2}} {
+		job.Cluster.Annotations = map[string]string{AcknowledgedAPIsAnnotation: test.given}
+		g.Expect(noRemovedAPIs(seen, job)).To(HaveLen(test.left), test.given)
 	}
 }
 
@@ -157,7 +176,7 @@ func TestFindIsDeterministic(t *testing.T) {
 		seen.static = pods("etcd-aaa")
 		seen.versions = rapid.SliceOfN(version, 1, 5).Draw(t, "versions")
 		all := append(upgradeFindings(), nodesReady, controlPlaneUpgraded, dnsServed, drainsPossible)
-		job := hooks.Job{To: "v1.36.3"}
+		job := hooks.Job{Cluster: &clusterv1.Cluster{}, To: "v1.36.3"}
 		first := find(seen, job, all)
 		seen.nodes = rapid.Permutation(seen.nodes).Draw(t, "shuffled")
 		seen.versions = rapid.Permutation(seen.versions).Draw(t, "shuffledVersions")

@@ -61,7 +61,12 @@ var _ = Describe("Before an upgrade", func() {
 			Should(HaveField("Done", false), "the API server counts a request after it has answered")
 		Expect(run(ctx, task, hooks.Job{To: "v1.36.3", Settings: settings}).Done).To(BeTrue(), "this release still has it")
 		Expect(run(ctx, task, job).Message).
-			To(Equal("the upgrade is held, because its checks found: ipaddresses of networking.k8s.io/v1beta1 were requested since the API server started, but v1.37 removes them"))
+			To(Equal("the upgrade is held, because its checks found: ipaddresses.v1beta1.networking.k8s.io were requested since the API server started, but v1.37 removes them; " +
+				"once nothing uses them, name them in the annotation foo.cluster.x-k8s.io/acknowledged-apis of the Cluster"))
+
+		job.Cluster = cluster()
+		job.Cluster.Annotations = map[string]string{checks.AcknowledgedAPIsAnnotation: "ipaddresses.v1beta1.networking.k8s.io"}
+		Expect(task.Run(ctx, job)).To(HaveField("Done", true), "the API server itself remembers it until it restarts")
 	})
 
 	It("finds a control plane that is not well", func(ctx SpecContext) {
