@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/capfoo/cluster-api-provider-foo/extensions/addons"
+	"github.com/capfoo/cluster-api-provider-foo/extensions/backup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/checks"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/cleanup"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
@@ -82,6 +83,7 @@ func tasks(options Options) hooks.Tasks {
 		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
 		hooks.BeforeClusterDelete: {
 			snapshot.BeforeClusterDelete(etcd),
+			backup.New(backup.Options{Client: options.Live, Workload: options.Clusters.Client}),
 			cleanup.New(cleanup.Options{Workload: options.Clusters.Client}),
 		},
 	}

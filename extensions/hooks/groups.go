@@ -53,6 +53,10 @@ func Groups() []Group {
 		About:    "Before an upgrade, before and after each of its steps and at its end. DNS is judged by its objects only: no name is resolved.",
 		Settings: checkSettings(),
 	}, {
+		Title:    "Backup of volumes before a deletion",
+		About:    "Runs your own Job in a workload cluster before its Cluster is deleted, for example one that lets Velero back up volumes, or that creates VolumeSnapshots. It runs before the clean-up, which deletes volumes.",
+		Settings: volumeBackupSettings(),
+	}, {
 		Title: "Clean-up before a deletion",
 		About: "Deletes load balancers and volumes that the cluster created in a cloud, through its own API server. Pods that use such volumes are deleted too, with the workloads that would recreate them; " +
 			"volumes with the reclaim policy Retain are kept. If the API server of a Cluster is gone, its deletion continues after the timeout.",
@@ -60,7 +64,7 @@ func Groups() []Group {
 			toggle("cleanUp", func(s *Settings) *bool { return &s.CleanUp },
 				"Before a Cluster is deleted, deletes its Services of type LoadBalancer and its volumes with the reclaim policy Delete, with the pods that use them, and waits until they are gone."),
 			duration("cleanUpTimeout", func(s *Settings) *time.Duration { return &s.CleanUpTimeout }, tenMinutes, day,
-				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, if later, from the end of the final snapshot. What is left over after that is reported."),
+				"How long the deletion of a Cluster waits for cleanUp, from the first call of the hook or, if later, from the end of the final snapshot and of the backup of volumes. What is left over after that is reported."),
 		},
 	}, {
 		Title: "Topologies of the ClusterClass foo-extension",
@@ -97,6 +101,17 @@ func snapshotSettings() []Setting {
 			"How long a deletion may be held for its snapshot, from the first call of the hook."),
 		choice("snapshotExternalEtcd", func(s *Settings) *Ending { return &s.SnapshotExternalEtcd }, Skip,
 			"What happens to an upgrade if the control plane does not run etcd, so that no snapshot can be taken: it is held, or continues without one."),
+	}
+}
+
+func volumeBackupSettings() []Setting {
+	return []Setting{
+		text("volumeBackupJob", func(s *Settings) *string { return &s.VolumeBackupJob }, isObjectName, "the name of a ConfigMap",
+			"ConfigMap in the Cluster's namespace whose data[\"job.yaml\"] is the Job. The deletion is held until the Job has succeeded. Without this setting, volumes are not backed up."),
+		duration("volumeBackupTimeout", func(s *Settings) *time.Duration { return &s.VolumeBackupTimeout }, time.Hour, day,
+			"How long the Job may take, from the first call of the hook or, with finalSnapshot, from the end of the snapshot."),
+		choice("volumeBackupOnTimeout", func(s *Settings) *Ending { return &s.VolumeBackupOnTimeout }, Continue,
+			"What happens if the Job has not succeeded by then: the deletion is held, or it continues without the clean-up, so that the volumes stay in the cloud."),
 	}
 }
 

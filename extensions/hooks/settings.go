@@ -52,6 +52,10 @@ type Settings struct {
 	ConformanceChecksTimeout time.Duration
 	ConformanceJob           string
 
+	VolumeBackupJob       string
+	VolumeBackupTimeout   time.Duration
+	VolumeBackupOnTimeout Ending
+
 	CleanUp        bool
 	CleanUpTimeout time.Duration
 

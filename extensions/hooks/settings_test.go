@@ -15,7 +15,7 @@ func TestParseSettings(t *testing.T) {
 	g.Expect(ParseSettings(nil)).To(Equal(Settings{
 		SnapshotsKept: 5, SnapshotTimeout: 10 * time.Minute, FinalSnapshotTimeout: 10 * time.Minute, SnapshotExternalEtcd: Hold,
 		UpgradeChecksOnFailure: Hold, SmokeChecksTimeout: 10 * time.Minute, SmokeChecksOnTimeout: Hold, ConformanceChecksTimeout: 15 * time.Minute,
-		CleanUpTimeout: 10 * time.Minute,
+		VolumeBackupTimeout: time.Hour, VolumeBackupOnTimeout: Hold, CleanUpTimeout: 10 * time.Minute,
 	}), "everything is off")
 	g.Expect(ParseSettings(map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled",
@@ -23,6 +23,7 @@ func TestParseSettings(t *testing.T) {
 		"snapshotTimeout": "2h", "finalSnapshotTimeout": "24h", "snapshotExternalEtcd": "Skip",
 		"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue", "smokeChecks": "Enabled", "smokeChecksTimeout": "90s", "smokeChecksOnTimeout": "Continue",
 		"conformanceChecks": "Enabled", "conformanceChecksTimeout": "1h", "conformanceJob": "sonobuoy.quick",
+		"volumeBackupJob": "velero", "volumeBackupTimeout": "2h", "volumeBackupOnTimeout": "Continue",
 		"cleanUp": "Enabled", "cleanUpTimeout": "5m", "instanceTypes": "small, large", "kubernetesVersions": "v1.36.3,v1.37.0-rc.1",
 	})).To(Equal(Settings{
 		QuotaCheck: true, Addons: true, PreUpgradeAddons: true,
@@ -30,6 +31,7 @@ func TestParseSettings(t *testing.T) {
 		SnapshotTimeout: 2 * time.Hour, FinalSnapshotTimeout: 24 * time.Hour, SnapshotExternalEtcd: Skip,
 		UpgradeChecks: true, UpgradeChecksOnFailure: Continue, SmokeChecks: true, SmokeChecksTimeout: 90 * time.Second, SmokeChecksOnTimeout: Continue,
 		ConformanceChecks: true, ConformanceChecksTimeout: time.Hour, ConformanceJob: "sonobuoy.quick",
+		VolumeBackupJob: "velero", VolumeBackupTimeout: 2 * time.Hour, VolumeBackupOnTimeout: Continue,
 		CleanUp: true, CleanUpTimeout: 5 * time.Minute, InstanceTypes: []string{"small", "large"}, KubernetesVersions: []string{"v1.36.3", "v1.37.0-rc.1"},
 	}))
 }
@@ -62,7 +64,8 @@ func TestParseSettingsRefuses(t *testing.T) {
 			`setting smokeChecks of the ExtensionConfig is "true", want Enabled or Disabled`},
 		"unknown": {map[string]string{"smokecheck": "Enabled", "cleanup": ""}, `the ExtensionConfig has unknown settings: "cleanup", "smokecheck"; want only addons, cleanUp, cleanUpTimeout, ` +
 			`conformanceChecks, conformanceChecksTimeout, conformanceJob, finalSnapshot, finalSnapshotTimeout, instanceTypes, kubernetesVersions, preUpgradeAddons, quotaCheck, smokeChecks, ` +
-			`smokeChecksOnTimeout, smokeChecksTimeout, snapshotCredentials, snapshotExternalEtcd, snapshotTimeout, snapshotURL, snapshots, snapshotsKept, upgradeChecks, upgradeChecksOnFailure`},
+			`smokeChecksOnTimeout, smokeChecksTimeout, snapshotCredentials, snapshotExternalEtcd, snapshotTimeout, snapshotURL, snapshots, snapshotsKept, upgradeChecks, upgradeChecksOnFailure, ` +
+			`volumeBackupJob, volumeBackupOnTimeout, volumeBackupTimeout`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ParseSettings(test.given)

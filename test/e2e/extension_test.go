@@ -59,6 +59,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		load := command(ctx, "foocloud", "image", "load", "--name=foo-etcd-snapshot:unreleased", filepath.Join(bin, "images/images/etcd-snapshot-v0.1.0.tar"))
 		load.Env = append(load.Env, m.cloudEnv()...)
 		output(load)
+		m.volumeBackup(ctx, namespace, "backup")
 		m.setHooks(ctx, allHooks())
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
 		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
@@ -134,6 +135,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		c.kubectl(ctx, "--namespace="+namespace, "delete", "cluster", c.key.Name, "--wait=false")
 		c.held(ctx, "BeforeClusterDelete", ContainSubstring("default/public"))
 		Expect(c.nodesReady(ctx, 1, 1)).To(HaveLen(2), "the cluster is being deleted while the hook blocks")
+		Expect(c.job(Default, ctx, "BeforeClusterDelete").Status.Report).To(MatchRegexp(`volume backup: Job default/foo-volume-backup-[0-9a-f]{10} is complete`))
 		Expect(restore(ctx, c.copySnapshot(ctx, store, "final"))).To(HaveKey("/registry/services/specs/default/public"))
 		patch := client.MergeFrom(service.DeepCopy())
 		service.Finalizers = nil
@@ -215,7 +217,7 @@ func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectK
 func allHooks() map[string]string {
 	return map[string]string{
 		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
-		"snapshotURL": "file://" + snapshots, "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
+		"snapshotURL": "file://" + snapshots, "volumeBackupJob": "backup", "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
 	}
 }
 
@@ -255,6 +257,15 @@ func (m *management) addon(ctx context.Context, namespace, name, versions, value
 			Annotations: map[string]string{"foo.cluster.x-k8s.io/kubernetes-versions": versions},
 		},
 		Data: map[string]string{"addon.yaml": fmt.Sprintf(addon, value)},
+	})).To(Succeed())
+}
+
+// volumeBackup creates a Job that stands for one that backs up volumes.
+func (m *management) volumeBackup(ctx context.Context, namespace, name string) {
+	GinkgoHelper()
+	const job = "apiVersion: batch/v1\nkind: Job\nspec: {template: {spec: {restartPolicy: Never, containers: [{name: backup, image: %q, command: [\"true\"]}]}}}\n"
+	Expect(m.Create(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Data: map[string]string{"job.yaml": fmt.Sprintf(job, shellImage)},
 	})).To(Succeed())
 }
 
