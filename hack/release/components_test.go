@@ -16,6 +16,8 @@ import (
 	. "github.com/onsi/gomega"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,6 +82,46 @@ func TestManagerRunsInRestrictedNamespaces(t *testing.T) {
 			g.Expect(container.Resources.Requests).To(HaveKey(corev1.ResourceMemory))
 			g.Expect(container.Args).To(ContainElements("--leader-elect", "--providers="+strings.TrimSuffix(strings.ToLower(strings.ReplaceAll(provider.title, " ", "-")), "-provider")))
 		})
+	}
+}
+
+// Cluster API waits for the extension in each change of a cluster, and does not start without it.
+func TestTheExtensionIsUpdatedWithoutAGap(t *testing.T) {
+	g := NewWithT(t)
+	extension := providers[2]
+	g.Expect(extension.kind).To(Equal(clusterctlv1.RuntimeExtensionProviderType))
+	kinds := installed(g, extension)
+	deployment := as[appsv1.Deployment](g, kinds, "Deployment")
+	g.Expect(deployment.Spec.Replicas).To(HaveValue(BeNumerically(">=", 2)))
+	g.Expect(deployment.Spec.Strategy.RollingUpdate.MaxUnavailable.String()).To(Equal("0"))
+	pod := deployment.Spec.Template
+	container := pod.Spec.Containers[0]
+	g.Expect(container.ReadinessProbe.HTTPGet.Path).To(Equal("/readyz"), "it fails until the server answers with its certificate")
+	pause := container.Lifecycle.PreStop.Sleep.Seconds
+	g.Expect(pause).To(BeNumerically(">", 0), "callers may still have the address of a Pod that is stopped")
+	g.Expect(pod.Spec.TerminationGracePeriodSeconds).To(HaveValue(BeNumerically(">", pause)))
+	budget := as[policyv1.PodDisruptionBudget](g, kinds, "PodDisruptionBudget")
+	g.Expect(budget.Spec.MaxUnavailable.String()).To(Equal("1"))
+	for key, value := range budget.Spec.Selector.MatchLabels {
+		g.Expect(pod.Labels).To(HaveKeyWithValue(key, value))
+	}
+	g.Expect(container.Args).To(ContainElement("--etcd-snapshot-image=ghcr.io/capfoo/cluster-api-provider-foo/etcd-snapshot:" + version))
+}
+
+// Only Cluster API's manager calls hooks, as far as a NetworkPolicy can tell.
+func TestOnlyClusterAPICallsHooks(t *testing.T) {
+	g := NewWithT(t)
+	policy := as[networkingv1.NetworkPolicy](g, installed(g, providers[2]), "NetworkPolicy")
+	for _, rule := range policy.Spec.Ingress {
+		for _, port := range rule.Ports {
+			if port.Port.StrVal == "webhook-server" {
+				g.Expect(rule.From).To(ConsistOf(networkingv1.NetworkPolicyPeer{
+					NamespaceSelector: &metav1.LabelSelector{}, PodSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+						{Key: "cluster.x-k8s.io/provider", Operator: metav1.LabelSelectorOpIn, Values: []string{"cluster-api"}},
+					}},
+				}))
+			}
+		}
 	}
 }
 
