@@ -61,6 +61,9 @@ func SetupWithManager(mgr ctrl.Manager, options Options) error {
 	if err != nil {
 		return fmt.Errorf("runtime extension: %w", err)
 	}
+	if err := addons.SetupWithManager(mgr, adding(options)); err != nil {
+		return fmt.Errorf("runtime extension: %w", err)
+	}
 	return hooks.SetupWithManager(mgr, hooks.Options{Tasks: tasks, Gone: options.Clusters.Forget, Controller: options.Controller})
 }
 
@@ -70,21 +73,26 @@ func tasks(options Options) hooks.Tasks {
 	looking := checks.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config, Versions: options.Versions}
 	smoke := []hooks.Task{checks.NewSmoke(looking)}
 	checking := checks.NewUpgrade(looking)
-	adding := addons.Options{Client: options.Live, Workload: options.Clusters.Client}
+	applying := addons.New(adding(options))
 	etcd := snapshot.Options{Client: options.Live, Workload: options.Clusters.Client, Image: options.SnapshotImage}
 	return hooks.Tasks{
 		hooks.BeforeClusterCreate:          {options.Quota},
-		hooks.AfterControlPlaneInitialized: {addons.NewInstallation(adding)},
+		hooks.AfterControlPlaneInitialized: {applying},
 		hooks.BeforeClusterUpgrade:         {checking},
-		hooks.BeforeControlPlaneUpgrade:    {checking, addons.NewPreUpgrade(adding), snapshot.BeforeControlPlaneUpgrade(etcd)},
-		hooks.AfterControlPlaneUpgrade:     smoke,
+		hooks.BeforeControlPlaneUpgrade:    {checking, addons.BeforeStep(adding(options)), snapshot.BeforeControlPlaneUpgrade(etcd)},
+		hooks.AfterControlPlaneUpgrade:     append([]hooks.Task{applying}, smoke...),
 		hooks.BeforeWorkersUpgrade:         smoke,
 		hooks.AfterWorkersUpgrade:          smoke,
 		hooks.AfterClusterUpgrade:          {checks.NewConformance(looking)},
 		hooks.BeforeClusterDelete: {
 			snapshot.BeforeClusterDelete(etcd),
 			backup.New(backup.Options{Client: options.Live, Workload: options.Clusters.Client}),
+			addons.NewEnd(adding(options)),
 			cleanup.New(cleanup.Options{Workload: options.Clusters.Client}),
 		},
 	}
+}
+
+func adding(options Options) addons.Options {
+	return addons.Options{Client: options.Live, Workload: options.Clusters.Client, Config: options.Clusters.Config}
 }

@@ -16,7 +16,7 @@ import (
 // afterwards, and an upgrade may pass through several versions.
 func TestEachStepOfAnUpgradeIsChecked(t *testing.T) {
 	g := NewWithT(t)
-	on := hooks.Settings{UpgradeChecks: true, PreUpgradeAddons: true, Snapshots: true}
+	on := hooks.Settings{UpgradeChecks: true, Addons: true, Snapshots: true}
 	names := func(hook string) []string {
 		var list []string
 		for _, task := range tasks(Options{})[hook] {

@@ -10,115 +10,119 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-// maxReason is how many bytes of an API server's message are shown.
-const maxReason = 300
+const (
+	// AddonLabel marks objects in workload clusters. Its value is the name of the add-on.
+	AddonLabel = "foo.cluster.x-k8s.io/addon"
+	// FieldOwner is the field manager for objects in workload clusters.
+	FieldOwner = client.FieldOwner("foo-addons")
+	// maxReason is how many bytes of an API server's message are shown.
+	maxReason = 300
+)
 
 // state is the progress of an object.
-type state int
+type state string
 
 const (
-	// untried is an object that was not tried, because the API server did not answer for an
-	// earlier one.
-	untried state = iota
-	// applied is an object that the API server has as in its manifest.
-	applied
+	// ready is an object that is as in its manifest, and that does what it is for.
+	ready state = "ready"
+	// unready is an object that is as in its manifest, but not ready.
+	unready state = "not ready"
 	// unknownKind is an object whose kind the API server does not know or does not serve yet.
-	unknownKind
+	unknownKind state = "waiting"
+	// deferred is an object whose kind is expected from the next version of the API server.
+	deferred state = "deferred until after the step"
 	// refused is an object that the API server rejected.
-	refused
-	// unanswered is the object for which the API server did not answer.
-	unanswered
+	refused state = "refused"
+	// unanswered is an object for which the API server did not answer.
+	unanswered state = "no answer"
 )
 
 // result is the progress of an object, and the reason.
 type result struct {
-	object
+	object *unstructured.Unstructured
 	state  state
 	reason string
 }
 
-// apply applies the objects in order. It stops early if the API server does not answer.
-func apply(ctx context.Context, to client.Client, objects []object) []result {
-	results := make([]result, len(objects))
-	for i, one := range objects {
-		results[i].object = one
+// applyOne applies an object as in its manifest and returns how it is, with the error if it is not
+// applied. Applying it again changes nothing.
+func applyOne(ctx context.Context, to client.Client, addon *extensionv1.Addon, wanted *unstructured.Unstructured) (result, error) {
+	object := wanted.DeepCopy()
+	made := result{object: wanted}
+	err := applyObject(ctx, to, addon.Name, object)
+	if err == nil {
+		made.state, made.reason = readiness(object)
+		return made, nil
 	}
-	for i := range results {
-		one := &results[i]
-		one.state, one.reason = explain(ctx, one.object, applyOne(ctx, to, one.object))
-		if one.state == unanswered {
-			break
-		}
+	hidden := addon.Spec.SecretName != "" || wanted.GroupVersionKind().GroupKind() == schema.GroupKind{Kind: "Secret"}
+	made.state, made.reason = explain(wanted, hidden, err)
+	log := ctrl.LoggerFrom(ctx).WithValues("addon", addon.Name, "object", title(wanted), "problem", hooks.Cause(err))
+	if !hidden {
+		log = log.WithValues("answer", err.Error())
 	}
-	return results
+	log.Info("The workload API server did not accept an object of an add-on")
+	return made, err
 }
 
-// applyOne applies an object as in its manifest. Applying it again changes nothing.
-func applyOne(ctx context.Context, to client.Client, one object) error {
-	wanted := one.DeepCopy()
-	namespaced, err := to.IsObjectNamespaced(wanted)
+// applyObject applies an object, and replaces it by what the API server has.
+func applyObject(ctx context.Context, to client.Client, addon string, object *unstructured.Unstructured) error {
+	namespaced, err := to.IsObjectNamespaced(object)
 	if err != nil {
-		return fmt.Errorf("finding the kind %s: %w", wanted.GetKind(), err)
+		return fmt.Errorf("finding the kind %s: %w", object.GetKind(), err)
 	}
-	if namespaced && wanted.GetNamespace() == "" {
-		wanted.SetNamespace(metav1.NamespaceDefault)
+	if namespaced && object.GetNamespace() == "" {
+		object.SetNamespace(metav1.NamespaceDefault)
 	}
 	// Labels that are not a map stay as they are, and the API server refuses them.
-	_ = unstructured.SetNestedField(wanted.Object, one.from.addon, "metadata", "labels", FromAddonLabel)
-	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), FieldOwner, client.ForceOwnership)
+	_ = unstructured.SetNestedField(object.Object, addon, "metadata", "labels", AddonLabel)
+	return to.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), FieldOwner, client.ForceOwnership)
+}
+
+// readiness returns whether an object is ready, by the rules that kubectl wait and Helm use.
+func readiness(object *unstructured.Unstructured) (state, string) {
+	computed, err := status.Compute(object)
+	switch {
+	case err != nil:
+		return unready, oneLine(err.Error())
+	case computed.Status == status.CurrentStatus:
+		return ready, ""
+	default:
+		return unready, oneLine(computed.Status.String() + ": " + computed.Message)
+	}
 }
 
 // explain turns an error into a state and a reason that is always the same and reveals no secret.
-func explain(ctx context.Context, one object, err error) (state, string) {
-	if err == nil {
-		return applied, ""
-	}
+func explain(object *unstructured.Unstructured, hidden bool, err error) (state, string) {
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) {
-		return unknownKind, fmt.Sprintf("the cluster does not know the kind in %s yet", one.GetAPIVersion())
+		return unknownKind, fmt.Sprintf("the cluster does not know the kind in %s yet", object.GetAPIVersion())
 	}
-	status, answered := statusOf(err)
-	if !answered {
-		logged(ctx, one, err)
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
 		return unanswered, hooks.Cause(err)
 	}
+	status := answer.Status()
 	reason, judged := verdict(status)
 	switch {
 	case !judged:
-		logged(ctx, one, err)
 		return refused, hooks.Cause(err)
-	case one.secret():
+	case hidden:
 		return refused, withDetail(reason, fields(status))
 	default:
 		return refused, withDetail(reason, status.Message)
 	}
-}
-
-// logged logs the details that are not shown anywhere else.
-func logged(ctx context.Context, one object, err error) {
-	log := ctrl.LoggerFrom(ctx).WithValues("source", one.from.String(), "key", one.key)
-	if one.secret() {
-		log.Info("The workload API server did not accept an object of an add-on", "problem", hooks.Cause(err))
-		return
-	}
-	log.Error(err, "The workload API server did not accept an object of an add-on")
-}
-
-func statusOf(err error) (metav1.Status, bool) {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return metav1.Status{}, false
-	}
-	return answer.Status(), true
 }
 
 // verdict returns the API server's reason, and reports whether the server judged the object itself.
@@ -158,9 +162,8 @@ func withDetail(text, detail string) string {
 }
 
 // oneLine returns a text as one line that is short enough for a condition.
-func oneLine(text string) string { return shortened(strings.Join(strings.Fields(text), " ")) }
-
-func shortened(text string) string {
+func oneLine(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
 	if len(text) <= maxReason {
 		return text
 	}

@@ -1,45 +1,28 @@
 // Copyright 2026 The Foo Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package addons applies add-ons, such as a network plugin or a cloud controller manager, to
+// Package addons applies Addons, such as a network plugin or a cloud controller manager, to
 // workload clusters.
 //
-// An add-on is a ConfigMap or a Secret in the namespace of its Clusters. The label
-// foo.cluster.x-k8s.io/addon names it. Each key of its data holds manifests: YAML with any number
-// of documents, or JSON. Both may contain lists of objects. As with Cluster API's
-// ClusterResourceSets, labels of Clusters determine which Clusters get it:
+// A pass reads the Addons that select a Cluster, fills in the templates of the variants for its
+// version, and applies the objects by server-side apply with one field manager. Each pass does what
+// can be done now, so it may be repeated at any time: an object of an unknown kind is retried,
+// because its CRD may just have been applied, and add-ons with a higher order wait until those with
+// a lower one are ready. If any part of an add-on cannot be read, the whole add-on is left out and
+// waited for; the others are applied.
 //
-//	apiVersion: v1
-//	kind: ConfigMap
-//	metadata:
-//	  name: cni-1.36
-//	  labels:
-//	    foo.cluster.x-k8s.io/addon: cni
-//	    clusterctl.cluster.x-k8s.io/move: ""
-//	  annotations:
-//	    foo.cluster.x-k8s.io/cluster-selector: cni=calico
-//	    foo.cluster.x-k8s.io/kubernetes-versions: ">=1.36.0 <1.37.0"
-//	    foo.cluster.x-k8s.io/apply: after-initialization,before-upgrade
-//	data:
-//	  manifests.yaml: ...
+// Once all add-ons are ready, objects that an add-on no longer contains are deleted. An inventory in
+// the workload cluster lists what was applied. It is extended before objects are applied and reduced
+// after they are deleted, so nothing is forgotten if the extension ends in between.
 //
-// If several ConfigMaps or Secrets have the name of an add-on, they are its variants. At most one
-// of them may fit a Cluster, its Kubernetes version and the moment. Pre-releases come before their
-// release: v1.36.0-rc.1 is not >=1.36.0.
+// Tasks of hooks run the passes: when the control plane is initialized, before a step of its upgrade,
+// for Addons that ask for it, and after the step. A controller requests another attempt of the first
+// of these jobs if the content of an add-on changes. It compares hashes of the filled templates, so
+// that it does nothing if a change has no effect.
 //
-// Objects are applied with server-side apply and a dedicated field manager. Fields in a manifest
-// override what others have set; fields that are not in it stay as others set them. Namespaces and
-// CRDs are applied first and webhooks last. An object of an unknown kind is retried, because
-// another add-on may define the kind. Objects without a namespace are applied to "default". All
-// objects get the label foo.cluster.x-k8s.io/from-addon with the name of the add-on. If any part of
-// an add-on cannot be read, the whole add-on is left out; the others are applied, and the hook
-// waits for it.
-//
-// Limits: nothing is pruned. Objects that an earlier variant had and a later one has not stay in
-// the cluster. Removing them would need an inventory of what was applied, which is not kept.
-// Applied does not mean ready: nothing is waited for once the API server has accepted the objects.
-// Each ConfigMap, Secret and object is limited to the 1 MiB or so that an API server stores, so a
-// larger add-on must be split into several with different names. A Cluster gets at most 1000
-// objects. Manifests cannot contain variables. generateName is not supported, because such an
-// object could not be found again.
+// Limits: deleting an Addon leaves its objects. Readiness is what kstatus computes from the status of
+// an object; a Service of type LoadBalancer need not have an address. An Addon is limited to the 1 MiB
+// or so that an API server stores, and a Cluster to 1000 objects. generateName is not supported,
+// because such an object could not be found again. A change of a Secret is noticed only when
+// something else changes.
 package addons

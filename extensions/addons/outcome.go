@@ -4,100 +4,98 @@
 package addons
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 const (
 	// shown is how many problems a message names.
 	shown = 5
-	// kindWait is when to look again for an unknown kind. Its CRD is served soon after it was
-	// applied.
+	// kindWait is when to look again for a kind whose CRD was just applied.
 	kindWait = time.Second
 )
 
-// findings is what a run found and did.
-type findings struct {
-	choice  choice
-	version string
-	// problems are the problems found when reading the chosen sources.
-	problems []string
-	results  []result
-}
-
-// outcome returns the progress of the add-ons.
-func (f findings) outcome() hooks.Outcome {
-	problems := append([]string{}, f.choice.problems...)
-	problems = append(problems, f.problems...)
-	onlyKinds := len(problems) == 0
-	for _, one := range f.results {
-		switch one.state {
-		case applied, untried:
-		case unanswered:
-			problems = append(problems, fmt.Sprintf("the workload API server does not answer: %s", one.reason))
-			onlyKinds = false
-		case unknownKind, refused:
-			problems = append(problems, fmt.Sprintf("%s: %s: %s", one.place(), one.object, one.reason))
-			onlyKinds = onlyKinds && one.state == unknownKind
+// outcome returns the progress of the job.
+func (p *pass) outcome() hooks.Outcome {
+	var report strings.Builder
+	var names, problems, notes []string
+	objects, soon := 0, false
+	if p.failure != "" {
+		problems = append(problems, p.failure)
+	}
+	for i := range p.contents {
+		one := &p.contents[i]
+		name := one.addon.Name
+		for _, result := range one.results {
+			fmt.Fprintln(&report, result.line(name))
+			soon = soon || result.state == unknownKind && p.defines(result.object.GroupVersionKind().GroupKind())
+		}
+		switch {
+		case one.problem != "":
+			problems = append(problems, name+": "+one.problem)
+			fmt.Fprintf(&report, "%s: %s\n", name, one.problem)
+		case one.missing:
+			notes = append(notes, fmt.Sprintf("%s has no variant for %s", name, one.version))
+			fmt.Fprintf(&report, "%s: no variant for %s\n", name, one.version)
+		default:
+			names, objects = append(names, name), objects+len(one.objects)
+			if later := one.deferred(); len(later) > 0 {
+				notes = append(notes, fmt.Sprintf("after the step: %s", strings.Join(later, ", ")))
+			}
 		}
 	}
-	if len(problems) == 0 {
-		return hooks.Outcome{Done: true, Message: f.summary(), Report: f.report()}
+	if len(problems) > 0 {
+		outcome := hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Join(problems, shown), Report: report.String()}
+		if soon {
+			outcome.RetryAfter = kindWait
+		}
+		return outcome
 	}
-	outcome := hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Join(problems, shown), Report: f.report()}
-	if onlyKinds {
-		outcome.RetryAfter = kindWait
+	if len(names) > 0 {
+		notes = append([]string{fmt.Sprintf("applied %d objects of the add-ons %s", objects, strings.Join(names, ", "))}, notes...)
 	}
-	return outcome
+	return hooks.Outcome{Done: true, Message: strings.Join(notes, "; "), Report: report.String()}
 }
 
-// summary describes what was done.
-func (f findings) summary() string {
-	text := "no add-on applies to this Cluster now"
-	if len(f.choice.chosen) > 0 {
-		text = fmt.Sprintf("applied %d objects of the add-ons %s", len(f.results), strings.Join(f.addons(), ", "))
-	}
-	if len(f.choice.missing) > 0 {
-		text += fmt.Sprintf("; there is no variant for %s of %s", f.version, strings.Join(f.choice.missing, ", "))
+// line describes an object for the report.
+func (r result) line(addon string) string {
+	text := fmt.Sprintf("%s: %s: %s", addon, title(r.object), r.state)
+	if r.reason != "" {
+		text += ": " + r.reason
 	}
 	return text
 }
 
-func (f findings) addons() []string {
-	list := make([]string, 0, len(f.choice.chosen))
-	for _, chosen := range f.choice.chosen {
-		list = append(list, chosen.addon)
+// deferred returns the objects that are applied after the step.
+func (c *content) deferred() []string {
+	var names []string
+	for _, result := range c.results {
+		if result.state == deferred {
+			names = append(names, title(result.object))
+		}
 	}
-	return list
+	return names
 }
 
-// report has a line for each object, in the order in which the objects are applied, and one for
-// each add-on without a variant.
-func (f findings) report() string {
-	var lines strings.Builder
-	for _, one := range f.results {
-		fmt.Fprintf(&lines, "%s (%s): %s: %s\n", one.from.addon, one.place(), one.object, one.describe())
+// progress returns the progress in a Cluster, for the status of the Addon.
+func (c *content) progress(cluster, failure string) extensionv1.AddonCluster {
+	entry := extensionv1.AddonCluster{
+		Name: cluster, State: extensionv1.AddonWaiting, Message: oneLine(cmp.Or(c.problem, failure)),
+		KubernetesVersion: cmp.Or(c.version, entryOf(c.addon, cluster).KubernetesVersion),
 	}
-	for _, addon := range f.choice.missing {
-		fmt.Fprintf(&lines, "%s: no variant for %s\n", addon, f.version)
+	switch {
+	case c.missing:
+		entry.State, entry.Message = extensionv1.AddonNoVariant, ""
+	case c.done:
+		entry.State, entry.Message, entry.Hash = extensionv1.AddonApplied, "", c.hash
+		if names := c.deferred(); len(names) > 0 {
+			entry.Message = oneLine("applied after the step: " + strings.Join(names, ", "))
+		}
 	}
-	return lines.String()
-}
-
-func (r result) describe() string {
-	switch r.state {
-	case applied:
-		return "applied"
-	case unknownKind:
-		return "waiting: " + r.reason
-	case refused:
-		return "refused: " + r.reason
-	case unanswered:
-		return "no answer: " + r.reason
-	default:
-		return "not tried yet"
-	}
+	return entry
 }

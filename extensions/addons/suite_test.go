@@ -6,12 +6,23 @@
 package addons
 
 import (
+	"context"
 	"testing"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
 
 	envtestenv "github.com/capfoo/cluster-api-provider-foo/test/envtest"
 )
 
-// environment is both the management cluster and the workload cluster.
-var environment *envtestenv.Environment
+// management and workload are the API servers of the two clusters.
+var management, workload *envtestenv.Environment
 
-func TestAddons(t *testing.T) { envtestenv.Run(t, "Add-ons", &environment, envtestenv.Start) }
+func TestAddons(t *testing.T) {
+	envtestenv.Run(t, "Add-ons", &management, envtestenv.Start, func(ctx context.Context) {
+		var err error
+		workload, err = envtestenv.Start(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		DeferCleanup(func() { Expect(workload.Stop()).To(Succeed()) })
+	})
+}

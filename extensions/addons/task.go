@@ -4,88 +4,74 @@
 package addons
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
-	"github.com/blang/semver/v4"
-	"k8s.io/apimachinery/pkg/labels"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
 // Options configures the tasks.
 type Options struct {
-	// Client reads ConfigMaps and Secrets of the management cluster. It must see those with the
-	// label AddonLabel, which are not in the caches of Foo's manager.
-	Client client.Reader
+	// Client reads Addons and Secrets of the management cluster without a cache, and writes the
+	// status of Addons.
+	Client client.Client
 	// Workload returns clients for workload clusters. They must find kinds that were defined
 	// after the clients were created.
 	Workload hooks.Workload
+	// Config returns how to connect to the API server of a workload cluster, to ask for its
+	// version.
+	Config func(ctx context.Context, cluster client.ObjectKey) (*rest.Config, error)
 }
 
-// Task applies the add-ons that a Cluster gets at one moment.
+// Task applies the add-ons of a Cluster at one moment.
 type Task struct {
 	Options
 
-	wanted func(hooks.Settings) bool
-	moment Moment
+	beforeStep bool
 }
 
 var _ hooks.Task = &Task{}
 
-// +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list
+// +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons,verbs=get;list;watch
+// +kubebuilder:rbac:groups=foo.cluster.x-k8s.io,resources=addons/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
-// NewInstallation returns the task that applies add-ons once the control plane is initialized. It
-// uses the variants for the version of the Cluster's topology.
-func NewInstallation(options Options) *Task {
-	return &Task{Options: options, wanted: func(s hooks.Settings) bool { return s.Addons }, moment: AfterInitialization}
-}
+// New returns the task that applies all add-ons, once the control plane is initialized and after
+// each of its upgrade steps, and deletes what they no longer contain.
+func New(options Options) *Task { return &Task{Options: options} }
 
-// NewPreUpgrade returns the task that applies add-ons before a step of an upgrade. It uses the
-// variants for the version that the step leads to.
-func NewPreUpgrade(options Options) *Task {
-	return &Task{Options: options, wanted: func(s hooks.Settings) bool { return s.PreUpgradeAddons }, moment: BeforeUpgrade}
-}
+// BeforeStep returns the task that applies add-ons before a step of the control plane, if they ask
+// for it, in the variants for the version that the step leads to.
+func BeforeStep(options Options) *Task { return &Task{Options: options, beforeStep: true} }
 
 // Wanted reports whether the settings ask for the add-ons.
-func (t *Task) Wanted(settings hooks.Settings) bool { return t.wanted(settings) }
+func (*Task) Wanted(settings hooks.Settings) bool { return settings.Addons }
 
-// Run applies the add-ons. It also applies again what was applied before, which changes nothing
-// unless somebody else changed it.
+// Run does what can be done now, and records the progress in the status of the Addons.
 func (t *Task) Run(ctx context.Context, job hooks.Job) (hooks.Outcome, error) {
-	found, err := t.choose(ctx, job)
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to find the add-ons of a Cluster")
-		return hooks.Outcome{Message: "add-ons are not applied yet: " + hooks.Message(err)}, nil
+	var addons extensionv1.AddonList
+	if err := t.Client.List(ctx, &addons, client.InNamespace(job.Cluster.Namespace)); err != nil {
+		return hooks.Outcome{}, fmt.Errorf("listing Addons: %w", err)
 	}
-	var objects []object
-	objects, found.problems = read(found.choice.chosen)
-	if len(objects) == 0 {
-		return found.outcome(), nil
+	pass := &pass{Task: t, job: job}
+	for _, addon := range selected(addons.Items, job.Cluster) {
+		if !t.beforeStep || addon.Spec.Upgrade == extensionv1.BeforeControlPlane {
+			pass.contents = append(pass.contents, content{addon: addon})
+		}
 	}
-	workload, err := t.Workload(ctx, job.Key())
-	if err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to reach the workload cluster")
-		return hooks.Outcome{Message: "add-ons are not applied yet: the workload cluster cannot be reached: " + hooks.Cause(err)}, nil
+	if len(pass.contents) == 0 {
+		return hooks.Outcome{Done: true, Message: "no add-on is for this Cluster now"}, nil
 	}
-	found.results = apply(ctx, workload, objects)
-	return found.outcome(), nil
-}
-
-// choose lists the sources and picks what to apply.
-func (t *Task) choose(ctx context.Context, job hooks.Job) (findings, error) {
-	sources, err := list(ctx, t.Client, job.Cluster.Namespace)
-	if err != nil {
-		return findings{}, err
+	pass.do(ctx)
+	for i := range pass.contents {
+		one := &pass.contents[i]
+		if err := record(ctx, t.Client, one.addon, one.progress(job.Cluster.Name, pass.failure)); err != nil {
+			return hooks.Outcome{}, err
+		}
 	}
-	name := cmp.Or(job.To, job.Cluster.Spec.Topology.Version)
-	version, err := semver.ParseTolerant(name)
-	if err != nil {
-		return findings{}, fmt.Errorf("the Cluster's version is %q, want one like v1.36.3: %w", name, err)
-	}
-	made := choose(sources, target{labels: labels.Set(job.Cluster.Labels), version: version, moment: t.moment})
-	return findings{choice: made, version: name}, nil
+	return pass.outcome(), nil
 }

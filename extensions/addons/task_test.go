@@ -15,23 +15,26 @@ import (
 	"github.com/go-logr/logr/funcr"
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
 )
 
-const version = "v1.36.3"
+// serverVersion is the version of the workload API server.
+const serverVersion = "v1.36.3"
 
-// world is a Cluster in a namespace of its own.
+// world is a Cluster in a namespace of its own. The workload cluster has a namespace with the same
+// name.
 type world struct {
 	namespace string
 	cluster   *clusterv1.Cluster
@@ -39,35 +42,48 @@ type world struct {
 
 func newWorld(ctx context.Context) world {
 	GinkgoHelper()
-	namespace, err := environment.CreateNamespace(ctx, "addons")
+	namespace, err := management.CreateNamespace(ctx, "addons")
 	Expect(err).NotTo(HaveOccurred())
+	Expect(workload.Client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})).To(Succeed())
 	cluster := &clusterv1.Cluster{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "c", Labels: map[string]string{"cni": "calico"}},
-		Spec:       clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: version}},
+		// The version is the end of an upgrade that has not begun.
+		Spec: clusterv1.ClusterSpec{Topology: clusterv1.Topology{ClassRef: clusterv1.ClusterClassRef{Name: "class"}, Version: "v1.38.0"}},
 	}
-	Expect(environment.Client.Create(ctx, cluster)).To(Succeed())
+	Expect(management.Client.Create(ctx, cluster)).To(Succeed())
+	// Each test has the workload cluster for itself.
+	Expect(client.IgnoreNotFound(workload.Client.Delete(ctx, &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: inventoryKey.Namespace, Name: inventoryKey.Name},
+	}))).To(Succeed())
 	return world{namespace: namespace, cluster: cluster}
 }
 
-// configMap creates an add-on with annotations in key-value pairs.
-func (w world) configMap(ctx context.Context, addon, name, text string, annotations ...string) *corev1.ConfigMap {
+// addon creates an add-on for the Cluster with variants in pairs of a range of versions and a
+// template.
+func (w world) addon(ctx context.Context, name string, order int32, variants ...string) *extensionv1.Addon {
 	GinkgoHelper()
-	made := &corev1.ConfigMap{ObjectMeta: w.meta(addon, name, annotations), Data: map[string]string{"all.yaml": text}}
-	Expect(environment.Client.Create(ctx, made)).To(Succeed())
+	made := addonOf(name, variants...)
+	made.Namespace, made.Spec.Order = w.namespace, order
+	made.Spec.ClusterSelector.MatchLabels = map[string]string{"cni": "calico"}
+	Expect(management.Client.Create(ctx, made)).To(Succeed())
 	return made
 }
 
-func (w world) secret(ctx context.Context, addon, name, text string, annotations ...string) {
+// change changes an add-on.
+func (w world) change(ctx context.Context, addon *extensionv1.Addon, edit func(*extensionv1.AddonSpec)) {
 	GinkgoHelper()
-	made := &corev1.Secret{ObjectMeta: w.meta(addon, name, annotations), Data: map[string][]byte{"all.yaml": []byte(text)}}
-	Expect(environment.Client.Create(ctx, made)).To(Succeed())
+	Expect(management.Client.Get(ctx, client.ObjectKeyFromObject(addon), addon)).To(Succeed())
+	patch := client.MergeFrom(addon.DeepCopy())
+	edit(&addon.Spec)
+	Expect(management.Client.Patch(ctx, addon, patch)).To(Succeed())
 }
 
-func (w world) meta(addon, name string, annotations []string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
-		Namespace: w.namespace, Name: name, Labels: map[string]string{AddonLabel: addon},
-		Annotations: variant(addon, name, annotations...).annotations,
-	}
+// entry returns what an add-on records about the Cluster.
+func (w world) entry(ctx context.Context, name string) extensionv1.AddonCluster {
+	GinkgoHelper()
+	addon := &extensionv1.Addon{}
+	Expect(management.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, addon)).To(Succeed())
+	return entryOf(addon, w.cluster.Name)
 }
 
 // run runs a task once.
@@ -78,174 +94,234 @@ func (w world) run(ctx context.Context, task *Task, to string) hooks.Outcome {
 	return outcome
 }
 
-// done runs a task until it is done.
+// done runs a task until it is done. The definition of a kind is served soon after it was applied.
 func (w world) done(ctx context.Context, task *Task, to string) hooks.Outcome {
 	GinkgoHelper()
 	var outcome hooks.Outcome
-	Eventually(func() bool {
+	Eventually(func(g Gomega) {
 		outcome = w.run(ctx, task, to)
-		return outcome.Done
-	}).Should(BeTrue(), "the definition of a kind is served soon after it was applied")
+		g.Expect(outcome.Done).To(BeTrue(), outcome.Message)
+	}).WithContext(ctx).Should(Succeed())
 	return outcome
 }
 
 func options() Options {
 	return Options{
-		Client:   environment.Client,
-		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return environment.Client, nil },
+		Client:   management.Client,
+		Workload: func(context.Context, client.ObjectKey) (client.Client, error) { return workload.Client, nil },
+		Config:   func(context.Context, client.ObjectKey) (*rest.Config, error) { return workload.Config, nil },
 	}
 }
 
-// in returns the manifest of a ConfigMap in a namespace.
-func in(namespace, name, value string) string {
-	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: %s}\ndata: {value: %q}\n", name, namespace, value)
+// in returns the manifest of a ConfigMap in the namespace of the Cluster.
+func in(name, value string) string {
+	return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: '{{ .Cluster.metadata.namespace }}'}\ndata: {value: %q}\n", name, value)
 }
 
-func get(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
-	GinkgoHelper()
-	found := &unstructured.Unstructured{}
-	found.SetGroupVersionKind(kind)
-	Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)).To(Succeed())
-	return found
-}
-
-func valueOf(ctx context.Context, namespace, name string) string {
+// value returns the value in a ConfigMap of the workload cluster. It is empty if there is none.
+func (w world) value(ctx context.Context, name string) string {
 	GinkgoHelper()
 	found := &corev1.ConfigMap{}
-	Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)).To(Succeed())
+	Expect(client.IgnoreNotFound(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: name}, found))).To(Succeed())
 	return found.Data["value"]
+}
+
+// deployment returns the manifest of a Deployment, which is not ready unless the test says so.
+func deployment(name string) string {
+	return manifest("apps/v1", "Deployment", name) + `spec:
+  selector: {matchLabels: {app: a}}
+  template: {metadata: {labels: {app: a}}, spec: {containers: [{name: a, image: a}]}}
+`
 }
 
 // definition returns the manifest of a CRD with its own group.
 func definition(group string) string {
-	text, err := yaml.Marshal(&apiextensionsv1.CustomResourceDefinition{
-		TypeMeta:   metav1.TypeMeta{APIVersion: apiextensionsv1.SchemeGroupVersion.String(), Kind: "CustomResourceDefinition"},
-		ObjectMeta: metav1.ObjectMeta{Name: "pools." + group},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: group, Scope: apiextensionsv1.ClusterScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Pool", ListKind: "PoolList", Plural: "pools", Singular: "pool"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
-			}},
-		},
-	})
-	Expect(err).NotTo(HaveOccurred())
-	return string(text)
+	return fmt.Sprintf(`
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: pools.%[1]s}
+spec:
+  group: %[1]s
+  scope: Cluster
+  names: {kind: Pool, listKind: PoolList, plural: pools, singular: pool}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`, group)
 }
 
 var _ = Describe("Add-ons", func() {
-	It("are applied in order, kinds that they define included, and 1000 more times without a change", func(ctx SpecContext) {
+	It("are applied in order, each once the previous ones are ready, and then not changed", func(ctx SpecContext) {
 		w := newWorld(ctx)
 		group := w.namespace + ".example.com"
-		w.configMap(ctx, "cni", "cni", strings.Join([]string{
-			manifest(group+"/v1", "Pool", w.namespace), in(w.namespace+"-made", "one", "1"),
-			"apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimSpace(manifest("v1", "Namespace", w.namespace+"-made")), "\n", "\n  "),
-			manifest("v1", "ServiceAccount", w.namespace),
-		}, "\n---\n"))
-		w.secret(ctx, "definitions", "definitions", definition(group))
+		w.addon(ctx, "cni", 0, "", strings.Join([]string{deployment(w.namespace), manifest(group+"/v1", "Pool", w.namespace), definition(group)}, "---\n"))
+		w.addon(ctx, "early", 0, "", in("early", "{{ .KubernetesVersion }}"))
+		w.addon(ctx, "late", 1, "", in("late", "{{ .Cluster.metadata.name }}"))
 
-		task := NewInstallation(options())
-		outcome := w.done(ctx, task, "")
-		Expect(outcome.Message).To(Equal("applied 5 objects of the add-ons cni, definitions"))
-		Expect(strings.Split(strings.TrimSpace(outcome.Report), "\n")).To(Equal([]string{
-			"cni (ConfigMap cni, key all.yaml): Namespace " + w.namespace + "-made: applied",
-			"definitions (Secret definitions, key all.yaml): CustomResourceDefinition pools." + group + ": applied",
-			"cni (ConfigMap cni, key all.yaml): ServiceAccount " + w.namespace + ": applied",
-			"cni (ConfigMap cni, key all.yaml): ConfigMap " + w.namespace + "-made/one: applied",
-			"cni (ConfigMap cni, key all.yaml): Pool " + w.namespace + ": applied",
-		}))
+		task := New(options())
+		var outcome hooks.Outcome
+		Eventually(func() string {
+			outcome = w.run(ctx, task, "")
+			return outcome.Message
+		}).Should(Equal("add-ons are not applied yet: cni: Deployment " + w.namespace + ": InProgress: Replicas: 0/1; late: waiting for the add-ons with a lower order: cni"))
+		Expect(w.run(ctx, task, "")).To(Equal(outcome))
+		Expect(w.value(ctx, "early")).To(Equal(serverVersion))
+		Expect(w.value(ctx, "late")).To(BeEmpty())
+		Expect(w.entry(ctx, "late")).To(And(
+			HaveField("State", extensionv1.AddonWaiting), HaveField("Message", "waiting for the add-ons with a lower order: cni")))
 
-		all := func() []string {
-			var versions []string
-			for _, one := range []*unstructured.Unstructured{
-				get(ctx, corev1.SchemeGroupVersion.WithKind("Namespace"), "", w.namespace+"-made"),
-				get(ctx, apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"), "", "pools."+group),
-				get(ctx, corev1.SchemeGroupVersion.WithKind("ServiceAccount"), metav1.NamespaceDefault, w.namespace),
-				get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), w.namespace+"-made", "one"),
-				get(ctx, schema.GroupVersionKind{Group: group, Version: "v1", Kind: "Pool"}, "", w.namespace),
-			} {
-				versions = append(versions, one.GetResourceVersion())
-			}
-			return versions
+		found := &appsv1.Deployment{}
+		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: w.namespace}, found)).To(Succeed())
+		Expect(found.Labels).To(Equal(map[string]string{AddonLabel: "cni"}))
+		found.Status = appsv1.DeploymentStatus{
+			ObservedGeneration: found.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1,
+			Conditions: []appsv1.DeploymentCondition{
+				{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue}, {Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"},
+			},
 		}
-		before := all()
-		for range 1000 {
+		Expect(workload.Client.Status().Update(ctx, found)).To(Succeed())
+		outcome = w.done(ctx, task, "")
+		Expect(outcome.Message).To(Equal("applied 5 objects of the add-ons cni, early, late"))
+		Expect(strings.Split(strings.TrimSpace(outcome.Report), "\n")).To(Equal([]string{
+			"cni: CustomResourceDefinition pools." + group + ": ready", "cni: Deployment " + w.namespace + ": ready", "cni: Pool " + w.namespace + ": ready",
+			"early: ConfigMap " + w.namespace + "/early: ready", "late: ConfigMap " + w.namespace + "/late: ready",
+		}))
+		Expect(w.value(ctx, "late")).To(Equal("c"))
+		Expect(w.entry(ctx, "late")).To(And(HaveField("State", extensionv1.AddonApplied), HaveField("KubernetesVersion", serverVersion)))
+
+		versions := func() []string {
+			var all []string
+			for _, object := range []client.Object{&appsv1.Deployment{}, &corev1.ConfigMap{}, &extensionv1.Addon{}} {
+				key, from := client.ObjectKey{Namespace: "default", Name: w.namespace}, workload.Client
+				switch object.(type) {
+				case *corev1.ConfigMap:
+					key = inventoryKey
+				case *extensionv1.Addon:
+					key, from = client.ObjectKey{Namespace: w.namespace, Name: "cni"}, management.Client
+				}
+				Expect(from.Get(ctx, key, object)).To(Succeed())
+				all = append(all, object.GetResourceVersion())
+			}
+			return all
+		}
+		before := versions()
+		for range 100 {
 			Expect(w.run(ctx, task, "")).To(Equal(outcome))
 		}
-		Expect(all()).To(Equal(before))
+		Expect(versions()).To(Equal(before))
 	})
 
 	It("take over what a manifest says, and leave the rest to others", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.configMap(ctx, "cni", "cni", in(w.namespace, "one", "wanted"))
-		Expect(environment.Client.Create(ctx, &corev1.ConfigMap{
+		w.addon(ctx, "cni", 0, "", in("one", "wanted"))
+		Expect(workload.Client.Create(ctx, &corev1.ConfigMap{
 			ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "one"}, Data: map[string]string{"value": "old", "other": "kept"},
 		})).To(Succeed())
-		Expect(w.run(ctx, NewInstallation(options()), "").Done).To(BeTrue())
+		Expect(w.run(ctx, New(options()), "").Done).To(BeTrue())
 		found := &corev1.ConfigMap{}
-		Expect(environment.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "one"}, found)).To(Succeed())
+		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "one"}, found)).To(Succeed())
 		Expect(found.Data).To(Equal(map[string]string{"value": "wanted", "other": "kept"}))
-		Expect(found.Labels).To(Equal(map[string]string{FromAddonLabel: "cni"}))
-		var managers []string
-		for _, one := range found.ManagedFields {
-			managers = append(managers, one.Manager)
+		Expect(found.ManagedFields).To(ContainElement(HaveField("Manager", string(FieldOwner))))
+	})
+
+	It("lose what they no longer contain, once everything else is ready", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		addon := w.addon(ctx, "cni", 0, "", strings.Join([]string{in("kept", "1"), in("dropped", "1"), in("taken", "1"), in("moved", "1"), manifest("v1", "ServiceAccount", w.namespace)}, "---\n"))
+		other := w.addon(ctx, "other", 1, "", "just words")
+		task := New(options())
+		Expect(w.run(ctx, task, "").Message).To(Equal("add-ons are not applied yet: other: document 1 is not an object"))
+		taken := &corev1.ConfigMap{}
+		Expect(workload.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "taken"}, taken)).To(Succeed())
+		delete(taken.Labels, AddonLabel)
+		Expect(workload.Client.Update(ctx, taken)).To(Succeed())
+
+		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in("kept", "2") })
+		Expect(w.run(ctx, task, "").Done).To(BeFalse())
+		Expect(w.value(ctx, "kept")).To(Equal("2"))
+		Expect(w.value(ctx, "dropped")).To(Equal("1"), "the broken add-on may contain it")
+
+		w.change(ctx, other, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = in("moved", "2") })
+		Expect(w.run(ctx, task, "").Message).To(Equal("applied 2 objects of the add-ons cni, other"))
+		Expect(w.value(ctx, "dropped")).To(BeEmpty())
+		Expect(w.value(ctx, "taken")).To(Equal("1"), "it no longer has the label of the add-on")
+		Expect(w.value(ctx, "moved")).To(Equal("2"), "another add-on contains it")
+		err := workload.Client.Get(ctx, client.ObjectKey{Namespace: "default", Name: w.namespace}, &corev1.ServiceAccount{})
+		Expect(apierrors.IsNotFound(err)).To(BeTrue())
+
+		w.change(ctx, addon, func(spec *extensionv1.AddonSpec) { spec.Variants[0].Template = "{{/* nothing */}}" })
+		Expect(w.run(ctx, task, "").Done).To(BeTrue())
+		Expect(w.value(ctx, "kept")).To(BeEmpty())
+
+		Expect(management.Client.Delete(ctx, other)).To(Succeed())
+		Expect(w.run(ctx, task, "").Done).To(BeTrue())
+		Expect(w.value(ctx, "moved")).To(Equal("2"), "the objects of a deleted add-on stay")
+	})
+
+	It("follow an upgrade step by step", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		variants := func(name string) []string {
+			return []string{"1.36.x", in(name, "old {{ .KubernetesVersion }}"), "1.37.x", in(name, "new {{ .KubernetesVersion }}") + "---\n" + manifest(w.namespace+".example.com/v1", "Pool", name)}
 		}
-		Expect(managers).To(ContainElement(string(FieldOwner)))
+		w.change(ctx, w.addon(ctx, "before", 0, variants("before")...), func(spec *extensionv1.AddonSpec) { spec.Upgrade = extensionv1.BeforeControlPlane })
+		w.addon(ctx, "after", 0, variants("after")...)
+		values := func() []string { return []string{w.value(ctx, "before"), w.value(ctx, "after")} }
+
+		installed := w.run(ctx, New(options()), "")
+		Expect(installed.Message).To(Equal("applied 2 objects of the add-ons after, before"))
+		Expect(values()).To(Equal([]string{"old v1.36.3", "old v1.36.3"}), "not the variant for the end of the upgrade")
+
+		outcome := w.run(ctx, BeforeStep(options()), "v1.37.0")
+		Expect(outcome.Done).To(BeTrue(), "the kind may be one of the new version: %s", outcome.Message)
+		Expect(outcome.Message).To(Equal("applied 2 objects of the add-ons before; after the step: Pool before"))
+		Expect(values()).To(Equal([]string{"new v1.37.0", "old v1.36.3"}))
+		Expect(w.entry(ctx, "before").Message).To(Equal("applied after the step: Pool before"))
+
+		Expect(w.run(ctx, New(options()), "").Done).To(BeFalse(), "an update in the middle of the step")
+		Expect(values()).To(Equal([]string{"new v1.37.0", "old v1.36.3"}), "an add-on that is ahead stays ahead")
+
+		outcome = w.run(ctx, New(options()), "v1.37.0")
+		Expect(outcome.Message).To(ContainSubstring("after: Pool after: the cluster does not know the kind"))
+		w.addon(ctx, "pools", 0, "", definition(w.namespace+".example.com"))
+		w.done(ctx, New(options()), "v1.37.0")
+		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}))
+
+		outcome = w.run(ctx, New(options()), "v1.38.0")
+		Expect(outcome.Message).To(Equal("applied 1 objects of the add-ons pools; after has no variant for v1.38.0; before has no variant for v1.38.0"))
+		Expect(values()).To(Equal([]string{"new v1.37.0", "new v1.37.0"}), "they stay as they are")
+		Expect(w.entry(ctx, "after").State).To(Equal(extensionv1.AddonNoVariant))
 	})
 
-	It("are applied in the variant for the version, before an upgrade too", func(ctx SpecContext) {
+	It("are waited for, with words that stay the same, until what is wrong is corrected", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		both := []string{ApplyAnnotation, "after-initialization,before-upgrade", ClusterSelectorAnnotation, "cni=calico"}
-		w.configMap(ctx, "cni", "cni-1.36", in(w.namespace, "cni", "1.36"), append(both, VersionsAnnotation, "1.36.x")...)
-		w.configMap(ctx, "cni", "cni-1.37", in(w.namespace, "cni", "1.37"), append(both, VersionsAnnotation, "1.37.x")...)
-		w.configMap(ctx, "late", "late", in(w.namespace, "late-made", "1"), ApplyAnnotation, "before-upgrade")
-		w.configMap(ctx, "early", "early", in(w.namespace, "early-made", "1"))
-
-		Expect(w.run(ctx, NewInstallation(options()), "").Message).To(Equal("applied 2 objects of the add-ons cni, early"))
-		Expect(valueOf(ctx, w.namespace, "cni")).To(Equal("1.36"))
-		Expect(apierrors.IsNotFound(environment.Client.Get(ctx, client.ObjectKey{Namespace: w.namespace, Name: "late-made"}, &corev1.ConfigMap{}))).To(BeTrue())
-
-		Expect(w.run(ctx, NewPreUpgrade(options()), "v1.37.0").Message).To(Equal("applied 2 objects of the add-ons cni, late"))
-		Expect(valueOf(ctx, w.namespace, "cni")).To(Equal("1.37"))
-		Expect(valueOf(ctx, w.namespace, "late-made")).To(Equal("1"))
-	})
-
-	It("are waited for, with words that stay the same, until what is wrong is mended", func(ctx SpecContext) {
-		w := newWorld(ctx)
-		refusedSource := w.configMap(ctx, "cni", "cni", "apiVersion: v1\nkind: Service\nmetadata: {name: "+w.namespace+"}\nspec: {ports: [{port: 70000}]}\n")
-		w.configMap(ctx, "fine", "fine", in(w.namespace, "fine-made", "1"))
-		unparsed := w.configMap(ctx, "words", "words", "just words")
-		waiting := w.configMap(ctx, "pools", "pools", manifest(w.namespace+".example.com/v1", "Pool", "p"))
-
-		typo := w.configMap(ctx, "typo", "typo", manifest("apps/v1", "Deployment", "typo")+"spec: {replica: 3}\n")
-
-		task := NewPreUpgrade(options())
-		Expect(w.run(ctx, task, version).Message).To(Equal("no add-on applies to this Cluster now"))
-		task = NewInstallation(options())
+		service := w.addon(ctx, "service", 0, "", manifest("v1", "Service", w.namespace)+"spec: {ports: [{port: 70000}]}\n")
+		typo := w.addon(ctx, "typo", 0, "", manifest("apps/v1", "Deployment", "typo")+"spec: {replica: 3}\n")
+		pools := w.addon(ctx, "pools", 0, "", manifest(w.namespace+".example.com/v1", "Pool", "p"))
+		w.addon(ctx, "fine", 0, "", in("fine", "1"))
+		task := New(options())
 		outcome := w.run(ctx, task, "")
 		Expect(outcome.Done).To(BeFalse())
-		Expect(outcome.Message).To(Equal("add-ons are not applied yet: ConfigMap cni, key all.yaml: Service " + w.namespace + ": Invalid: Service \"" + w.namespace + "\" is invalid: " +
+		Expect(outcome.Message).To(Equal("add-ons are not applied yet: " +
+			"pools: Pool p: the cluster does not know the kind in " + w.namespace + ".example.com/v1 yet; " +
+			"service: Service " + w.namespace + ": Invalid: Service \"" + w.namespace + "\" is invalid: " +
 			"[spec.ports[0].port: Invalid value: 70000: must be between 1 and 65535, inclusive, " +
 			"spec.ports[0].targetPort: Invalid value: 70000: must be between 1 and 65535, inclusive]; " +
-			"ConfigMap pools, key all.yaml: Pool p: the cluster does not know the kind in " + w.namespace + ".example.com/v1 yet; " +
-			"ConfigMap typo, key all.yaml: Deployment typo: does not match the schema of its kind: failed to create typed patch object (default/typo; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema; " +
-			"ConfigMap words, key all.yaml: document 1 is not an object"))
-		Expect(outcome.Report).To(ContainSubstring("ConfigMap " + w.namespace + "/fine-made: applied\n"))
+			"typo: Deployment typo: does not match the schema of its kind: failed to create typed patch object (default/typo; apps/v1, Kind=Deployment): .spec.replica: field not declared in schema"))
+		Expect(w.value(ctx, "fine")).To(Equal("1"))
 		for range 5 {
 			Expect(w.run(ctx, task, "")).To(Equal(outcome))
 		}
+		addon := &extensionv1.Addon{}
+		Expect(management.Client.Get(ctx, client.ObjectKeyFromObject(typo), addon)).To(Succeed())
+		Expect(meta.FindStatusCondition(addon.Status.Conditions, extensionv1.AddonAppliedCondition)).To(And(
+			HaveField("Status", metav1.ConditionFalse), HaveField("Message", HavePrefix("0 of 1 Clusters; c: Deployment typo: does not match"))))
 
-		unparsed.Data["all.yaml"] = in(w.namespace, "words-made", "1")
-		refusedSource.Data["all.yaml"] = strings.Replace(refusedSource.Data["all.yaml"], "70000", "80", 1)
-		Expect(environment.Client.Delete(ctx, typo)).To(Succeed())
-		Expect(environment.Client.Update(ctx, unparsed)).To(Succeed())
-		Expect(environment.Client.Update(ctx, refusedSource)).To(Succeed())
-		outcome = w.run(ctx, task, "")
-		Expect(outcome.Message).To(HavePrefix("add-ons are not applied yet: ConfigMap pools"))
-		Expect(outcome.RetryAfter).To(Equal(kindWait))
-		waiting.Data["all.yaml"] += "---\n" + definition(w.namespace+".example.com")
-		Expect(environment.Client.Update(ctx, waiting)).To(Succeed())
+		w.change(ctx, service, func(spec *extensionv1.AddonSpec) {
+			spec.Variants[0].Template = strings.Replace(spec.Variants[0].Template, "70000", "80", 1)
+		})
+		Expect(management.Client.Delete(ctx, typo)).To(Succeed())
+		Expect(w.run(ctx, task, "").Message).To(HavePrefix("add-ons are not applied yet: pools"))
+		w.change(ctx, pools, func(spec *extensionv1.AddonSpec) {
+			spec.Variants[0].Template += "---\n" + definition(w.namespace+".example.com")
+		})
 		w.done(ctx, task, "")
 	})
 
@@ -253,45 +329,48 @@ var _ = Describe("Add-ons", func() {
 		const hidden = "hunter2"
 		var logged strings.Builder
 		logging := ctrl.LoggerInto(ctx, funcr.New(func(_, text string) { logged.WriteString(text) }, funcr.Options{}))
-		texts := []string{
-			hidden + ": [", "{" + hidden, "- " + hidden,
-			"apiVersion: v1\nkind: Secret\nmetadata: {name: one}\ndata: {password: " + hidden + "%}\n",
-			"apiVersion: v1\nkind: Secret\nmetadata: {name: two}\ndata: {password: [" + hidden + "]}\n",
-			"apiVersion: v1\nkind: Service\nmetadata: {name: three}\nspec: {ports: [{port: 70000, name: " + hidden + "}], type: " + hidden + "}\n",
-			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: four}\ndata: [" + hidden + "]\n",
-			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: five, labels: {a: \"" + hidden + "!\"}}\n",
-			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: six, labels: " + hidden + "}\n",
-		}
-		for _, text := range texts {
+		for _, text := range []string{
+			"{{ .Secret.x }}: [", "{ {{ .Secret.x }}", "- {{ .Secret.x }}", "{{ slice 1 .Secret.x }}", "{{ .Secret.x.y }}",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: one}\ndata: {password: {{ .Secret.x }}%}\n",
+			"apiVersion: v1\nkind: Secret\nmetadata: {name: two}\ndata: {password: [{{ .Secret.x }}]}\n",
+			"apiVersion: v1\nkind: Service\nmetadata: {name: three}\nspec: {ports: [{port: 70000, name: {{ .Secret.x }}}], type: {{ .Secret.x }}}\n",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: four}\ndata: [{{ .Secret.x }}]\n",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: five, labels: {a: \"{{ .Secret.x }}!\"}}\n",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: six, labels: {{ .Secret.x }}}\n",
+		} {
 			w := newWorld(ctx)
-			w.secret(ctx, "cni", "one", text)
-			outcome := w.run(logging, NewInstallation(options()), "")
-			Expect(outcome.Message).To(HavePrefix("add-ons are not applied yet: Secret one, key all.yaml: "))
-			Expect(outcome.Message+outcome.Report).NotTo(ContainSubstring(hidden), "given %s", text)
+			Expect(management.Client.Create(ctx, &corev1.Secret{
+				ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "s"}, Type: extensionv1.AddonSecretType, StringData: map[string]string{"x": hidden},
+			})).To(Succeed())
+			w.change(ctx, w.addon(ctx, "cni", 0, "", text), func(spec *extensionv1.AddonSpec) { spec.SecretName = "s" })
+			outcome := w.run(logging, New(options()), "")
+			Expect(outcome.Message).To(HavePrefix("add-ons are not applied yet: cni: "), "given %s", text)
+			Expect(outcome.Message+outcome.Report+w.entry(ctx, "cni").Message).NotTo(ContainSubstring(hidden), "given %s", text)
 		}
 		Expect(logged.String()).NotTo(ContainSubstring(hidden))
 	})
 
 	It("wait for a workload cluster that cannot be reached", func(ctx SpecContext) {
 		w := newWorld(ctx)
-		w.configMap(ctx, "cni", "cni", in(w.namespace, "one", "1"))
-		unreachable := options()
-		unreachable.Workload = func(context.Context, client.ObjectKey) (client.Client, error) {
-			return nil, apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "c-kubeconfig")
+		w.addon(ctx, "cni", 0, "", in("one", "1"))
+		for want, err := range map[string]error{
+			`the API server answered NotFound for secrets "c-kubeconfig"`: apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, "c-kubeconfig"),
+			"connection refused": &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED},
+		} {
+			unreachable := options()
+			unreachable.Workload = func(context.Context, client.ObjectKey) (client.Client, error) { return nil, err }
+			Expect(w.run(ctx, New(unreachable), "").Message).To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: " + want))
+			Expect(w.entry(ctx, "cni").Message).To(Equal("the workload cluster cannot be reached: " + want))
 		}
-		Expect(w.run(ctx, NewInstallation(unreachable), "").Message).
-			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: the API server answered NotFound for secrets \"c-kubeconfig\""))
-		unreachable.Workload = func(context.Context, client.ObjectKey) (client.Client, error) {
-			return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}
-		}
-		Expect(w.run(ctx, NewInstallation(unreachable), "").Message).
-			To(Equal("add-ons are not applied yet: the workload cluster cannot be reached: connection refused"))
 	})
 
-	It("are off unless a setting turns them on", func() {
-		Expect(NewInstallation(options()).Wanted(hooks.Settings{PreUpgradeAddons: true})).To(BeFalse())
-		Expect(NewInstallation(options()).Wanted(hooks.Settings{Addons: true})).To(BeTrue())
-		Expect(NewPreUpgrade(options()).Wanted(hooks.Settings{Addons: true})).To(BeFalse())
-		Expect(NewPreUpgrade(options()).Wanted(hooks.Settings{PreUpgradeAddons: true})).To(BeTrue())
+	It("are off unless a setting turns them on, and only what selects the Cluster applies", func(ctx SpecContext) {
+		w := newWorld(ctx)
+		w.change(ctx, w.addon(ctx, "cni", 0, "", in("one", "1")), func(spec *extensionv1.AddonSpec) {
+			spec.ClusterSelector.MatchLabels = map[string]string{"cni": "cilium"}
+		})
+		Expect(w.run(ctx, New(options()), "")).To(Equal(hooks.Outcome{Done: true, Message: "no add-on is for this Cluster now"}))
+		Expect(New(options()).Wanted(hooks.Settings{})).To(BeFalse())
+		Expect(BeforeStep(options()).Wanted(hooks.Settings{Addons: true})).To(BeTrue())
 	})
 })

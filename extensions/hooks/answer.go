@@ -55,7 +55,7 @@ func (h Hooks) decide(ctx context.Context, call call) decision {
 	if problem := unusable(call.cluster); problem != "" {
 		return failed(problem)
 	}
-	if message, ok := skips(call.cluster, call.hook); ok {
+	if message, ok := Skips(call.cluster, call.hook); ok {
 		return decision{message: message}
 	}
 	settings, err := ParseSettings(call.settings)

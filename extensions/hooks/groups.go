@@ -35,14 +35,10 @@ func Groups() []Group {
 		},
 	}, {
 		Title: "Add-ons",
-		About: "Once the control plane is initialized, and before each of its upgrade steps, from ConfigMaps and Secrets with the label `foo.cluster.x-k8s.io/addon: <name>` in the namespace " +
-			"of the Cluster. Annotations restrict them: `foo.cluster.x-k8s.io/cluster-selector` to some Clusters, `foo.cluster.x-k8s.io/kubernetes-versions` to some versions, such as `>=1.35.0 <1.37.0`, " +
-			"and `foo.cluster.x-k8s.io/apply` to the moment `after-initialization` (the default), `before-upgrade`, or both, separated by a comma. Objects are applied but never deleted.",
+		About: "Once the control plane is initialized, before and after each of its upgrade steps, and when they change. What is applied is in objects of the kind Addon.",
 		Settings: []Setting{
 			toggle("addons", func(s *Settings) *bool { return &s.Addons },
-				"Applies the add-ons of a Cluster once its control plane is initialized, in the variants for its version. Nothing waits for them."),
-			toggle("preUpgradeAddons", func(s *Settings) *bool { return &s.PreUpgradeAddons },
-				"Before each step of an upgrade of the control plane, applies the add-ons that are meant for that moment, in the variants for the version of the step. The step waits for them."),
+				"Applies the Addons that select a Cluster, deletes what they no longer contain, and holds upgrades until they are ready."),
 		},
 	}, {
 		Title:    "Snapshots of etcd",

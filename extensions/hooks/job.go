@@ -151,9 +151,9 @@ func skippedHooks(cluster *clusterv1.Cluster) []string {
 	return names
 }
 
-// skips reports whether the skip annotation of a Cluster names a hook, and returns a message that
+// Skips reports whether the skip annotation of a Cluster names a hook, and returns a message that
 // says so.
-func skips(cluster *clusterv1.Cluster, hook string) (string, bool) {
+func Skips(cluster *clusterv1.Cluster, hook string) (string, bool) {
 	if !slices.Contains(skippedHooks(cluster), hook) {
 		return "", false
 	}
@@ -176,7 +176,7 @@ type verdict struct {
 // Neither must be enough to destroy something that is in use.
 func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	spec, moved := job.Spec, cluster.UID != job.Spec.ClusterUID
-	if moved && !owns(cluster, job) || annotations.IsPaused(cluster, cluster) {
+	if moved && !Owns(cluster, job) || annotations.IsPaused(cluster, cluster) {
 		return verdict{}
 	}
 	// The Cluster was moved here with its jobs: clusterctl updates the UIDs of owners, and
@@ -184,7 +184,7 @@ func judge(job *extensionv1.HookJob, cluster *clusterv1.Cluster) verdict {
 	if moved && spec.Hook != AfterControlPlaneInitialized {
 		return verdict{note: &Outcome{Done: true, Message: "nothing is done: the Cluster was moved here, and its hooks are called again"}}
 	}
-	if message, ok := skips(cluster, spec.Hook); ok {
+	if message, ok := Skips(cluster, spec.Hook); ok {
 		return verdict{note: &Outcome{Done: true, Message: message}}
 	}
 	if note := misplaced(spec.Hook, cluster); note != nil {
@@ -212,8 +212,8 @@ func misplaced(hook string, cluster *clusterv1.Cluster) *Outcome {
 	}
 }
 
-// owns reports whether a Cluster owns a job.
-func owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
+// Owns reports whether a Cluster owns a job.
+func Owns(cluster *clusterv1.Cluster, job *extensionv1.HookJob) bool {
 	return slices.ContainsFunc(job.OwnerReferences, func(owner metav1.OwnerReference) bool { return owner.UID == cluster.UID })
 }
 

@@ -35,7 +35,7 @@ const (
 type Settings struct {
 	QuotaCheck bool
 
-	Addons, PreUpgradeAddons bool
+	Addons bool
 
 	Snapshots, FinalSnapshot              bool
 	SnapshotURL, SnapshotCredentials      string

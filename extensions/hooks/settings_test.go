@@ -18,7 +18,7 @@ func TestParseSettings(t *testing.T) {
 		VolumeBackupTimeout: time.Hour, VolumeBackupOnTimeout: Hold, CleanUpTimeout: 10 * time.Minute,
 	}), "everything is off")
 	g.Expect(ParseSettings(map[string]string{
-		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled",
+		"quotaCheck": "Enabled", "addons": "Enabled",
 		"snapshots": "Enabled", "finalSnapshot": "Enabled", "snapshotURL": "s3://bucket?region=eu-west-1", "snapshotsKept": "1000", "snapshotCredentials": "bucket",
 		"snapshotTimeout": "2h", "finalSnapshotTimeout": "24h", "snapshotExternalEtcd": "Skip",
 		"upgradeChecks": "Enabled", "upgradeChecksOnFailure": "Continue", "smokeChecks": "Enabled", "smokeChecksTimeout": "90s", "smokeChecksOnTimeout": "Continue",
@@ -26,7 +26,7 @@ func TestParseSettings(t *testing.T) {
 		"volumeBackupJob": "velero", "volumeBackupTimeout": "2h", "volumeBackupOnTimeout": "Continue",
 		"cleanUp": "Enabled", "cleanUpTimeout": "5m", "instanceTypes": "small, large", "kubernetesVersions": "v1.36.3,v1.37.0-rc.1",
 	})).To(Equal(Settings{
-		QuotaCheck: true, Addons: true, PreUpgradeAddons: true,
+		QuotaCheck: true, Addons: true,
 		Snapshots: true, FinalSnapshot: true, SnapshotURL: "s3://bucket?region=eu-west-1", SnapshotCredentials: "bucket", SnapshotsKept: 1000,
 		SnapshotTimeout: 2 * time.Hour, FinalSnapshotTimeout: 24 * time.Hour, SnapshotExternalEtcd: Skip,
 		UpgradeChecks: true, UpgradeChecksOnFailure: Continue, SmokeChecks: true, SmokeChecksTimeout: 90 * time.Second, SmokeChecksOnTimeout: Continue,
@@ -63,7 +63,7 @@ func TestParseSettingsRefuses(t *testing.T) {
 		"two": {map[string]string{"smokeChecks": "true", "snapshotsKept": "0"}, `setting snapshotsKept of the ExtensionConfig is "0", want a whole number from 1 to 1000; ` +
 			`setting smokeChecks of the ExtensionConfig is "true", want Enabled or Disabled`},
 		"unknown": {map[string]string{"smokecheck": "Enabled", "cleanup": ""}, `the ExtensionConfig has unknown settings: "cleanup", "smokecheck"; want only addons, cleanUp, cleanUpTimeout, ` +
-			`conformanceChecks, conformanceChecksTimeout, conformanceJob, finalSnapshot, finalSnapshotTimeout, instanceTypes, kubernetesVersions, preUpgradeAddons, quotaCheck, smokeChecks, ` +
+			`conformanceChecks, conformanceChecksTimeout, conformanceJob, finalSnapshot, finalSnapshotTimeout, instanceTypes, kubernetesVersions, quotaCheck, smokeChecks, ` +
 			`smokeChecksOnTimeout, smokeChecksTimeout, snapshotCredentials, snapshotExternalEtcd, snapshotTimeout, snapshotURL, snapshots, snapshotsKept, upgradeChecks, upgradeChecksOnFailure, ` +
 			`volumeBackupJob, volumeBackupOnTimeout, volumeBackupTimeout`},
 	} {

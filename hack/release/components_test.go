@@ -151,7 +151,7 @@ func TestWebhooksAreReached(t *testing.T) {
 			called := regexp.MustCompile(`(?m)service:\n +name: (.*)\n +namespace: (.*)\n`)
 			for _, kind := range []string{"CustomResourceDefinition", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"} {
 				for _, object := range kinds[kind] {
-					if object.GetName() == "hookjobs.foo.cluster.x-k8s.io" {
+					if strings.HasSuffix(object.GetName(), ".foo.cluster.x-k8s.io") {
 						continue // it has one version, so nothing converts it
 					}
 					g.Expect(object.GetAnnotations()).To(HaveKeyWithValue("cert-manager.io/inject-ca-from", certificate.GetNamespace()+"/"+certificate.GetName()))

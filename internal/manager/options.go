@@ -42,7 +42,7 @@ const (
 	FooMachine         = "FooMachine"
 	FooMachineTemplate = "FooMachineTemplate"
 	FooMachinePool     = "FooMachinePool"
-	// HookJob is a job that a runtime hook requested; a ConfigMap.
+	// HookJob is a job that a runtime hook requested.
 	HookJob = "HookJob"
 )
 

@@ -14,10 +14,12 @@ import (
 
 	. "github.com/onsi/gomega"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/cluster-api/cmd/clusterctl/client/yamlprocessor"
 
+	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 	"github.com/capfoo/cluster-api-provider-foo/templates/flavors"
 )
 
@@ -129,7 +131,7 @@ func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 				switch object.GetKind() {
 				case "ClusterClass":
 					referred = references(object.Object)
-				case "ConfigMap": // An add-on.
+				case "Addon":
 				default:
 					there.Insert(identity)
 				}
@@ -144,16 +146,20 @@ func TestClassesReferToTheirOwnTemplates(t *testing.T) {
 func TestTheAddonIsTheNetworkOfTheFlavors(t *testing.T) {
 	g := NewWithT(t)
 	all := build(t)
-	network := func(template flavors.Template) map[string]string {
+	rendered := func(template flavors.Template, kind string) unstructured.Unstructured {
 		objects, err := template.Render(t.Context(), "default", variablesOf(template))
 		g.Expect(err).NotTo(HaveOccurred())
-		index := slices.IndexFunc(objects, func(object unstructured.Unstructured) bool { return object.GetKind() == "ConfigMap" })
-		g.Expect(index).To(BeNumerically(">=", 0), "%s has no ConfigMap", template.File)
-		data, _, err := unstructured.NestedStringMap(objects[index].Object, "data")
-		g.Expect(err).NotTo(HaveOccurred())
-		return data
+		objects = slices.DeleteFunc(objects, func(object unstructured.Unstructured) bool { return object.GetKind() != kind })
+		g.Expect(objects).To(HaveLen(1), "%s: %s", template.File, kind)
+		return objects[0]
 	}
-	g.Expect(network(all.Classes[1])).To(And(HaveLen(2), Equal(network(all.Flavors[0]))))
+	network, _, err := unstructured.NestedStringMap(rendered(all.Flavors[0], "ConfigMap").Object, "data")
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(network).To(HaveLen(2))
+	var addon extensionv1.Addon
+	g.Expect(runtime.DefaultUnstructuredConverter.FromUnstructured(rendered(all.Classes[1], "Addon").Object, &addon)).To(Succeed())
+	text := strings.Replace(addon.Spec.Variants[0].Template, "{{ index .Cluster.spec.clusterNetwork.pods.cidrBlocks 0 }}", "10.244.0.0/16", 1)
+	g.Expect(text).To(Equal(network["flannel.yaml"] + "\n---\n" + network["network.yaml"]))
 }
 
 // references returns the kind and name of each template reference below a value.

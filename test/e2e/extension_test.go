@@ -8,8 +8,8 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,13 +34,26 @@ import (
 	extensionv1 "github.com/capfoo/cluster-api-provider-foo/api/v1alpha1/extension"
 )
 
-// addon is an add-on as a user writes it: a ConfigMap in the namespace of the Cluster.
-const addon = `
+// versionAddon shows for which version it was applied, and has another object before the upgrade.
+func versionAddon(namespace string) *extensionv1.Addon {
+	const shown = `
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: from-addon, namespace: kube-public}
-data: {for: %q}
+data: {for: "{{ .KubernetesVersion }} of {{ .Cluster.metadata.name }}"}
 `
+	return &extensionv1.Addon{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "version"},
+		Spec: extensionv1.AddonSpec{
+			// The pod network is ready before it is applied.
+			ClusterSelector: metav1.LabelSelector{MatchLabels: map[string]string{"network": "flannel"}}, Order: 1, Upgrade: extensionv1.BeforeControlPlane,
+			Variants: []extensionv1.AddonVariant{
+				{KubernetesVersions: "<1.36.0", Template: shown + "---\n" + strings.Replace(shown, "from-addon", "from-old-addon", 1)},
+				{Template: shown},
+			},
+		},
+	}
+}
 
 // snapshots is the folder of control plane machines that stores snapshots. It stands for a mounted one.
 const snapshots = "/var/lib/e2e-snapshots"
@@ -62,7 +75,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		m.volumeBackup(ctx, namespace, "backup")
 		m.setHooks(ctx, allHooks())
 		DeferCleanup(func(ctx SpecContext) { m.setHooks(ctx, map[string]string{}) }, NodeTimeout(soon))
-		m.addon(ctx, namespace, "previous", "<1.36.0", previousVersion)
+		Expect(m.Create(ctx, versionAddon(namespace))).To(Succeed())
 		c = m.newExtensionCluster(ctx, client.ObjectKey{Namespace: namespace, Name: "hooked"}, flavor{
 			name: "topology", shape: shape{controlPlanes: 1, workers: 1, version: previousVersion},
 			variables: []string{"FOO_CONTROL_PLANE_INSTANCE_TYPE=giant", "FOO_FAST=true"},
@@ -84,7 +97,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 
 	It("gets its add-ons once its control plane is initialized", func(ctx SpecContext) {
 		c.let(ctx, "AfterControlPlaneInitialized")
-		Expect(c.on(ctx, "--namespace=kube-public", "get", "configmap", "from-addon", "--output=jsonpath={.data.for}")).To(Equal(previousVersion))
+		Expect(c.fromAddons(ctx)).To(Equal("from-addon: " + previousVersion + " of hooked, from-old-addon: " + previousVersion + " of hooked, "))
 		Expect(c.on(ctx, "--namespace=kube-flannel", "rollout", "status", "daemonset", "flannel")).To(ContainSubstring("successfully rolled out"))
 		c.nodesReady(ctx, 1, 1)
 	}, NodeTimeout(clusterUp))
@@ -101,6 +114,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 		store := c.snapshotStore(ctx)
 		c.let(ctx, "BeforeControlPlaneUpgrade")
 		before = c.copySnapshot(ctx, store, previousVersion)
+		Expect(c.fromAddons(ctx)).To(HavePrefix("from-addon: " + currentVersion + " of hooked, "))
 		c.on(ctx, "create", "configmap", "after-the-snapshot", "--from-literal=kept=no")
 	}, NodeTimeout(2*clusterUp))
 
@@ -113,6 +127,7 @@ var _ = Describe("A cluster whose lifecycle hooks Foo answers", Ordered, Label("
 			"BeforeWorkersUpgrade", "AfterWorkersUpgrade", "AfterClusterUpgrade",
 		}), "hooks in the order in which Cluster API called them")
 		Expect(c.job(Default, ctx, "AfterClusterUpgrade").Status.Report).NotTo(BeEmpty(), "the result of the checks")
+		Expect(c.fromAddons(ctx)).To(Equal("from-addon: "+currentVersion+" of hooked, "), "the object of the old variant is gone")
 		for _, node := range c.nodesReady(ctx, 1, 1) {
 			Expect(node.Status.NodeInfo.KubeletVersion).To(Equal(currentVersion))
 		}
@@ -216,7 +231,7 @@ func (m *management) newExtensionCluster(ctx context.Context, key client.ObjectK
 // allHooks are settings that enable everything that the hooks can do.
 func allHooks() map[string]string {
 	return map[string]string{
-		"quotaCheck": "Enabled", "addons": "Enabled", "preUpgradeAddons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
+		"quotaCheck": "Enabled", "addons": "Enabled", "upgradeChecks": "Enabled", "snapshots": "Enabled",
 		"snapshotURL": "file://" + snapshots, "volumeBackupJob": "backup", "finalSnapshot": "Enabled", "smokeChecks": "Enabled", "conformanceChecks": "Enabled", "cleanUp": "Enabled",
 	}
 }
@@ -248,16 +263,11 @@ func (m *management) registered(ctx context.Context) {
 	}), "the registration has no effect")
 }
 
-// addon creates an add-on for a range of versions.
-func (m *management) addon(ctx context.Context, namespace, name, versions, value string) {
+// fromAddons returns the ConfigMaps of the add-on in versionAddon.
+func (c *cluster) fromAddons(ctx context.Context) string {
 	GinkgoHelper()
-	Expect(m.Create(ctx, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, Labels: map[string]string{"foo.cluster.x-k8s.io/addon": "example"},
-			Annotations: map[string]string{"foo.cluster.x-k8s.io/kubernetes-versions": versions},
-		},
-		Data: map[string]string{"addon.yaml": fmt.Sprintf(addon, value)},
-	})).To(Succeed())
+	return c.on(ctx, "--namespace=kube-public", "get", "configmap", "--selector=foo.cluster.x-k8s.io/addon=version",
+		"--output=jsonpath={range .items[*]}{.metadata.name}: {.data.for}, {end}")
 }
 
 // volumeBackup creates a Job that stands for one that backs up volumes.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package extension holds version v1alpha1 of the API of Foo's runtime extension: HookJob, the work
-// that a lifecycle hook waits for.
+// that a lifecycle hook waits for, and Addon, objects for workload clusters.
 //
 // The group has the name that the labels and annotations of the runtime extension begin with. The
 // group runtime.cluster.x-k8s.io belongs to Cluster API, and another extension may have a HookJob

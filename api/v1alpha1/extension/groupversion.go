@@ -18,7 +18,7 @@ var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &HookJob{}, &HookJobList{})
+	scheme.AddKnownTypes(GroupVersion, &Addon{}, &AddonList{}, &HookJob{}, &HookJobList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

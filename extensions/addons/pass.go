@@ -1,0 +1,233 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addons
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/blang/semver/v4"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/discovery"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/capfoo/cluster-api-provider-foo/extensions/hooks"
+)
+
+// pass is one run of a task for a Cluster.
+type pass struct {
+	*Task
+
+	job      hooks.Job
+	contents []content
+	workload client.Client
+	stored   inventory
+	// failure is why the pass ended early.
+	failure string
+}
+
+// do applies what can be applied now.
+func (p *pass) do(ctx context.Context) {
+	for _, step := range []struct {
+		problem string
+		do      func(context.Context) error
+	}{
+		{"the workload cluster cannot be reached", p.connect},
+		{"the version of the workload cluster is unknown", p.read},
+		{"the inventory in the workload cluster cannot be read", p.readInventory},
+		{"the workload API server does not answer", p.apply},
+		{"what is no longer in an add-on is not deleted", p.prune},
+	} {
+		if err := step.do(ctx); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "Failed to apply add-ons to a workload cluster")
+			p.failure = step.problem + ": " + hooks.Cause(err)
+			return
+		}
+	}
+}
+
+func (p *pass) connect(ctx context.Context) (err error) {
+	p.workload, err = p.Workload(ctx, p.job.Key())
+	return err
+}
+
+// read reads the content of the add-ons, for the version that the step of an upgrade leads to.
+// Otherwise it is for the version of the API server, or for the version that was applied last if
+// that is later: during a step, some add-ons are ahead. The version of the Cluster's topology says
+// nothing about this, because an upgrade to it may have several steps.
+func (p *pass) read(ctx context.Context) error {
+	version, err := p.job.To, error(nil)
+	if version == "" {
+		version, err = p.serverVersion(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range p.contents {
+		addon, wanted := p.contents[i].addon, version
+		if p.job.To == "" {
+			wanted = later(version, entryOf(addon, p.job.Cluster.Name).KubernetesVersion)
+		}
+		p.contents[i] = read(ctx, p.Client, addon, p.job.Cluster, wanted)
+	}
+	refuseShared(p.contents)
+	return nil
+}
+
+func (p *pass) serverVersion(ctx context.Context) (string, error) {
+	config, err := p.Config(ctx, p.job.Key())
+	if err != nil {
+		return "", err
+	}
+	asked, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return "", err
+	}
+	info, err := asked.ServerVersion()
+	if err != nil {
+		return "", err
+	}
+	return info.GitVersion, nil
+}
+
+// later returns the later one of two versions. A version that cannot be read is not later.
+func later(one, other string) string {
+	a, _ := semver.ParseTolerant(one)
+	b, err := semver.ParseTolerant(other)
+	if err == nil && b.GT(a) {
+		return other
+	}
+	return one
+}
+
+func (p *pass) readInventory(ctx context.Context) (err error) {
+	p.stored, err = readInventory(ctx, p.workload)
+	return err
+}
+
+// apply applies the add-ons in order. It fails if the API server does not answer.
+func (p *pass) apply(ctx context.Context) error {
+	for i := range p.contents {
+		one := &p.contents[i]
+		if one.missing || one.problem != "" {
+			continue
+		}
+		if names := p.unfinished(one.addon.Spec.Order); len(names) > 0 {
+			one.problem = "waiting for the add-ons with a lower order: " + strings.Join(names, ", ")
+			continue
+		}
+		if err := p.applyAddon(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unfinished returns the names of the add-ons with a lower order that are not ready.
+func (p *pass) unfinished(order int32) []string {
+	var names []string
+	for i := range p.contents {
+		if one := &p.contents[i]; one.addon.Spec.Order < order && one.problem != "" {
+			names = append(names, one.addon.Name)
+		}
+	}
+	return names
+}
+
+// applyAddon applies one add-on. It first adds its objects to the inventory, so that they are found
+// even if the extension ends in between.
+func (p *pass) applyAddon(ctx context.Context, one *content) error {
+	all := p.stored[one.addon.Name].Union(identities(one.objects))
+	if err := p.store(ctx, one.addon.Name, all); err != nil {
+		return err
+	}
+	var problems []string
+	for _, object := range one.objects {
+		made, err := applyOne(ctx, p.workload, one.addon, object)
+		if made.state == unknownKind && p.beforeStep && !p.defines(object.GroupVersionKind().GroupKind()) {
+			made.state = deferred
+		}
+		one.results = append(one.results, made)
+		if made.state == unanswered {
+			return err
+		}
+		if made.state != ready && made.state != deferred {
+			problems = append(problems, fmt.Sprintf("%s: %s", title(object), made.reason))
+		}
+	}
+	one.problem = hooks.Join(problems, shown)
+	one.done = len(problems) == 0
+	return nil
+}
+
+func (p *pass) store(ctx context.Context, addon string, objects sets.Set[identity]) error {
+	if objects.Equal(p.stored[addon]) {
+		return nil
+	}
+	changed := p.stored.with(addon, objects)
+	if err := changed.write(ctx, p.workload); err != nil {
+		return err
+	}
+	p.stored = changed
+	return nil
+}
+
+// defines reports whether an add-on has the CRD of a kind. If not, an API server that does not know
+// the kind may be too old for it, and would never know it if its upgrade waited.
+func (p *pass) defines(kind schema.GroupKind) bool {
+	for i := range p.contents {
+		for _, object := range p.contents[i].objects {
+			group, _, _ := unstructured.NestedString(object.Object, "spec", "group")
+			name, _, _ := unstructured.NestedString(object.Object, "spec", "names", "kind")
+			if object.GetKind() == "CustomResourceDefinition" && (schema.GroupKind{Group: group, Kind: name}) == kind {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// prune deletes what add-ons no longer contain, once all of them are ready. Until then, an object
+// could be one that another add-on will contain.
+func (p *pass) prune(ctx context.Context) error {
+	wanted := sets.New[identity]()
+	for i := range p.contents {
+		if p.contents[i].problem != "" {
+			return nil
+		}
+		wanted = wanted.Union(identities(p.contents[i].objects))
+	}
+	if p.beforeStep {
+		return nil
+	}
+	var errs []error
+	for i := range p.contents {
+		one := &p.contents[i]
+		if one.missing {
+			continue
+		}
+		err := prune(ctx, p.workload, one.addon.Name, p.stored[one.addon.Name].Difference(wanted))
+		if err == nil {
+			err = p.store(ctx, one.addon.Name, identities(one.objects))
+		}
+		if err != nil {
+			one.done = false
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func identities(objects []*unstructured.Unstructured) sets.Set[identity] {
+	all := sets.New[identity]()
+	for _, object := range objects {
+		all.Insert(identify(object))
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+// Copyright 2026 The Foo Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addons
+
+import (
+	"testing"
+
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+)
+
+// blue is a Cluster with values for templates.
+var blue = &clusterv1.Cluster{
+	ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "blue", Labels: map[string]string{"cni": "flannel"}, Annotations: map[string]string{"note": "a\nb: c"}},
+	Spec: clusterv1.ClusterSpec{
+		ClusterNetwork: clusterv1.ClusterNetwork{Pods: clusterv1.NetworkRanges{CIDRBlocks: []string{"10.1.0.0/16", "fd00::/48"}}},
+		Topology: clusterv1.Topology{Version: "v1.37.0", Variables: []clusterv1.ClusterVariable{
+			{Name: "replicas", Value: apiextensionsv1.JSON{Raw: []byte(`3`)}},
+			{Name: "ca", Value: apiextensionsv1.JSON{Raw: []byte(`"one\ntwo"`)}},
+			{Name: "proxy", Value: apiextensionsv1.JSON{Raw: []byte(`{"host":"p","port":3128}`)}},
+			{Name: "none", Value: apiextensionsv1.JSON{Raw: []byte(`null`)}},
+		}},
+	},
+}
+
+func filled(text string) (string, error) {
+	return fill(text, blue, "v1.36.3", &corev1.Secret{Data: map[string][]byte{"token": []byte("hunter2")}})
+}
+
+func TestTemplates(t *testing.T) {
+	for text, want := range map[string]string{
+		"no value":                     "no value",
+		"{{ .Cluster.metadata.name }}": "blue",
+		"{{ .KubernetesVersion }}":     "v1.36.3",
+		"{{ .Variables.replicas }} {{ .Variables.proxy.port }}":                                               "3 3128",
+		"{{ index .Cluster.spec.clusterNetwork.pods.cidrBlocks 0 }}":                                          "10.1.0.0/16",
+		`{{ join .Cluster.spec.clusterNetwork.pods.cidrBlocks "," }}`:                                         "10.1.0.0/16,fd00::/48",
+		"{{ range $i, $cidr := .Cluster.spec.clusterNetwork.pods.cidrBlocks }}{{ $i }} {{ $cidr }} {{ end }}": "0 10.1.0.0/16 1 fd00::/48 ",
+		"{{ .Secret.token }}":                                                   "hunter2",
+		"{{ .Variables.ca | toJson }}":                                          `"one\ntwo"`,
+		"{{ toJson .Variables.proxy }}":                                         `{"host":"p","port":3128}`,
+		`{{ with index .Variables "absent" }}{{ . }}{{ else }}no{{ end }}`:      "no",
+		`{{ "{{" }} $labels.x }}`:                                               "{{ $labels.x }}",
+		`{{ define "a" }}{{ . }}{{ end }}{{ template "a" .KubernetesVersion }}`: "v1.36.3",
+	} {
+		t.Run(text, func(t *testing.T) {
+			g := NewWithT(t)
+			got, err := filled(text)
+			g.Expect(err).NotTo(HaveOccurred())
+			g.Expect(got).To(Equal(want))
+		})
+	}
+}
+
+func TestTemplatesAreRefused(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\n{{ .Cluster":                           "template:2: unclosed action",
+		"{{ shout 1 }}":                            `template:1: function "shout" not defined`,
+		"a\n{{ .Variables.absent }}":               `template:2:13: executing "template" at <.Variables.absent>: map has no entry for key "absent"`,
+		"{{ .Secret.absent }}":                     `template:1:10: executing "template" at <.Secret.absent>: map has no entry for key "absent"`,
+		"{{ .Cluster.status.phase }}":              `template:1:11: executing "template" at <.Cluster.status.phase>: map has no entry for key "status"`,
+		`{{ index .Variables "absent" }}`:          "there is no value",
+		"{{ .Variables.none }}":                    "there is no value",
+		"{{ .Variables.proxy }}":                   "the value is a list or has fields; use toJson",
+		"{{ .Cluster.metadata.annotations.note }}": "the value has several lines, which could add fields or objects; use toJson",
+		"{{ if true }}{{ range 2 }}{{ with $.Variables }}{{ .ca }}{{ end }}{{ end }}{{ end }}": "the value has several lines",
+		"{{ range 1000000000 }}{{ end }}":                                                 "it takes more than 100000 steps",
+		"{{ range 1000000000 }}{{ if false }}{{ end }}{{ end }}":                          "it takes more than 100000 steps",
+		`{{ define "a" }}{{ template "a" }}{{ template "a" }}{{ end }}{{ template "a" }}`: "it takes more than 100000 steps",
+		`{{ range 9 }}{{ printf "%1000000d" 1 }}{{ end }}`:                                "the manifests are larger than 4 MiB",
+	} {
+		t.Run(text, func(t *testing.T) {
+			_, err := filled(text)
+			NewWithT(t).Expect(err).To(MatchError(ContainSubstring(want)))
+		})
+	}
+}
