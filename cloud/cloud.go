@@ -28,7 +28,8 @@ type Catalog interface {
 	Zones(ctx context.Context) ([]Zone, error)
 	// InstanceTypes returns the sizes of instances, sorted by name.
 	InstanceTypes(ctx context.Context) ([]InstanceType, error)
-	// Images returns the Kubernetes versions that an instance can run, oldest first.
+	// Images returns the images that an instance can be created from, with the oldest Kubernetes
+	// version first and images of the same version by name.
 	Images(ctx context.Context) ([]Image, error)
 	// Quota returns the tenant's limits and current usage.
 	Quota(ctx context.Context) (Quota, error)

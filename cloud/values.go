@@ -49,8 +49,11 @@ type InstanceType struct {
 	Architecture string `json:"architecture,omitempty"`
 }
 
-// Image is a Kubernetes version that instances can run.
+// Image is a build of a node image for a Kubernetes version. Instances are created from it.
 type Image struct {
+	// Name of the image, a DNS label; empty for the cloud's default image. An image of the same name
+	// may exist for other Kubernetes versions.
+	Name string `json:"name,omitempty"`
 	// KubernetesVersion with its leading v, for example "v1.36.3".
 	KubernetesVersion string `json:"kubernetesVersion"`
 }
@@ -81,8 +84,11 @@ type LoadBalancerSpec struct {
 	Name string `json:"name"`
 	// Tags of the load balancer itself.
 	Tags Tags `json:"tags,omitempty"`
-	// Port on which it listens and to which it forwards; immutable.
+	// Port on which it listens; immutable.
 	Port int32 `json:"port"`
+	// TargetPort is the port of the backends; Port if 0. EnsureLoadBalancer reads it only when it
+	// creates the load balancer.
+	TargetPort int32 `json:"targetPort,omitempty"`
 	// Selector lists the tags that an instance must carry, all of them, to be a backend. It must
 	// not be empty.
 	Selector Tags `json:"selector"`
@@ -115,8 +121,14 @@ type Backend struct {
 type InstanceTemplate struct {
 	// Type names an InstanceType.
 	Type string `json:"type"`
-	// KubernetesVersion names an Image.
+	// KubernetesVersion of the instance, with its leading v.
 	KubernetesVersion string `json:"kubernetesVersion"`
+	// Image names an Image that exists for the Kubernetes version; the cloud's default image if
+	// empty.
+	Image string `json:"image,omitempty"`
+	// DiskBytes is the size of the instance's disk; the size that the type specifies if 0. A cloud
+	// that cannot limit disks refuses any other value.
+	DiskBytes int64 `json:"diskBytes,omitempty"`
 	// UserData is the bootstrap data, in cloud-init format. The cloud never returns it.
 	UserData []byte `json:"userData,omitempty"`
 	// Tags of the instance.
@@ -132,9 +144,14 @@ type InstanceSpec struct {
 	Name string `json:"name"`
 	// Hostname of the instance, a DNS subdomain of at most 63 characters. It need not be unique.
 	Hostname string `json:"hostname"`
-	// Zone to place it in. If empty, the cloud picks the zone that has the fewest instances with
-	// the same tags.
-	Zone             string `json:"zone,omitempty"`
+	// Zone to place it in. If empty, the cloud picks the one of Zones in which the tenant has the
+	// fewest instances that carry the tags in Spread, all of them.
+	Zone string `json:"zone,omitempty"`
+	// Zones to pick from if Zone is empty; all zones of the cloud if empty.
+	Zones []string `json:"zones,omitempty"`
+	// Spread lists the tags of the instances to spread evenly over Zones; all instances of the
+	// tenant if empty.
+	Spread           Tags `json:"spread,omitempty"`
 	InstanceTemplate `json:",inline"`
 }
 
@@ -218,6 +235,10 @@ type Instance struct {
 	Type string `json:"type"`
 	// KubernetesVersion of its image.
 	KubernetesVersion string `json:"kubernetesVersion"`
+	// Image as requested; empty for the cloud's default image.
+	Image string `json:"image,omitempty"`
+	// DiskBytes is the size of its disk; 0 if nothing limits what it writes.
+	DiskBytes int64 `json:"diskBytes,omitempty"`
 	// Tags of the instance.
 	Tags Tags `json:"tags,omitempty"`
 	// Pool that created it, if any.
@@ -269,7 +290,8 @@ type PoolSpec struct {
 // user data, since the cloud never returns it.
 func (s PoolSpec) SameTemplate(other PoolSpec) bool {
 	return s.Revision == other.Revision && slices.Equal(s.Zones, other.Zones) && s.Template.Type == other.Template.Type &&
-		s.Template.KubernetesVersion == other.Template.KubernetesVersion &&
+		s.Template.KubernetesVersion == other.Template.KubernetesVersion && s.Template.Image == other.Template.Image &&
+		s.Template.DiskBytes == other.Template.DiskBytes &&
 		s.Template.Interruptible == other.Template.Interruptible && s.Template.Tags.Equal(other.Template.Tags)
 }
 

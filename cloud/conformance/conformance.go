@@ -49,6 +49,7 @@ func Run(t *testing.T, options Options) {
 		"ensuring an instance again makes no other":      (*suite).ensureInstance,
 		"an instance stays as it was ordered":            (*suite).immutable,
 		"instances are found by name and tags":           (*suite).filters,
+		"instances are spread over zones by tags":        (*suite).spreads,
 		"an instance is deleted until it is not found":   (*suite).deleteInstance,
 		"what cannot be ordered is refused as invalid":   (*suite).invalid,
 		"what is not there is not found":                 (*suite).notFound,
@@ -75,13 +76,14 @@ func Run(t *testing.T, options Options) {
 	}
 }
 
-// chooseTemplate uses the first type and the newest image.
+// chooseTemplate uses the first type and the newest default image.
 func (s *suite) chooseTemplate() {
 	types, err := s.cloud.InstanceTypes(s.t.Context())
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Expect(types).NotTo(gomega.BeEmpty())
 	images, err := s.cloud.Images(s.t.Context())
 	s.Expect(err).NotTo(gomega.HaveOccurred())
+	images = slices.DeleteFunc(images, func(image cloud.Image) bool { return image.Name != "" })
 	s.Expect(images).NotTo(gomega.BeEmpty())
 	s.template = cloud.InstanceTemplate{
 		Type: types[0].Name, KubernetesVersion: images[len(images)-1].KubernetesVersion, UserData: []byte(userData),

@@ -104,6 +104,27 @@ func (s *suite) names(filter cloud.InstanceFilter) []string {
 	return names
 }
 
+func (s *suite) spreads() {
+	all, err := s.cloud.Zones(s.t.Context())
+	s.Expect(err).NotTo(gomega.HaveOccurred())
+	order := func(name, peers string, zones ...cloud.Zone) string {
+		spec := s.spec(name)
+		spec.Tags["peers"], spec.Spread = peers, cloud.Tags{"peers": peers}
+		for _, zone := range zones {
+			spec.Zones = append(spec.Zones, zone.Name)
+		}
+		made, err := s.cloud.EnsureInstance(s.t.Context(), spec)
+		s.Expect(err).NotTo(gomega.HaveOccurred())
+		return made.Zone
+	}
+	last := all[len(all)-1]
+	s.Expect(order("one", "a", last)).To(gomega.Equal(last.Name), "it may be in no other zone")
+	if len(all) > 1 {
+		s.Expect(order("two", "a", last, all[0])).To(gomega.Equal(all[0].Name))
+	}
+	s.Expect(order("three", "b", last)).To(gomega.Equal(last.Name))
+}
+
 func (s *suite) deleteInstance() {
 	made := s.order("one")
 	s.eventuallyGone(func() error { return s.cloud.DeleteInstance(s.t.Context(), made.ID) })
@@ -117,7 +138,10 @@ func (s *suite) invalid() {
 	for name, spoil := range map[string]func(*cloud.InstanceSpec){
 		"type":    func(spec *cloud.InstanceSpec) { spec.Type = "no-such-type" },
 		"version": func(spec *cloud.InstanceSpec) { spec.KubernetesVersion = "v0.0.1" },
+		"image":   func(spec *cloud.InstanceSpec) { spec.Image = "no-such-image" },
+		"disk":    func(spec *cloud.InstanceSpec) { spec.DiskBytes = -1 },
 		"zone":    func(spec *cloud.InstanceSpec) { spec.Zone = "no-such-zone" },
+		"zones":   func(spec *cloud.InstanceSpec) { spec.Zones = []string{"no-such-zone"} },
 	} {
 		spec := s.spec("wrong")
 		spoil(&spec)

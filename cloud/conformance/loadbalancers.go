@@ -14,7 +14,7 @@ const port = 6443
 // balancer returns the spec of a load balancer for the named instance.
 func balancer(instance string) cloud.LoadBalancerSpec {
 	return cloud.LoadBalancerSpec{
-		Name: "balancer", Port: port, Tags: cloud.Tags{tag: "balancers"}, Selector: cloud.Tags{tag: "instances", "name": instance},
+		Name: "balancer", Port: 443, TargetPort: port, Tags: cloud.Tags{tag: "balancers"}, Selector: cloud.Tags{tag: "instances", "name": instance},
 	}
 }
 
@@ -23,6 +23,7 @@ func (s *suite) loadBalancer() {
 	made, err := s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Expect(made.Address).NotTo(gomega.BeEmpty(), "clusters need it before there is a backend")
+	s.Expect(made.TargetPort).To(gomega.BeEquivalentTo(port))
 	again, err := s.cloud.EnsureLoadBalancer(ctx, balancer("one"))
 	s.Expect(err).NotTo(gomega.HaveOccurred())
 	s.Expect(again.Address).To(gomega.Equal(made.Address))

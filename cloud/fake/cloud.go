@@ -5,6 +5,7 @@ package fake
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
@@ -33,7 +34,7 @@ type Options struct {
 	Zones []cloud.Zone
 	// InstanceTypes defaults to small and large.
 	InstanceTypes []cloud.InstanceType
-	// Images defaults to v1.35.4 and v1.36.3.
+	// Images defaults to the default images of v1.35.4 and v1.36.3, and gpu of v1.36.3.
 	Images []cloud.Image
 	// Limits defaults to no limits.
 	Limits cloud.Resources
@@ -107,7 +108,7 @@ func withDefaults(o Options) Options {
 		}
 	}
 	if o.Images == nil {
-		o.Images = []cloud.Image{{KubernetesVersion: "v1.35.4"}, {KubernetesVersion: "v1.36.3"}}
+		o.Images = []cloud.Image{{KubernetesVersion: "v1.35.4"}, {KubernetesVersion: "v1.36.3"}, {Name: "gpu", KubernetesVersion: "v1.36.3"}}
 	}
 	return o
 }
@@ -128,27 +129,19 @@ func (c *Cloud) catalog() rules.Catalog {
 	return rules.Catalog{Zones: c.options.Zones, InstanceTypes: c.options.InstanceTypes}
 }
 
-func (c *Cloud) checkImage(version string) error {
-	allowed := make([]string, 0, len(c.options.Images))
-	for _, image := range c.options.Images {
-		if image.KubernetesVersion == version {
-			return nil
-		}
-		allowed = append(allowed, image.KubernetesVersion)
+// emptiest returns the named zone, of all zones if none is named, that has the fewest instances with
+// these tags. Callers must hold the lock.
+func (c *Cloud) emptiest(zones []string, spread cloud.Tags) string {
+	if len(zones) == 0 {
+		zones = c.catalog().ZoneNames()
 	}
-	return &cloud.InvalidError{Field: "kubernetesVersion", Value: version, Problem: "no image of this version", Allowed: allowed}
-}
-
-// emptiest returns the zone that has the fewest instances with these tags. Callers must hold the
-// lock.
-func (c *Cloud) emptiest(tags cloud.Tags) string {
 	taken := map[string]int{}
 	for _, i := range c.instances {
-		if i.Tags.Equal(tags) && i.State != cloud.InstanceDeleting {
+		if i.Tags.Contains(spread) && i.State != cloud.InstanceDeleting {
 			taken[i.Zone]++
 		}
 	}
-	return rules.EmptiestZone(c.catalog().ZoneNames(), taken)
+	return rules.EmptiestZone(slices.Sorted(slices.Values(zones)), taken)
 }
 
 // used returns the resources in use. Callers must hold the lock.

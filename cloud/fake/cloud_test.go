@@ -81,12 +81,13 @@ func TestLoadBalancerFindsItsBackends(t *testing.T) {
 }
 
 func TestRefusesWhatIsWrong(t *testing.T) {
-	wrongType, wrongVersion := small, small
-	wrongType.Type, wrongVersion.KubernetesVersion = "huge", "v9.9.9"
+	wrongType, wrongVersion, wrongImage := small, small, small
+	wrongType.Type, wrongVersion.KubernetesVersion, wrongImage.Image = "huge", "v9.9.9", "tpu"
 	for name, spec := range map[string]cloud.InstanceSpec{
-		`type "huge": unknown instance type, allowed: large, small`:                       {InstanceTemplate: wrongType},
-		`kubernetesVersion "v9.9.9": no image of this version, allowed: v1.35.4, v1.36.3`: {InstanceTemplate: wrongVersion},
-		`zone "moon": unknown zone, allowed: zone-a, zone-b, zone-c`:                      {InstanceTemplate: small, Zone: "moon"},
+		`type "huge": unknown instance type, allowed: large, small`:                                                                  {InstanceTemplate: wrongType},
+		`kubernetesVersion "v9.9.9": no image of this Kubernetes version, allowed: v1.35.4, v1.36.3`:                                 {InstanceTemplate: wrongVersion},
+		`zone "moon": unknown zone, allowed: zone-a, zone-b, zone-c`:                                                                 {InstanceTemplate: small, Zone: "moon"},
+		`image "tpu": no image of this name for Kubernetes v1.36.3; without a name, the cloud takes its default image, allowed: gpu`: {InstanceTemplate: wrongImage},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewWithT(t)

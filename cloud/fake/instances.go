@@ -26,8 +26,13 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 	if i, ok := c.instances[c.ids[spec.Name]]; ok {
 		return seenInstance(i), rules.SameInstance(i.Instance, spec)
 	}
+	for _, zone := range spec.Zones {
+		if err := c.catalog().Zone("zones", zone); err != nil {
+			return cloud.Instance{}, err
+		}
+	}
 	if spec.Zone == "" {
-		spec.Zone = c.emptiest(spec.Tags)
+		spec.Zone = c.emptiest(spec.Zones, spec.Spread)
 	}
 	i, err := c.create(spec, nil)
 	if err != nil {
@@ -38,7 +43,7 @@ func (c *Cloud) EnsureInstance(ctx context.Context, spec cloud.InstanceSpec) (cl
 
 // create adds an instance, standalone or for a pool. Callers must hold the lock.
 func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
-	if err := cmp.Or(c.catalog().Instance(spec), c.checkImage(spec.KubernetesVersion)); err != nil {
+	if err := cmp.Or(c.catalog().Instance(spec), rules.Image("", spec.InstanceTemplate, c.options.Images)); err != nil {
 		return nil, err
 	}
 	size, err := c.catalog().InstanceType("type", spec.Type)
@@ -52,7 +57,7 @@ func (c *Cloud) create(spec cloud.InstanceSpec, of *pool) (*instance, error) {
 	id := c.nextID()
 	i := &instance{userData: slices.Clone(spec.UserData), Instance: cloud.Instance{
 		ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: spec.Zone, ProviderID: cloud.ProviderID(spec.Zone, id),
-		Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: maps.Clone(spec.Tags),
+		Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Image: spec.Image, DiskBytes: cmp.Or(spec.DiskBytes, size.DiskBytes), Tags: maps.Clone(spec.Tags),
 		State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending}, CreatedAt: time.Now(),
 		Interruptible: spec.Interruptible,
 	}}

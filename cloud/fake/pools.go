@@ -20,7 +20,7 @@ import (
 func (c *Cloud) EnsurePool(ctx context.Context, spec cloud.PoolSpec, version string) (cloud.Pool, error) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec), c.checkImage(spec.Template.KubernetesVersion)); err != nil {
+	if err := cmp.Or(c.enter(ctx, CallEnsurePool), c.catalog().Pool(spec), rules.Image("template.", spec.Template, c.options.Images)); err != nil {
 		return cloud.Pool{}, err
 	}
 	p, exists := c.pools[spec.Name]
@@ -88,16 +88,15 @@ func (c *Cloud) grow(p *pool) {
 		zones = c.catalog().ZoneNames()
 	}
 	taken, have := c.spread(p)
+	template := p.Template
+	template.UserData = p.userData
 	for ; have < p.Size && !p.Deleting; have++ {
 		c.next++
 		suffix := fmt.Sprintf("x%04d", c.next)
 		zone := rules.EmptiestZone(zones, taken)
 		_, err := c.create(cloud.InstanceSpec{
 			Name: p.Name + "-" + suffix, Hostname: p.HostnamePrefix + "-" + suffix, Zone: zone,
-			InstanceTemplate: cloud.InstanceTemplate{
-				Type: p.Template.Type, KubernetesVersion: p.Template.KubernetesVersion, UserData: p.userData, Tags: p.Template.Tags,
-				Interruptible: p.Template.Interruptible,
-			},
+			InstanceTemplate: template,
 		}, p)
 		if err != nil {
 			p.Problem = &cloud.Problem{Reason: cloud.ReasonFor(err), Message: err.Error()}

@@ -35,7 +35,7 @@ func newShowCommands() []*cobra.Command {
 			func(ctx context.Context, c *client.Client) (cloud.Quota, error) { return c.Quota(ctx) }, showQuota),
 		newTableCommand(&cobra.Command{Use: "zones", Short: "List the zones"},
 			func(ctx context.Context, c *client.Client) ([]cloud.Zone, error) { return c.Zones(ctx) }, showZones),
-		newTableCommand(&cobra.Command{Use: "images", Short: "List the Kubernetes versions that instances can run"},
+		newTableCommand(&cobra.Command{Use: "images", Short: "List the images that instances can be created from"},
 			func(ctx context.Context, c *client.Client) ([]cloud.Image, error) { return c.Images(ctx) }, showImages),
 		newTableCommand(&cobra.Command{Use: "instance-types", Short: "List the sizes of instances"},
 			func(ctx context.Context, c *client.Client) ([]cloud.InstanceType, error) { return c.InstanceTypes(ctx) }, showTypes),
@@ -44,15 +44,15 @@ func newShowCommands() []*cobra.Command {
 }
 
 func showInstances(instances []cloud.Instance) table {
-	t := table{header: []string{"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "TYPE", "VERSION", "POOL", "AGE", "MESSAGE"}}
+	t := table{header: []string{"ID", "NAME", "STATE", "BOOTSTRAP", "ADDRESS", "ZONE", "TYPE", "DISK", "VERSION", "IMAGE", "POOL", "AGE", "MESSAGE"}}
 	for _, i := range instances {
 		message := cmp.Or(i.Message, i.Bootstrap.Message)
 		if i.ReclaimAt != nil {
 			message = "will be reclaimed at " + i.ReclaimAt.Format(time.RFC3339)
 		}
 		t.rows = append(t.rows, []string{
-			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, i.KubernetesVersion,
-			i.Pool, duration.HumanDuration(time.Since(i.CreatedAt)), oneLine(message),
+			i.ID, i.Name, string(i.State), string(i.Bootstrap.State), i.Address, i.Zone, i.Type, disk(i.DiskBytes), i.KubernetesVersion,
+			i.Image, i.Pool, duration.HumanDuration(time.Since(i.CreatedAt)), oneLine(message),
 		})
 	}
 	return t
@@ -99,12 +99,11 @@ func showQuota(quota cloud.Quota) table {
 	line := func(name string, used, most int) []string {
 		return []string{name, strconv.Itoa(used), limit(int64(most), strconv.Itoa(most))}
 	}
-	memory := func(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
 	used, most := quota.Used, quota.Limits
 	return table{header: []string{"RESOURCE", "USED", "LIMIT"}, rows: [][]string{
 		line("instances", used.Instances, most.Instances),
 		line("cpus", used.CPUs, most.CPUs),
-		{"memory", memory(used.MemoryBytes), limit(most.MemoryBytes, memory(most.MemoryBytes))},
+		{"memory", quantity(used.MemoryBytes), limit(most.MemoryBytes, quantity(most.MemoryBytes))},
 		line("loadBalancers", used.LoadBalancers, most.LoadBalancers),
 	}}
 }
@@ -118,21 +117,30 @@ func showZones(zones []cloud.Zone) table {
 }
 
 func showImages(images []cloud.Image) table {
-	t := table{header: []string{"KUBERNETES-VERSION"}}
+	t := table{header: []string{"NAME", "KUBERNETES-VERSION"}}
 	for _, image := range images {
-		t.rows = append(t.rows, []string{image.KubernetesVersion})
+		t.rows = append(t.rows, []string{cmp.Or(image.Name, "(default)"), image.KubernetesVersion})
 	}
 	return t
 }
 
 func showTypes(types []cloud.InstanceType) table {
-	t := table{header: []string{"NAME", "CPUS", "MEMORY"}}
+	t := table{header: []string{"NAME", "CPUS", "MEMORY", "DISK"}}
 	for _, kind := range types {
 		t.rows = append(t.rows, []string{
-			kind.Name, strconv.Itoa(kind.CPUs), resource.NewQuantity(kind.MemoryBytes, resource.BinarySI).String(),
+			kind.Name, strconv.Itoa(kind.CPUs), quantity(kind.MemoryBytes), disk(kind.DiskBytes),
 		})
 	}
 	return t
+}
+
+func quantity(bytes int64) string { return resource.NewQuantity(bytes, resource.BinarySI).String() }
+
+func disk(bytes int64) string {
+	if bytes == 0 {
+		return "unlimited"
+	}
+	return quantity(bytes)
 }
 
 func number(value int32) string { return fmt.Sprint(value) }

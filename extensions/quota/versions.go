@@ -12,8 +12,8 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 )
 
-// Versions returns the Kubernetes versions for which the cloud of a Cluster has an image, oldest
-// first. It returns nil for a Cluster on infrastructure other than Foo's.
+// Versions returns the Kubernetes versions for which the cloud of a Cluster has its default image,
+// oldest first. It returns nil for a Cluster on infrastructure other than Foo's.
 func (o Options) Versions(ctx context.Context, key client.ObjectKey) ([]string, error) {
 	cluster := &clusterv1.Cluster{}
 	if err := o.Client.Get(ctx, key, cluster); err != nil {
@@ -28,7 +28,9 @@ func (o Options) Versions(ctx context.Context, key client.ObjectKey) ([]string, 
 	}
 	versions := make([]string, 0, len(images))
 	for _, image := range images {
-		versions = append(versions, image.KubernetesVersion)
+		if image.Name == "" {
+			versions = append(versions, image.KubernetesVersion)
+		}
 	}
 	return versions, nil
 }

@@ -4,6 +4,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,6 +27,8 @@ type Catalog struct {
 	// Zones and InstanceTypes on offer.
 	Zones         []cloud.Zone
 	InstanceTypes []cloud.InstanceType
+	// NoDisks explains why no instance can get a disk of limited size; empty if every instance can.
+	NoDisks string
 }
 
 func validateName(field, name string, limit int) error {
@@ -48,14 +51,18 @@ func LoadBalancer(spec cloud.LoadBalancerSpec) error {
 			Field: "port", Value: strconv.Itoa(int(spec.Port)), Problem: "is no TCP port", Allowed: []string{"1-65535"},
 		}
 	}
+	if problems := validation.IsValidPortNum(int(cmp.Or(spec.TargetPort, spec.Port))); len(problems) > 0 {
+		return &cloud.InvalidError{
+			Field: "targetPort", Value: strconv.Itoa(int(spec.TargetPort)), Problem: "is no TCP port", Allowed: []string{"1-65535"},
+		}
+	}
 	if len(spec.Selector) == 0 {
 		return &cloud.InvalidError{Field: "selector", Problem: "must hold at least one tag, or every instance would be a backend"}
 	}
 	return nil
 }
 
-// Instance returns an InvalidError if the spec cannot be ordered. It does not look at the Kubernetes
-// version.
+// Instance returns an InvalidError if the spec cannot be ordered. It does not look at the image.
 func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 	if err := validateName("name", spec.Name, maxName); err != nil {
 		return err
@@ -65,6 +72,11 @@ func (c Catalog) Instance(spec cloud.InstanceSpec) error {
 	}
 	if spec.Zone != "" {
 		if err := c.Zone("zone", spec.Zone); err != nil {
+			return err
+		}
+	}
+	for _, zone := range spec.Zones {
+		if err := c.Zone("zones", zone); err != nil {
 			return err
 		}
 	}
@@ -81,8 +93,7 @@ func Size(size int32) error {
 	}
 }
 
-// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the Kubernetes
-// version.
+// Pool returns an InvalidError if the spec cannot be ordered. It does not look at the image.
 func (c Catalog) Pool(spec cloud.PoolSpec) error {
 	if err := validateName("name", spec.Name, maxPoolName); err != nil {
 		return err
@@ -120,7 +131,22 @@ func (c Catalog) template(prefix string, template cloud.InstanceTemplate) error 
 			Problem: fmt.Sprintf("must be at most %d bytes", maxUserData),
 		}
 	}
-	return nil
+	return c.disk(prefix+"diskBytes", template.DiskBytes)
+}
+
+func (c Catalog) disk(field string, size int64) error {
+	switch {
+	case size == 0 || c.NoDisks == "" && size >= cloud.MinDiskBytes && size <= cloud.MaxDiskBytes:
+		return nil
+	case c.NoDisks != "":
+		return &cloud.InvalidError{
+			Field: field, Value: byteCount(size), Problem: "this cloud cannot limit the size of disks (" + c.NoDisks + ")", Allowed: []string{"0"},
+		}
+	default:
+		return &cloud.InvalidError{
+			Field: field, Value: byteCount(size), Problem: "is out of range", Allowed: []string{"0", byteCount(cloud.MinDiskBytes) + "-" + byteCount(cloud.MaxDiskBytes)},
+		}
+	}
 }
 
 // InstanceType returns an instance type by its name, or an InvalidError about the field.
@@ -134,6 +160,29 @@ func (c Catalog) InstanceType(field, name string) (cloud.InstanceType, error) {
 	}
 	slices.Sort(names)
 	return cloud.InstanceType{}, &cloud.InvalidError{Field: field, Value: name, Problem: "unknown instance type", Allowed: names}
+}
+
+// Image returns an InvalidError if no image fits the template, whose fields have the prefix.
+func Image(prefix string, template cloud.InstanceTemplate, images []cloud.Image) error {
+	version := template.KubernetesVersion
+	var versions, names []string
+	for _, image := range images {
+		switch {
+		case image.KubernetesVersion == version && image.Name == template.Image:
+			return nil
+		case image.Name == "":
+			versions = append(versions, image.KubernetesVersion)
+		case image.KubernetesVersion == version:
+			names = append(names, image.Name)
+		}
+	}
+	if template.Image == "" {
+		return &cloud.InvalidError{Field: prefix + "kubernetesVersion", Value: version, Problem: "no image of this Kubernetes version", Allowed: versions}
+	}
+	return &cloud.InvalidError{
+		Field: prefix + "image", Value: template.Image, Allowed: names,
+		Problem: fmt.Sprintf("no image of this name for Kubernetes %s; without a name, the cloud takes its default image", version),
+	}
 }
 
 // ZoneNames returns the names of the zones, sorted.

@@ -28,6 +28,8 @@ func SameInstance(have cloud.Instance, spec cloud.InstanceSpec) error {
 		Immutable("zone", have.Zone, cmp.Or(spec.Zone, have.Zone)),
 		Immutable("type", have.Type, spec.Type),
 		Immutable("kubernetesVersion", have.KubernetesVersion, spec.KubernetesVersion),
+		Immutable("image", have.Image, spec.Image),
+		Immutable("diskBytes", byteCount(have.DiskBytes), byteCount(cmp.Or(spec.DiskBytes, have.DiskBytes))),
 	)
 }
 
@@ -38,3 +40,5 @@ func Immutable(field, have, want string) error {
 	}
 	return &cloud.InvalidError{Field: field, Value: want, Problem: "cannot change", Allowed: []string{have}}
 }
+
+func byteCount(size int64) string { return strconv.FormatInt(size, 10) }

@@ -51,9 +51,6 @@ type InstanceType struct {
 	Disk resource.Quantity `json:"disk,omitempty"`
 }
 
-// minDisk is the smallest useful disk: a smaller one cannot hold a file system and a node.
-const minDisk = 64 << 20
-
 // Tenant is a tenant that may call the API.
 type Tenant struct {
 	// Name of the tenant, a DNS label.
@@ -170,8 +167,8 @@ func (t *InstanceType) validate() error {
 	if t.Memory.Sign() <= 0 {
 		return &cloud.InvalidError{Field: field + "memory", Value: t.Memory.String(), Problem: "must be more than nothing, for example 2Gi"}
 	}
-	if !t.Disk.IsZero() && t.Disk.Value() < minDisk {
-		return &cloud.InvalidError{Field: field + "disk", Value: t.Disk.String(), Problem: "must be at least 64Mi, for example 20Gi; without it there is no limit"}
+	if !t.Disk.IsZero() && (t.Disk.Value() < cloud.MinDiskBytes || t.Disk.Value() > cloud.MaxDiskBytes) {
+		return &cloud.InvalidError{Field: field + "disk", Value: t.Disk.String(), Problem: "must be 64Mi to 8Ti, for example 20Gi; without it there is no limit"}
 	}
 	return nil
 }

@@ -4,6 +4,7 @@
 package daemon
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,14 +13,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/mod/semver"
 	"golang.org/x/sys/unix"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/config"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/local/instance"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
@@ -71,24 +75,24 @@ func lock(stateDir string) (*os.File, error) {
 	return file, nil
 }
 
-// images returns the images in the images folder, oldest version first.
+// images returns the images in the images folder, oldest version first and then by name.
 func images(folder string) ([]cloud.Image, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, fmt.Errorf("read the images: %w", err)
 	}
-	var versions []string
+	var list []cloud.Image
 	for _, entry := range entries {
 		info, err := os.Stat(filepath.Join(folder, entry.Name(), nodeProgram))
-		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && semver.IsValid(entry.Name()) {
-			versions = append(versions, entry.Name())
+		image := instance.ImageOf(entry.Name())
+		named := entry.Name() == image.KubernetesVersion || len(validation.IsDNS1123Label(image.Name)) == 0
+		if err == nil && info.Mode().IsRegular() && info.Mode()&0o100 != 0 && semver.IsValid(image.KubernetesVersion) && named {
+			list = append(list, image)
 		}
 	}
-	semver.Sort(versions)
-	list := make([]cloud.Image, 0, len(versions))
-	for _, version := range versions {
-		list = append(list, cloud.Image{KubernetesVersion: version})
-	}
+	slices.SortFunc(list, func(a, b cloud.Image) int {
+		return cmp.Or(semver.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.KubernetesVersion, b.KubernetesVersion), strings.Compare(a.Name, b.Name))
+	})
 	return list, nil
 }
 

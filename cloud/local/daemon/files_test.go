@@ -22,6 +22,7 @@ func TestImages(t *testing.T) {
 	folder := t.TempDir()
 	for name, mode := range map[string]os.FileMode{
 		"v1.36.3": 0o755, "v1.9.0": 0o755, "v1.36.3-rc.1": 0o755, "v1.35.0": 0o644, "odd": 0o755,
+		"gpu@v1.36.3": 0o755, "@v1.36.3": 0o755, "Not_A_Name@v1.36.3": 0o755, "gpu@odd": 0o755,
 	} {
 		g.Expect(os.Mkdir(filepath.Join(folder, name), 0o755)).To(Succeed())
 		g.Expect(os.WriteFile(filepath.Join(folder, name, nodeProgram), nil, mode)).To(Succeed())
@@ -29,6 +30,7 @@ func TestImages(t *testing.T) {
 	g.Expect(os.Mkdir(filepath.Join(folder, "v1.37.0"), 0o755)).To(Succeed())
 	g.Expect(images(folder)).To(Equal([]cloud.Image{
 		{KubernetesVersion: "v1.9.0"}, {KubernetesVersion: "v1.36.3-rc.1"}, {KubernetesVersion: "v1.36.3"},
+		{Name: "gpu", KubernetesVersion: "v1.36.3"},
 	}), "oldest first, and only what can run")
 	_, err := images(filepath.Join(folder, "none"))
 	g.Expect(err).To(HaveOccurred())

@@ -48,7 +48,7 @@ type Options struct {
 	Network string
 	// SystemDir holds the operating system of instances.
 	SystemDir string
-	// ImagesDir holds one folder of node binaries per Kubernetes version.
+	// ImagesDir holds one folder of node binaries per image; see instance.ImageFolder.
 	ImagesDir string
 	// Runtime is the OCI runtime, a path or the name of a program; DefaultRuntime if empty.
 	Runtime string
@@ -72,8 +72,8 @@ type Options struct {
 type checked struct {
 	Options
 	network netip.Prefix
-	// userNamespaces and limitDisks apply to new instances.
-	userNamespaces, limitDisks bool
+	// userNamespaces applies to new instances.
+	userNamespaces bool
 }
 
 // check returns the options with all paths absolute, or an error that names the wrong option and

@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func Serve(ctx context.Context, options Options) error {
 	if err := c.checkUsers(); err != nil {
 		return err
 	}
-	c.checkDisks(ctx, settings)
+	noDisks := c.noDisks(ctx)
 	if err := process.Adopt(); err != nil {
 		return err
 	}
@@ -80,7 +79,7 @@ func Serve(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	return c.serve(ctx, settings, state, listeners)
+	return c.serve(ctx, settings, noDisks, state, listeners)
 }
 
 func (c *checked) checkRoot() error {
@@ -111,16 +110,14 @@ func (c *checked) checkUsers() error {
 	return nil
 }
 
-// checkDisks decides whether the disks of new instances are limited to their types' size.
-func (c *checked) checkDisks(ctx context.Context, settings *config.Config) {
-	if !slices.ContainsFunc(settings.InstanceTypes, func(kind config.InstanceType) bool { return !kind.Disk.IsZero() }) {
-		return
-	}
+// noDisks explains why new instances cannot have disks of limited size; empty if they can.
+func (c *checked) noDisks(ctx context.Context) string {
 	err := instance.CheckDisks(ctx, c.StateDir)
-	if err != nil {
-		klog.Background().Info("Nothing limits what instances write to the disk, since this host cannot make disks of limited size", "reason", err.Error())
+	if err == nil {
+		return ""
 	}
-	c.limitDisks = err == nil
+	klog.Background().Info("Nothing limits what instances write to the disk, since this host cannot make disks of limited size", "reason", err.Error())
+	return err.Error()
 }
 
 func requireImages(folder string) error {
@@ -134,7 +131,7 @@ func requireImages(folder string) error {
 	return nil
 }
 
-func (c *checked) serve(ctx context.Context, settings *config.Config, state *store.Store, listeners []net.Listener) error {
+func (c *checked) serve(ctx context.Context, settings *config.Config, noDisks string, state *store.Store, listeners []net.Listener) error {
 	defer func() {
 		for _, listener := range listeners {
 			_ = listener.Close()
@@ -160,7 +157,7 @@ func (c *checked) serve(ctx context.Context, settings *config.Config, state *sto
 	defer func() { _ = machines.Close() }()
 	cloudEngine := engine.New(engine.Options{
 		Store: state, Machines: machines, Balancers: loadbalancer.NewDriver(c.StateDir, bridge), Network: c.network,
-		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), Limits: settings.Limits(),
+		Zones: settings.CloudZones(), InstanceTypes: settings.CloudInstanceTypes(), NoDisks: noDisks, Limits: settings.Limits(),
 		Images: func() ([]cloud.Image, error) { return images(c.ImagesDir) },
 	})
 	handler, err := c.handler(settings, cloudEngine)
@@ -307,7 +304,7 @@ func (c *checked) machines(
 	}
 	return instance.NewDriver(ctx, instance.Options{
 		StateDir: c.StateDir, SystemDir: c.SystemDir, ImagesDir: c.ImagesDir, AgentDir: agentDir, Runtime: c.Runtime,
-		Network: c.network, Bridge: bridge, Nameserver: nameserver, Mirror: mirror, UserNamespaces: c.userNamespaces, LimitDisks: c.limitDisks,
+		Network: c.network, Bridge: bridge, Nameserver: nameserver, Mirror: mirror, UserNamespaces: c.userNamespaces,
 	}, ids)
 }
 

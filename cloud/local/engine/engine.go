@@ -29,8 +29,10 @@ type Options struct {
 	// Zones and InstanceTypes on offer.
 	Zones         []cloud.Zone
 	InstanceTypes []cloud.InstanceType
-	// Images returns the Kubernetes versions that are currently on offer, oldest first.
+	// Images returns the images that are currently on offer, sorted as in cloud.Catalog.
 	Images func() ([]cloud.Image, error)
+	// NoDisks explains why no instance can get a disk of limited size; empty if every instance can.
+	NoDisks string
 	// Limits per tenant. A tenant that is missing here has none, and only its own fault rules can
 	// name it.
 	Limits map[string]cloud.Resources
@@ -58,7 +60,7 @@ func New(options Options) *Engine {
 		options.Now = time.Now
 	}
 	return &Engine{
-		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes}, hub: events.NewHub(),
+		options: options, catalog: rules.Catalog{Zones: options.Zones, InstanceTypes: options.InstanceTypes, NoDisks: options.NoDisks}, hub: events.NewHub(),
 		actors: map[string]*actor{}, retrying: map[string]bool{},
 	}
 }

@@ -4,42 +4,39 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
+	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
 )
 
 func (e *Engine) validateInstance(spec cloud.InstanceSpec) error {
 	if err := e.catalog.Instance(spec); err != nil {
 		return err
 	}
-	return e.validateImage("kubernetesVersion", spec.KubernetesVersion)
+	return e.validateImage("", spec.InstanceTemplate)
 }
 
 func (e *Engine) validatePool(spec cloud.PoolSpec) error {
 	if err := e.catalog.Pool(spec); err != nil {
 		return err
 	}
-	return e.validateImage("template.kubernetesVersion", spec.Template.KubernetesVersion)
+	return e.validateImage("template.", spec.Template)
 }
 
-func (e *Engine) validateImage(field, version string) error {
+func (e *Engine) validateImage(prefix string, template cloud.InstanceTemplate) error {
 	images, err := e.options.Images()
 	if err != nil {
 		return &cloud.UnavailableError{Message: err.Error()}
 	}
-	versions := make([]string, 0, len(images))
-	for _, image := range images {
-		if image.KubernetesVersion == version {
-			return nil
-		}
-		versions = append(versions, image.KubernetesVersion)
+	err = rules.Image(prefix, template, images)
+	var invalid *cloud.InvalidError
+	if errors.As(err, &invalid) && invalid.Field == prefix+"kubernetesVersion" {
+		invalid.Problem += fmt.Sprintf(", build one with `make node KUBERNETES_VERSION=%s`", buildable(template.KubernetesVersion))
 	}
-	return &cloud.InvalidError{
-		Field: field, Value: version, Allowed: versions,
-		Problem: fmt.Sprintf("no image of this Kubernetes version, build one with `make node KUBERNETES_VERSION=%s`", buildable(version)),
-	}
+	return err
 }
 
 // buildable returns the version in the form that the build expects, or a placeholder if it is not a

@@ -6,6 +6,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/internal/rules"
@@ -19,8 +20,8 @@ const (
 	kindLoadBalancer = "load balancer"
 )
 
-// EnsureInstance creates an instance; see cloud.Instances. Its type, version, zone, host name and
-// tags are immutable.
+// EnsureInstance creates an instance; see cloud.Instances. Everything that was asked for is
+// immutable.
 func (t *Tenant) EnsureInstance(_ context.Context, spec cloud.InstanceSpec) (cloud.Instance, error) {
 	var result cloud.Instance
 	var refused error
@@ -95,12 +96,12 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	record := &store.Instance{
 		Instance: cloud.Instance{
 			ID: id, Name: spec.Name, Hostname: spec.Hostname, Zone: zone, ProviderID: cloud.ProviderID(zone, id),
-			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Tags: spec.Tags,
+			Type: spec.Type, KubernetesVersion: spec.KubernetesVersion, Image: spec.Image, DiskBytes: e.diskSize(kind, spec), Tags: spec.Tags,
 			Pool: member.pool, Revision: member.revision, Address: address,
 			State: cloud.InstancePending, Bootstrap: cloud.Bootstrap{State: cloud.BootstrapPending},
 			Interruptible: spec.Interruptible, CreatedAt: e.options.Now().UTC(),
 		},
-		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes, DiskBytes: kind.DiskBytes,
+		Tenant: tenant, CPUs: kind.CPUs, MemoryBytes: kind.MemoryBytes,
 	}
 	if err := e.foretell(c, record); err != nil {
 		return nil, err
@@ -109,8 +110,16 @@ func (e *Engine) createInstance(c *change, tenant string, spec cloud.InstanceSpe
 	return record, c.putInstance(record)
 }
 
+// diskSize returns the size of a new instance's disk; 0 for no limit.
+func (e *Engine) diskSize(kind cloud.InstanceType, spec cloud.InstanceSpec) int64 {
+	if e.options.NoDisks != "" {
+		return 0
+	}
+	return cmp.Or(spec.DiskBytes, kind.DiskBytes)
+}
+
 // placeInstance returns the zone for a new instance: the zone in the spec, or the emptiest zone of
-// its pool, or the zone with the fewest instances that have the same tags.
+// its pool, or the one of its zones that has the fewest instances to spread.
 func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec, member poolMember) (string, error) {
 	target := fault.Target{Tenant: tenant, Pool: member.pool}
 	if spec.Zone != "" {
@@ -123,13 +132,12 @@ func (e *Engine) placeInstance(c *change, tenant string, spec cloud.InstanceSpec
 	if err != nil {
 		return "", err
 	}
-	var alike []store.Instance
-	for i := range all {
-		if all[i].Tags.Equal(spec.Tags) {
-			alike = append(alike, all[i])
-		}
+	spread := slices.DeleteFunc(all, func(i store.Instance) bool { return !i.Tags.Contains(spec.Spread) })
+	zones := spec.Zones
+	if len(zones) == 0 {
+		zones = e.catalog.ZoneNames()
 	}
-	return e.chooseZone(c, target, e.catalog.ZoneNames(), byZone(alike))
+	return e.chooseZone(c, target, zones, byZone(spread))
 }
 
 // GetInstance returns an instance by its ID; see cloud.Instances.

@@ -51,6 +51,7 @@ func (t *Tenant) ensureBalancer(c *change, spec cloud.LoadBalancerSpec) (*store.
 	if record.Selector.Equal(spec.Selector) && record.Tags.Equal(spec.Tags) {
 		return record, nil
 	}
+	spec.TargetPort = record.TargetPort
 	record.LoadBalancerSpec = spec
 	return record, c.putBalancer(record)
 }

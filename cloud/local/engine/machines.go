@@ -38,8 +38,6 @@ type MachineSpec struct {
 	// CPUs and MemoryBytes of the machine.
 	CPUs        int
 	MemoryBytes int64
-	// DiskBytes that the machine may write to its disk; 0 means no limit.
-	DiskBytes int64
 	// UserData is the bootstrap data.
 	UserData []byte
 	// KeepDisk makes the machine reuse the disk of an earlier machine with the same ID.
@@ -100,6 +98,8 @@ type BalancerSpec struct {
 	// Address and Port on which it listens.
 	Address string
 	Port    int32
+	// TargetPort of the backends.
+	TargetPort int32
 	// Backends to start with.
 	Backends []cloud.Backend
 }

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -144,7 +145,9 @@ func (s *balancerSupervisor) ensureProcess(ctx context.Context, record *store.Lo
 }
 
 func spec(record *store.LoadBalancer, backends []cloud.Backend) BalancerSpec {
-	return BalancerSpec{ID: record.ID, Address: record.Address, Port: record.Port, Backends: backends}
+	return BalancerSpec{
+		ID: record.ID, Address: record.Address, Port: record.Port, TargetPort: cmp.Or(record.TargetPort, record.Port), Backends: backends,
+	}
 }
 
 func (s *balancerSupervisor) store(fn func(*store.LoadBalancer)) error {

@@ -146,7 +146,7 @@ func (s *instanceSupervisor) start(ctx context.Context, record *store.Instance) 
 		data = []byte(doneUserData)
 	}
 	spec := MachineSpec{
-		Instance: record.Instance, Tenant: record.Tenant, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes, DiskBytes: record.DiskBytes,
+		Instance: record.Instance, Tenant: record.Tenant, CPUs: record.CPUs, MemoryBytes: record.MemoryBytes,
 		UserData: data, KeepDisk: record.KeepsDisk,
 	}
 	return s.engine.options.Machines.Start(ctx, spec, func(identity process.Identity) error {

@@ -42,12 +42,15 @@ func (t *Tenant) InstanceTypes(context.Context) ([]cloud.InstanceType, error) {
 	types := slices.Clone(t.engine.options.InstanceTypes)
 	for i := range types {
 		types[i].Architecture = runtime.GOARCH
+		if t.engine.options.NoDisks != "" {
+			types[i].DiskBytes = 0
+		}
 	}
 	slices.SortFunc(types, func(a, b cloud.InstanceType) int { return strings.Compare(a.Name, b.Name) })
 	return types, nil
 }
 
-// Images returns the Kubernetes versions that were built, oldest first.
+// Images returns the images that were built; see cloud.Catalog.
 func (t *Tenant) Images(context.Context) ([]cloud.Image, error) {
 	images, err := t.engine.options.Images()
 	if err != nil {

@@ -11,6 +11,20 @@ import (
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
+// A disk whose size nothing limits must not look limited.
+func TestACloudWithoutDisksHasNone(t *testing.T) {
+	g := NewWithT(t)
+	e := New(Options{InstanceTypes: []cloud.InstanceType{{Name: "small", DiskBytes: 1 << 30}}, NoDisks: "no mkfs.ext4"})
+	types, err := e.Tenant("a").InstanceTypes(t.Context())
+	g.Expect(err).NotTo(HaveOccurred())
+	g.Expect(types).To(ConsistOf(HaveField("DiskBytes", BeZero())))
+	g.Expect(e.diskSize(types[0], cloud.InstanceSpec{})).To(BeZero())
+	spec := cloud.InstanceSpec{Name: "a", Hostname: "a", InstanceTemplate: cloud.InstanceTemplate{Type: "small"}}
+	g.Expect(e.catalog.Instance(spec)).To(Succeed())
+	spec.DiskBytes = 1 << 30
+	g.Expect(e.catalog.Instance(spec)).To(MatchError(`diskBytes "1073741824": this cloud cannot limit the size of disks (no mkfs.ext4), allowed: 0`))
+}
+
 // A pool may be as large as a FooMachinePool: 10,000 instances.
 func TestPoolsMayBeAsLargeAsFooMachinePools(t *testing.T) {
 	g := NewWithT(t)

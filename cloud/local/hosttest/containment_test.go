@@ -236,6 +236,21 @@ for folder in /root /var/lib/etcd /var/lib/containerd /var/log /run/foo; do head
 				d.healthyOnDisk(neighbour)
 			})
 
+			It("holds an instance to the disk that was asked for, although its type has none", func(ctx SpecContext) {
+				d := serve()
+				wanted := spec("small", "head -c 1200M /dev/zero > /root/full; echo \"wrote $(stat -c %s /root/full)\"")
+				wanted.DiskBytes, wanted.Tags["team"] = 1<<30, "red"
+				made, err := d.client.EnsureInstance(ctx, wanted)
+				Expect(err).NotTo(HaveOccurred())
+				d.awaitState(ctx, made.ID, cloud.InstanceRunning)
+				log := d.log(made.ID, scriptEnded)
+				var wrote int
+				_, err = fmt.Sscanf(log[strings.Index(log, "wrote"):], "wrote %d", &wrote)
+				Expect(err).NotTo(HaveOccurred(), log)
+				Expect(wrote).To(And(BeNumerically(">", 900<<20), BeNumerically("<", 1<<30)))
+				Expect(d.run("instances", "--output", "json")).To(And(ContainSubstring(`"diskBytes": 1073741824`), ContainSubstring(`"team": "red"`)))
+			})
+
 			It("is led nowhere on the host by links in a disk that is kept", func(ctx SpecContext) {
 				d := serve()
 				trap := filepath.Join(filepath.Dir(d.state), "trap")

@@ -29,7 +29,7 @@ import (
 // ready.
 func (d *daemon) balance(ctx SpecContext) cloud.LoadBalancer {
 	GinkgoHelper()
-	spec := cloud.LoadBalancerSpec{Name: "default.lb", Port: 6443, Selector: cloud.Tags{"cluster": "one"}}
+	spec := cloud.LoadBalancerSpec{Name: "default.lb", Port: 443, TargetPort: 6443, Selector: cloud.Tags{"cluster": "one"}}
 	_, err := d.client.EnsureLoadBalancer(ctx, spec)
 	Expect(err).NotTo(HaveOccurred())
 	var now cloud.LoadBalancer

@@ -50,7 +50,7 @@ func (d *Driver) disk(id string) string {
 	return folder
 }
 
-// openDisk mounts the disk of an instance whose type limits its size. It creates the disk the first
+// openDisk mounts the disk of an instance whose size is limited. It creates the disk the first
 // time.
 func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 	folder := d.folder(spec.ID)
@@ -59,7 +59,7 @@ func (d *Driver) openDisk(ctx context.Context, spec engine.MachineSpec) error {
 	if missing != nil {
 		// An instance that an earlier version started has its data outside a disk, and keeps it
 		// there.
-		if _, err := os.Lstat(filepath.Join(folder, upperFolder)); err == nil || spec.DiskBytes == 0 || !d.options.LimitDisks {
+		if _, err := os.Lstat(filepath.Join(folder, upperFolder)); err == nil || spec.DiskBytes == 0 {
 			return nil
 		}
 		if err := makeDisk(ctx, image, spec.DiskBytes); err != nil {

@@ -14,6 +14,7 @@ import (
 	. "github.com/onsi/gomega"
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 )
 
@@ -49,8 +50,8 @@ func TestADiskCanBeUsedAgainOnceTheHostHasRoom(t *testing.T) {
 	state := t.TempDir()
 	g.Expect(unix.Mount("tmpfs", state, "tmpfs", 0, "size=64m")).To(Succeed())
 	t.Cleanup(func() { g.Expect(unix.Unmount(state, 0)).To(Succeed()) })
-	d := &Driver{options: Options{StateDir: state, LimitDisks: true}}
-	spec := engine.MachineSpec{DiskBytes: 256 << 20}
+	d := &Driver{options: Options{StateDir: state}}
+	spec := engine.MachineSpec{Instance: cloud.Instance{DiskBytes: 256 << 20}}
 	spec.ID = id
 	g.Expect(os.MkdirAll(d.folder(id), folderMode)).To(Succeed())
 	t.Cleanup(func() { g.Expect(removeFolder(d.folder(id))).To(Succeed()) })

@@ -48,7 +48,7 @@ type Options struct {
 	StateDir string
 	// SystemDir holds the operating system of instances, which they share and cannot change.
 	SystemDir string
-	// ImagesDir holds one folder per Kubernetes version.
+	// ImagesDir holds one folder per image; see ImageFolder.
 	ImagesDir string
 	// AgentDir holds foonode and its links, laid out as in an instance.
 	AgentDir string
@@ -63,9 +63,6 @@ type Options struct {
 	// UserNamespaces gives each new instance a user namespace, whose users have no rights on the
 	// host.
 	UserNamespaces bool
-	// LimitDisks gives new instances a disk of the size that their type specifies, if it specifies
-	// one.
-	LimitDisks bool
 	// Mirror is where instances first try to pull images from; nil if there is none.
 	Mirror *Mirror
 }

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/node/contract"
 )
 
@@ -28,10 +29,10 @@ const (
 // layers returns the folders that make up the root of an instance, uppermost first: its identity,
 // the agent, Kubernetes and the operating system. They are layers rather than mounts because root
 // in an instance could make a mount writable and change what all instances share.
-func (d *Driver) layers(id, kubernetesVersion string) (string, error) {
-	kubernetes, err := d.kubernetesLayer(kubernetesVersion)
+func (d *Driver) layers(id string, image cloud.Image) (string, error) {
+	kubernetes, err := d.kubernetesLayer(ImageFolder(image))
 	if err != nil {
-		return "", fmt.Errorf("programs of Kubernetes %s: %w", kubernetesVersion, err)
+		return "", fmt.Errorf("programs of Kubernetes %s: %w", image.KubernetesVersion, err)
 	}
 	layers := strings.Join([]string{filepath.Join(d.folder(id), identityFolder), d.options.AgentDir, kubernetes, d.options.SystemDir}, ":")
 	if err := os.WriteFile(filepath.Join(d.folder(id), layersFile), []byte(layers), fileMode); err != nil {
@@ -73,16 +74,37 @@ func (d *Driver) removeUnusedLayers(instances []string) error {
 	return nil
 }
 
-// kubernetesLayer returns a folder that holds the programs of a version, laid out as in an
+// imageSeparator is between the name and the version in the name of an image's folder.
+const imageSeparator = "@"
+
+// ImageFolder returns the name of the folder that holds an image: the Kubernetes version, with the
+// image's name in front unless it is the default image, for example "gpu@v1.36.3".
+func ImageFolder(image cloud.Image) string {
+	if image.Name == "" {
+		return image.KubernetesVersion
+	}
+	return image.Name + imageSeparator + image.KubernetesVersion
+}
+
+// ImageOf returns the image that a folder with this name holds.
+func ImageOf(folder string) cloud.Image {
+	name, version, named := strings.Cut(folder, imageSeparator)
+	if !named {
+		return cloud.Image{KubernetesVersion: folder}
+	}
+	return cloud.Image{Name: name, KubernetesVersion: version}
+}
+
+// kubernetesLayer returns a folder that holds the programs of an image, laid out as in an
 // instance. It creates the folder on first use. When the programs are rebuilt, running instances
 // keep the programs that they were created with.
-func (d *Driver) kubernetesLayer(version string) (string, error) {
-	source := filepath.Join(d.options.ImagesDir, version)
+func (d *Driver) kubernetesLayer(image string) (string, error) {
+	source := filepath.Join(d.options.ImagesDir, image)
 	var built unix.Stat_t
 	if err := unix.Stat(filepath.Join(source, kubernetesProgram), &built); err != nil {
 		return "", err
 	}
-	name := fmt.Sprintf("%s-%d-%d", version, built.Ino, built.Mtim.Nano())
+	name := fmt.Sprintf("%s-%d-%d", image, built.Ino, built.Mtim.Nano())
 	layer := filepath.Join(d.options.StateDir, kubernetesLayers, name)
 	d.making.Lock()
 	defer d.making.Unlock()

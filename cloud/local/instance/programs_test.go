@@ -11,6 +11,8 @@ import (
 	"time"
 
 	. "github.com/onsi/gomega"
+
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
@@ -31,7 +33,7 @@ func TestLayersAreKeptAsLongAsAnInstanceHasThem(t *testing.T) {
 		g.Expect(os.MkdirAll(folder, 0o755)).To(Succeed())
 	}
 	kubelet := func(id string) (layer, text string) {
-		layers, err := d.layers(id, "v1.36.3")
+		layers, err := d.layers(id, cloud.Image{KubernetesVersion: "v1.36.3"})
 		g.Expect(err).NotTo(HaveOccurred())
 		list := strings.Split(layers, ":")
 		g.Expect(list).To(And(HaveLen(4), ContainElements(d.options.AgentDir, "/system")))

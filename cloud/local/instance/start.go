@@ -14,6 +14,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/engine"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/network"
 	"github.com/capfoo/cluster-api-provider-foo/cloud/local/process"
@@ -42,7 +43,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.MachineSpec, commit engi
 	if err := d.prepare(ctx, spec); err != nil {
 		return nil, err
 	}
-	layers, err := d.layers(spec.ID, spec.KubernetesVersion)
+	layers, err := d.layers(spec.ID, cloud.Image{Name: spec.Image, KubernetesVersion: spec.KubernetesVersion})
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func (d *Driver) Start(ctx context.Context, spec engine.BalancerSpec, commit eng
 	if err := os.MkdirAll(d.folder(spec.ID), folderMode); err != nil {
 		return nil, fmt.Errorf("make the load balancer's folder: %w", err)
 	}
-	if err := writeJSON(filepath.Join(d.folder(spec.ID), configFile), config{Address: spec.Address, Port: spec.Port}); err != nil {
+	if err := writeJSON(filepath.Join(d.folder(spec.ID), configFile), config{Address: spec.Address, Port: spec.Port, TargetPort: spec.TargetPort}); err != nil {
 		return nil, err
 	}
 	if err := d.SetBackends(spec.ID, spec.Backends); err != nil {

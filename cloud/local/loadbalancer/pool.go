@@ -21,6 +21,7 @@ import (
 
 // pool holds the backends, their health, and their connections.
 type pool struct {
+	// port of the backends.
 	port int32
 
 	mu       sync.Mutex

@@ -40,6 +40,8 @@ const (
 type config struct {
 	Address string `json:"address"`
 	Port    int32  `json:"port"`
+	// TargetPort is the port of the backends.
+	TargetPort int32 `json:"targetPort"`
 }
 
 // Run runs a load balancer. It waits until the daemon has stored the identity of this process, and
@@ -60,7 +62,7 @@ func Run(folder string) error {
 	if err := readJSON(filepath.Join(folder, configFile), &c); err != nil {
 		return tell(status, err)
 	}
-	p := &proxy{pool: newPool(c.Port)}
+	p := &proxy{pool: newPool(c.TargetPort)}
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return tell(status, fmt.Errorf("watch the backends: %w", err))

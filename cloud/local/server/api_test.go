@@ -72,7 +72,7 @@ func TestCatalog(t *testing.T) {
 	w.Expect(types).To(HaveLen(1))
 	images, err := w.client.Images(ctx)
 	w.Expect(err).NotTo(HaveOccurred())
-	w.Expect(images).To(Equal([]cloud.Image{{KubernetesVersion: version}}))
+	w.Expect(images).To(Equal([]cloud.Image{{KubernetesVersion: version}, {Name: "gpu", KubernetesVersion: version}}))
 	quota, err := w.client.Quota(ctx)
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(quota.Limits.Instances).To(Equal(3))
@@ -137,6 +137,35 @@ func TestInstanceFilters(t *testing.T) {
 	foreign, err := w.other.ListInstances(ctx, cloud.InstanceFilter{})
 	w.Expect(err).NotTo(HaveOccurred())
 	w.Expect(foreign).To(BeEmpty(), "tenants do not see each other")
+}
+
+func TestWhatIsAskedForOfAnInstance(t *testing.T) {
+	w := newWorld(t)
+	spec := instanceSpec("one")
+	spec.Image, spec.DiskBytes, spec.Tags = "gpu", 1<<30, cloud.Tags{"team": "red"}
+	made, err := w.client.EnsureInstance(ctx, spec)
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect([]any{made.Image, made.DiskBytes, made.Tags}).To(Equal([]any{"gpu", int64(1 << 30), cloud.Tags{"team": "red"}}))
+	w.eventuallyState(made.ID, cloud.InstanceRunning)
+	w.Expect(w.machines.Spec(made.ID).Instance).To(And(HaveField("Image", "gpu"), HaveField("DiskBytes", int64(1<<30))))
+	for field, change := range map[string]func(*cloud.InstanceSpec){
+		"image": func(s *cloud.InstanceSpec) { s.Image = "" }, "diskBytes": func(s *cloud.InstanceSpec) { s.DiskBytes = 2 << 30 },
+		"tags": func(s *cloud.InstanceSpec) { s.Tags = nil },
+	} {
+		other := spec
+		change(&other)
+		_, err := w.client.EnsureInstance(ctx, other)
+		w.Expect(cloud.IsInvalid(err)).To(BeTrue(), field)
+		w.Expect(err).To(MatchError(ContainSubstring(field)))
+	}
+
+	pool := poolSpec("pool", 1)
+	pool.Template.Image, pool.Template.DiskBytes = "gpu", 1<<30
+	_, err = w.client.EnsurePool(ctx, pool, "")
+	w.Expect(err).NotTo(HaveOccurred())
+	members, err := w.client.ListInstances(ctx, cloud.InstanceFilter{Pool: "pool"})
+	w.Expect(err).NotTo(HaveOccurred())
+	w.Expect(members).To(ConsistOf(And(HaveField("Image", "gpu"), HaveField("DiskBytes", int64(1<<30)))))
 }
 
 func TestPoolLife(t *testing.T) {
@@ -385,6 +414,10 @@ func TestValidation(t *testing.T) {
 		{"zone", instance(func(s *cloud.InstanceSpec) { s.Zone = "zone-z" }), []string{"zone-z", "allowed: zone-a, zone-b"}},
 		{"image", instance(func(s *cloud.InstanceSpec) { s.KubernetesVersion = "v1.2.3" }), []string{"make node KUBERNETES_VERSION=v1.2.3", "allowed: " + version}},
 		{"odd image", instance(func(s *cloud.InstanceSpec) { s.KubernetesVersion = "latest" }), []string{"v<major>"}},
+		{"named image", instance(func(s *cloud.InstanceSpec) { s.Image = "tpu" }), []string{`image "tpu"`, "for Kubernetes " + version, "allowed: gpu"}},
+		{"small disk", instance(func(s *cloud.InstanceSpec) { s.DiskBytes = 1 << 20 }), []string{`diskBytes "1048576"`, "allowed: 0, 67108864-8796093022208"}},
+		{"zones", instance(func(s *cloud.InstanceSpec) { s.Zones = []string{"zone-z"} }), []string{"zones", "zone-z", "allowed: zone-a, zone-b"}},
+		{"target port", balancer(func(s *cloud.LoadBalancerSpec) { s.TargetPort = -1 }), []string{`targetPort "-1"`, "1-65535"}},
 		{"port", balancer(func(s *cloud.LoadBalancerSpec) { s.Port = 70000 }), []string{`port "70000"`, "1-65535"}},
 		{"selector", balancer(func(s *cloud.LoadBalancerSpec) { s.Selector = nil }), []string{"selector", "at least one tag"}},
 		{"size", pool(func(s *cloud.PoolSpec) { s.Size = -1 }), []string{`size "-1"`, "0-"}},

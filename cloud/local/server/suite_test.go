@@ -66,8 +66,10 @@ func newWorld(t *testing.T) *world {
 		Store: state, Machines: w.machines, Balancers: w.balancers, Network: netip.MustParsePrefix("10.91.0.0/24"),
 		Zones:         []cloud.Zone{{Name: "zone-b"}, {Name: "zone-a", ControlPlane: true}},
 		InstanceTypes: []cloud.InstanceType{{Name: "small", CPUs: 2, MemoryBytes: 1 << 31}},
-		Images:        func() ([]cloud.Image, error) { return []cloud.Image{{KubernetesVersion: version}}, nil },
-		Limits:        map[string]cloud.Resources{"a": {Instances: 3, LoadBalancers: 1}},
+		Images: func() ([]cloud.Image, error) {
+			return []cloud.Image{{KubernetesVersion: version}, {Name: "gpu", KubernetesVersion: version}}, nil
+		},
+		Limits: map[string]cloud.Resources{"a": {Instances: 3, LoadBalancers: 1}},
 	})
 	w.engine = e
 	ctx, cancel := context.WithCancel(context.Background())

@@ -17,8 +17,6 @@ type Instance struct {
 	// CPUs and MemoryBytes of its type when it was ordered; they count toward the quota.
 	CPUs        int   `json:"cpus"`
 	MemoryBytes int64 `json:"memoryBytes"`
-	// DiskBytes of its type when it was ordered; 0 means no limit.
-	DiskBytes int64 `json:"diskBytes,omitempty"`
 	// Process is its first process, stored before that process does anything.
 	Process *process.Identity `json:"process,omitempty"`
 	// Strikes are the faults that will strike it.
