@@ -182,8 +182,8 @@ func TestNoEmptyObjects(t *testing.T) {
 	})
 }
 
-// maps are the fields that are maps in Kubernetes itself, or in Cluster API.
-var maps = regexp.MustCompile(`\.(labels|annotations|capacity|allocatable|failureDomains\.attributes)$`)
+// maps are the fields that are maps in Kubernetes itself, or in Cluster API or its other providers.
+var maps = regexp.MustCompile(`\.(labels|annotations|capacity|allocatable|failureDomains\.attributes|additionalTags)$`)
 
 func TestTypesOfFields(t *testing.T) {
 	eachField(t, hub, func(f field) string {
@@ -214,7 +214,8 @@ func TestTypesOfFields(t *testing.T) {
 var booleans = []string{
 	"status.initialization.provisioned", "status.initialization.controlPlaneInitialized", "status.ready", "status.instances.ready",
 	"status.failureDomains.controlPlane", "spec.strategy.rolloutPaused", "spec.template.spec.strategy.rolloutPaused",
-	// The status field is a boolean in Cluster API's contract.
+	// These correspond to booleans in Cluster API's contract.
+	"spec.zones.controlPlane", "spec.template.spec.zones.controlPlane",
 	"status.interruptible", "spec.interruptible", "spec.template.interruptible", "spec.template.spec.interruptible",
 	"spec.template.spec.template.interruptible",
 }

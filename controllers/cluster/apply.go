@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"strconv"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -44,18 +45,33 @@ func apply(ctx context.Context, c Cloud, s *state, d decision) outcome {
 	case deleteLoadBalancer:
 		return remove(ctx, c, s.fooCluster, d.loadBalancer.Name)
 	case useProvidedEndpoint:
-		s.fooCluster.Spec.ControlPlaneEndpoint = d.endpoint
-		return withZones(ctx, c, outcome{})
+		return withZones(ctx, c, s.fooCluster.Spec.Zones, use(s.fooCluster, d.endpoint))
 	case ensureLoadBalancer:
-		return withZones(ctx, c, ensure(ctx, c, s.fooCluster, d.loadBalancer))
+		return withZones(ctx, c, s.fooCluster.Spec.Zones, ensure(ctx, c, s.fooCluster, d.loadBalancer))
 	}
 	return outcome{}
 }
 
-func withZones(ctx context.Context, c Cloud, o outcome) outcome {
+func withZones(ctx context.Context, c Cloud, wanted []infrav1.FooClusterZone, o outcome) outcome {
 	zones, err := c.Zones(ctx)
+	if err == nil {
+		zones, err = chooseZones(wanted, zones)
+	}
 	o.zones, o.zonesFault = zones, cloudfault.Of(err)
 	return o
+}
+
+// use writes an endpoint that the user has set, perhaps on the Cluster. Admission then refuses
+// another port for the load balancer.
+func use(fooCluster *infrav1.FooCluster, endpoint infrav1.APIEndpoint) outcome {
+	if port := fooCluster.Spec.LoadBalancer.Port; port != 0 && port != endpoint.Port {
+		return outcome{loadBalancerFault: cloudfault.Of(&cloud.InvalidError{
+			Field: "spec.loadBalancer.port", Value: strconv.Itoa(int(port)), Problem: "must be the port of the control plane endpoint that the Cluster sets",
+			Allowed: []string{strconv.Itoa(int(endpoint.Port))},
+		})}
+	}
+	fooCluster.Spec.ControlPlaneEndpoint = endpoint
+	return outcome{}
 }
 
 // ensure writes the endpoint as soon as the address is known, even if the load balancer is not

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package cluster reconciles FooClusters: it orders the load balancer of a cluster's control plane,
-// writes its address as the control plane endpoint, and reports the zones of the cloud as failure
+// writes its address as the control plane endpoint, and reports the zones that it uses as failure
 // domains. A deleted FooCluster stays until the FooMachines and FooMachinePools of its cluster are
 // gone, because it determines which cloud they are in.
 //

@@ -113,6 +113,34 @@ var _ = Describe("FooCluster", func() {
 		}), "zones are asked for at every reconcile")
 	})
 
+	It("uses the zones, the port and the tags that it names", func() {
+		Expect(suite.Client.Create(ctx, cluster)).To(Succeed())
+		fooCluster = infratest.NewFooCluster(cluster)
+		fooCluster.Spec = infrav1.FooClusterSpec{
+			LoadBalancer: infrav1.FooClusterLoadBalancer{Port: 443}, AdditionalTags: map[string]string{"team": "red"},
+			Zones: []infrav1.FooClusterZone{{Name: "zone-c", ControlPlane: ptr.To(true)}, {Name: "zone-a"}, {Name: "moon"}},
+		}
+		Expect(suite.Client.Create(ctx, fooCluster)).To(Succeed())
+		haveCondition(infrav1.FooClusterFailureDomainsReadyCondition, metav1.ConditionFalse, infrav1.CloudInvalidReason)
+		Expect(conditions.GetMessage(get(Default), infrav1.FooClusterFailureDomainsReadyCondition)).To(
+			Equal(`spec.zones "moon": the cloud has no such zone, allowed: zone-a, zone-b, zone-c`))
+		Expect(provisioned(Default)).To(BeFalse())
+
+		before := fooCluster.DeepCopy()
+		fooCluster.Spec.Zones = fooCluster.Spec.Zones[:2]
+		Expect(suite.Client.Patch(ctx, fooCluster, client.MergeFrom(before))).To(Succeed())
+		haveCondition(infrav1.FooClusterReadyCondition, metav1.ConditionTrue, infrav1.FooClusterReadyReason)
+		now := get(Default)
+		Expect(now.Status.FailureDomains).To(Equal([]clusterv1.FailureDomain{
+			{Name: "zone-a", ControlPlane: ptr.To(true)}, {Name: "zone-c", ControlPlane: ptr.To(true)},
+		}))
+		Expect(now.Spec.ControlPlaneEndpoint.Port).To(BeEquivalentTo(443))
+		lb, err := suite.Cloud.GetLoadBalancer(ctx, name())
+		Expect(err).NotTo(HaveOccurred())
+		Expect([]int32{lb.Port, lb.TargetPort}).To(Equal([]int32{443, 6443}))
+		Expect(lb.Tags).To(HaveKeyWithValue("team", "red"))
+	})
+
 	It("takes an endpoint that a user has set and orders no load balancer", func() {
 		cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "api.example.com", Port: 443}
 		create()

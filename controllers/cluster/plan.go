@@ -4,6 +4,10 @@
 package cluster
 
 import (
+	"cmp"
+	"slices"
+
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
@@ -54,10 +58,12 @@ func decide(s *state) decision {
 	}
 	cluster := client.ObjectKeyFromObject(s.cluster)
 	return decision{action: ensureLoadBalancer, loadBalancer: cloud.LoadBalancerSpec{
-		Name:     s.owner().CloudName(),
-		Tags:     s.owner().Tags(cluster),
-		Port:     port(s),
-		Selector: ownertags.ControlPlaneSelector(cluster),
+		Name: s.owner().CloudName(),
+		Tags: s.owner().Tags(cluster, s.fooCluster.Spec.AdditionalTags),
+		// A load balancer cannot change its port, so the endpoint's port counts once it is set.
+		Port:       cmp.Or(s.fooCluster.Spec.ControlPlaneEndpoint.Port, s.fooCluster.Spec.LoadBalancer.Port, apiServerPort(s)),
+		TargetPort: apiServerPort(s),
+		Selector:   ownertags.RoleSelector(cluster, ownertags.RoleControlPlane),
 	}}
 }
 
@@ -77,13 +83,30 @@ func providedEndpoint(s *state) infrav1.APIEndpoint {
 	return infrav1.APIEndpoint{Host: endpoint.Host, Port: endpoint.Port}
 }
 
-// port returns the endpoint's port once it is set, because a load balancer cannot change its port.
-func port(s *state) int32 {
-	if p := s.fooCluster.Spec.ControlPlaneEndpoint.Port; p != 0 {
-		return p
+// apiServerPort returns the port on which the API servers listen.
+func apiServerPort(s *state) int32 {
+	return cmp.Or(s.cluster.Spec.ClusterNetwork.APIServerPort, defaultPort)
+}
+
+// chooseZones returns those of the cloud's zones that the FooCluster uses, all of them if it names
+// none, and an InvalidError if it names a zone that the cloud does not have.
+func chooseZones(wanted []infrav1.FooClusterZone, offered []cloud.Zone) ([]cloud.Zone, error) {
+	if len(wanted) == 0 {
+		return offered, nil
 	}
-	if p := s.cluster.Spec.ClusterNetwork.APIServerPort; p != 0 {
-		return p
+	names := make([]string, 0, len(offered))
+	for _, zone := range offered {
+		names = append(names, zone.Name)
 	}
-	return defaultPort
+	chosen := make([]cloud.Zone, 0, len(wanted))
+	var err error
+	for _, zone := range wanted {
+		place := slices.Index(names, zone.Name)
+		if place < 0 {
+			err = &cloud.InvalidError{Field: "spec.zones", Value: zone.Name, Problem: "the cloud has no such zone", Allowed: names}
+			continue
+		}
+		chosen = append(chosen, cloud.Zone{Name: zone.Name, ControlPlane: ptr.Deref(zone.ControlPlane, offered[place].ControlPlane)})
+	}
+	return chosen, err
 }

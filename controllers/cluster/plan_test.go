@@ -4,14 +4,17 @@
 package cluster
 
 import (
+	"cmp"
 	"testing"
 
 	. "github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
+	"github.com/capfoo/cluster-api-provider-foo/cloud"
 )
 
 func newState(changes ...func(s *state)) *state {
@@ -38,6 +41,8 @@ func clusterEndpoint(s *state) {
 	s.cluster.Spec.ControlPlaneEndpoint = clusterv1.APIEndpoint{Host: "api.example.com", Port: 8443}
 }
 
+func balancerPort(s *state) { s.fooCluster.Spec.LoadBalancer.Port = 8443 }
+
 func clusterPort(s *state) { s.cluster.Spec.ClusterNetwork.APIServerPort = 7443 }
 
 func deleting(s *state) {
@@ -58,6 +63,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"order":                         {newState(), ensureLoadBalancer, "", 6443},
 		"order with the Cluster's port": {newState(clusterPort), ensureLoadBalancer, "", 7443},
+		"order with its own port":       {newState(clusterPort, balancerPort), ensureLoadBalancer, "", 8443},
 		"keep the own":                  {newState(ownEndpoint), ensureLoadBalancer, "", 443},
 		"keep the own, which the Cluster has from there": {newState(ownEndpoint, clusterEndpoint), ensureLoadBalancer, "", 443},
 		"take the user's":                       {newState(endpoint), useProvidedEndpoint, "192.0.2.1", 0},
@@ -72,9 +78,53 @@ func TestDecide(t *testing.T) {
 			g.Expect(p.action).To(Equal(test.want))
 			g.Expect(p.endpoint.Host).To(Equal(test.host))
 			g.Expect(p.loadBalancer.Port).To(Equal(test.port))
+			if test.want == ensureLoadBalancer {
+				want := cmp.Or(test.state.cluster.Spec.ClusterNetwork.APIServerPort, 6443)
+				g.Expect(p.loadBalancer.TargetPort).To(Equal(want), "API servers do not know the load balancer's port")
+			}
 			if test.want == ensureLoadBalancer || test.want == deleteLoadBalancer {
 				g.Expect(p.loadBalancer.Name).To(Equal("ns.infra"))
 			}
 		})
 	}
+}
+
+func TestChooseZones(t *testing.T) {
+	offered := []cloud.Zone{{Name: "zone-a", ControlPlane: true}, {Name: "zone-b", ControlPlane: true}, {Name: "zone-c"}}
+	for name, test := range map[string]struct {
+		wanted []infrav1.FooClusterZone
+		want   []cloud.Zone
+		err    string
+	}{
+		"all":               {nil, offered, ""},
+		"as the cloud says": {[]infrav1.FooClusterZone{{Name: "zone-c"}, {Name: "zone-a"}}, []cloud.Zone{{Name: "zone-c"}, {Name: "zone-a", ControlPlane: true}}, ""},
+		"as the user says": {
+			[]infrav1.FooClusterZone{{Name: "zone-c", ControlPlane: ptr.To(true)}, {Name: "zone-a", ControlPlane: ptr.To(false)}},
+			[]cloud.Zone{{Name: "zone-c", ControlPlane: true}, {Name: "zone-a"}}, "",
+		},
+		"unknown": {
+			[]infrav1.FooClusterZone{{Name: "moon"}, {Name: "zone-c"}}, []cloud.Zone{{Name: "zone-c"}},
+			`spec.zones "moon": the cloud has no such zone, allowed: zone-a, zone-b, zone-c`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			zones, err := chooseZones(test.wanted, offered)
+			g.Expect(zones).To(Equal(test.want))
+			if test.err == "" {
+				g.Expect(err).NotTo(HaveOccurred())
+			} else {
+				g.Expect(err).To(MatchError(test.err))
+			}
+		})
+	}
+}
+
+// Writing such an endpoint would be refused with every retry, and no condition would say so.
+func TestThePortOfAProvidedEndpoint(t *testing.T) {
+	g := NewWithT(t)
+	s := newState(clusterEndpoint, balancerPort, func(s *state) { s.fooCluster.Spec.LoadBalancer.Port = 443 })
+	o := use(s.fooCluster, decide(s).endpoint)
+	g.Expect(o.loadBalancerFault.Message).To(Equal(`spec.loadBalancer.port "443": must be the port of the control plane endpoint that the Cluster sets, allowed: 8443`))
+	g.Expect(s.fooCluster.Spec.ControlPlaneEndpoint).To(BeZero())
 }

@@ -29,6 +29,8 @@ type state struct {
 	machine *clusterv1.Machine
 	// cluster is nil only if the FooMachine is being deleted and its Cluster is already gone.
 	cluster *clusterv1.Cluster
+	// clusterTags are the tags that the FooCluster wants on all instances.
+	clusterTags map[string]string
 
 	knowledge
 }
@@ -80,6 +82,12 @@ func (r *reconciler) owners(ctx context.Context, fooMachine *infrav1.FooMachine)
 	if key := s.clusterKey(); key.Name != "" {
 		s.cluster, err = util.GetClusterByName(ctx, r.client, key.Namespace, key.Name)
 		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+	}
+	if s.cluster != nil {
+		s.clusterTags, err = cloudidentity.AdditionalTagsOf(ctx, r.client, s.cluster)
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -120,15 +120,34 @@ func instanceSpec(s *state) cloud.InstanceSpec {
 		role = ownertags.RoleControlPlane
 	}
 	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
-	return cloud.InstanceSpec{
+	wanted := &s.fooMachine.Spec
+	spec := cloud.InstanceSpec{
 		Name:     s.owner().CloudName(),
 		Hostname: s.fooMachine.Name,
 		Zone:     s.machine.Spec.FailureDomain,
 		InstanceTemplate: cloud.InstanceTemplate{
-			Type:              s.fooMachine.Spec.InstanceTypeOrDefault(),
+			Type:              wanted.InstanceTypeOrDefault(),
 			KubernetesVersion: s.machine.Spec.Version,
-			Tags:              s.owner().InstanceTags(cluster, role),
-			Interruptible:     ptr.Deref(s.fooMachine.Spec.Interruptible, false),
+			Image:             wanted.Image,
+			DiskBytes:         wanted.RootDisk.Bytes(),
+			Tags:              s.owner().InstanceTags(cluster, role, s.clusterTags, wanted.AdditionalTags),
+			Interruptible:     ptr.Deref(wanted.Interruptible, false),
 		},
 	}
+	if spec.Zone == "" {
+		spec.Zones, spec.Spread = zones(s.cluster, role), ownertags.RoleSelector(cluster, role)
+	}
+	return spec
+}
+
+// zones returns the cluster's failure domains for a role. It returns nil if there are none, so that
+// the cloud picks any zone.
+func zones(cluster *clusterv1.Cluster, role ownertags.Role) []string {
+	var names []string
+	for _, domain := range cluster.Status.FailureDomains {
+		if role == ownertags.RoleWorker || ptr.Deref(domain.ControlPlane, false) {
+			names = append(names, domain.Name)
+		}
+	}
+	return names
 }

@@ -132,6 +132,44 @@ func TestInstanceSpec(t *testing.T) {
 	g.Expect(p.secret.String()).To(Equal("ns/m1-data"))
 }
 
+func TestInstanceSpecHasWhatTheFooMachineAsksFor(t *testing.T) {
+	g := NewWithT(t)
+	spec := decide(newState(func(s *state) {
+		s.fooMachine.Spec = infrav1.FooMachineSpec{
+			InstanceType: "large", Image: "gpu", RootDisk: infrav1.RootDisk{SizeGiB: 40},
+			AdditionalTags: map[string]string{"team": "red"}, Interruptible: ptr.To(true),
+		}
+		s.clusterTags = map[string]string{"team": "blue", "cost": "7"}
+	})).instance
+	g.Expect([]any{spec.Type, spec.Image, spec.DiskBytes, spec.Interruptible}).To(Equal([]any{"large", "gpu", int64(40 << 30), true}))
+	g.Expect(spec.Tags).To(And(HaveKeyWithValue("team", "red"), HaveKeyWithValue("cost", "7"), HaveKeyWithValue("infrastructure.cluster.x-k8s.io/name", "m1")))
+}
+
+// Machines without a failure domain are spread over the cluster's failure domains for their role.
+func TestZonesOfAMachineWithoutFailureDomain(t *testing.T) {
+	domains := func(s *state) {
+		s.machine.Spec.FailureDomain = ""
+		s.cluster.Status.FailureDomains = []clusterv1.FailureDomain{{Name: "zone-a", ControlPlane: ptr.To(true)}, {Name: "zone-c", ControlPlane: ptr.To(false)}}
+	}
+	for name, test := range map[string]struct {
+		state *state
+		zones []string
+		role  string
+	}{
+		"a worker":        {newState(domains), []string{"zone-a", "zone-c"}, "worker"},
+		"a control plane": {newState(domains, controlPlane), []string{"zone-a"}, "control-plane"},
+		"no domains":      {newState(func(s *state) { s.machine.Spec.FailureDomain = "" }), nil, "worker"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			spec := decide(test.state).instance
+			g.Expect(spec.Zone).To(BeEmpty())
+			g.Expect(spec.Zones).To(Equal(test.zones))
+			g.Expect(spec.Spread).To(Equal(cloud.Tags{"cluster.x-k8s.io/cluster": "ns/one", "cluster.x-k8s.io/role": test.role}))
+		})
+	}
+}
+
 func TestReady(t *testing.T) {
 	failed := func(s *state) {
 		running(s)

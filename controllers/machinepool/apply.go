@@ -24,6 +24,7 @@ import (
 	infrav1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/infrastructure"
 	"github.com/capfoo/cluster-api-provider-foo/cloud"
 	"github.com/capfoo/cluster-api-provider-foo/controllers/internal/cloudfault"
+	"github.com/capfoo/cluster-api-provider-foo/internal/ownertags"
 )
 
 // apply carries out the plan and stores the cloud's answers in the scope. It returns errors that
@@ -158,7 +159,10 @@ func (r *reconciler) createFooMachine(ctx context.Context, s *scope, instance cl
 				APIVersion: infrav1.GroupVersion.String(), Kind: poolKind, Name: s.pool.Name, UID: s.pool.UID,
 			}},
 		},
-		Spec: infrav1.FooMachineSpec{ProviderID: instance.ProviderID, InstanceType: instance.Type},
+		Spec: infrav1.FooMachineSpec{
+			ProviderID: instance.ProviderID, InstanceType: instance.Type, Image: instance.Image,
+			RootDisk: infrav1.RootDisk{SizeGiB: int32(instance.DiskBytes >> 30)}, AdditionalTags: ownertags.Additional(instance.Tags),
+		},
 	}
 	if instance.Interruptible {
 		fooMachine.Spec.Interruptible = ptr.To(true)

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -132,7 +131,8 @@ func poolOrder(s *scope, size int32) *cloud.PoolSpec {
 // poolSpec returns the pool as it should be, without user data.
 func poolSpec(s *scope, size int32) cloud.PoolSpec {
 	cluster := types.NamespacedName{Namespace: s.cluster.Namespace, Name: s.cluster.Name}
-	tags := maps.Clone(s.owner().InstanceTags(cluster, ownertags.RoleWorker))
+	wanted := &s.pool.Spec.Template
+	tags := s.owner().InstanceTags(cluster, ownertags.RoleWorker, s.clusterTags, wanted.AdditionalTags)
 	tags[secretVersionKey] = s.bootstrap.version
 	tags[bootstrapDigestKey] = s.bootstrap.digest
 	return cloud.PoolSpec{
@@ -143,10 +143,12 @@ func poolSpec(s *scope, size int32) cloud.PoolSpec {
 		Zones:          zones(s),
 		Revision:       s.revision,
 		Template: cloud.InstanceTemplate{
-			Type:              s.pool.Spec.Template.InstanceTypeOrDefault(),
+			Type:              wanted.InstanceTypeOrDefault(),
 			KubernetesVersion: s.machinePool.Spec.Template.Spec.Version,
+			Image:             wanted.Image,
+			DiskBytes:         wanted.RootDisk.Bytes(),
 			Tags:              tags,
-			Interruptible:     ptr.Deref(s.pool.Spec.Template.Interruptible, false),
+			Interruptible:     ptr.Deref(wanted.Interruptible, false),
 		},
 	}
 }

@@ -97,6 +97,10 @@ func TestPoolOrder(t *testing.T) {
 		"for another type": {newScope(2, two...), func(s *scope) {
 			s.pool.Spec.Template.InstanceType = "large"
 		}, ptr.To[int32](2)},
+		"for another image":             {newScope(2, two...), func(s *scope) { s.pool.Spec.Template.Image = "gpu" }, ptr.To[int32](2)},
+		"for another disk":              {newScope(2, two...), func(s *scope) { s.pool.Spec.Template.RootDisk.SizeGiB = 40 }, ptr.To[int32](2)},
+		"for other tags":                {newScope(2, two...), func(s *scope) { s.pool.Spec.Template.AdditionalTags = map[string]string{"a": "b"} }, ptr.To[int32](2)},
+		"for other tags of the cluster": {newScope(2, two...), func(s *scope) { s.clusterTags = map[string]string{"a": "b"} }, ptr.To[int32](2)},
 		"for interruptible instances": {newScope(2, two...), func(s *scope) {
 			s.pool.Spec.Template.Interruptible = ptr.To(true)
 		}, ptr.To[int32](2)},
@@ -133,6 +137,9 @@ func TestRevision(t *testing.T) {
 		"another version":      {func(s *scope) { s.machinePool.Spec.Template.Spec.Version = "v1.37.0" }, false},
 		"another type":         {func(s *scope) { s.pool.Spec.Template.InstanceType = "large" }, false},
 		"interruptible":        {func(s *scope) { s.pool.Spec.Template.Interruptible = ptr.To(true) }, false},
+		"another image":        {func(s *scope) { s.pool.Spec.Template.Image = "gpu" }, false},
+		"another disk":         {func(s *scope) { s.pool.Spec.Template.RootDisk.SizeGiB = 40 }, false},
+		"other tags":           {func(s *scope) { s.pool.Spec.Template.AdditionalTags = map[string]string{"a": "b"} }, false},
 		"another config":       {func(s *scope) { s.machinePool.Spec.Template.Spec.Bootstrap.ConfigRef.Name = "next" }, false},
 		"other bootstrap data": {func(s *scope) { s.bootstrap.digest = "other" }, false},
 	} {
@@ -148,6 +155,11 @@ func TestRevision(t *testing.T) {
 			}
 		})
 	}
+}
+
+// An upgrade of the manager must not roll out the pools that use none of its new fields.
+func TestTheRevisionOfAnEarlierVersionStays(t *testing.T) {
+	NewWithT(t).Expect(revisionOf(newScope(1))).To(Equal("76dde60c1c"))
 }
 
 func TestDecide(t *testing.T) {

@@ -42,6 +42,8 @@ type scope struct {
 	// deleted.
 	machinePool *clusterv1.MachinePool
 	cluster     *clusterv1.Cluster
+	// clusterTags are the tags that the FooCluster wants on all instances.
+	clusterTags map[string]string
 	cloud       Cloud
 
 	// members holds the instances with their FooMachines and Machines, sorted by name. While the
@@ -147,6 +149,12 @@ func (r *reconciler) owners(ctx context.Context, pool *infrav1.FooMachinePool) (
 	if cluster, _ := s.names(); cluster != "" {
 		s.cluster, err = util.GetClusterByName(ctx, r.client, pool.Namespace, cluster)
 		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+	}
+	if s.cluster != nil {
+		s.clusterTags, err = cloudidentity.AdditionalTagsOf(ctx, r.client, s.cluster)
+		if err != nil {
 			return nil, err
 		}
 	}

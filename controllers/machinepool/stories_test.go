@@ -85,6 +85,21 @@ var _ = Describe("The life of a pool", func() {
 		Expect(s.get(Default).Status.Capacity.Cpu().Value()).To(BeEquivalentTo(8))
 	})
 
+	It("replaces its instances for another image, disk or tag, and its FooMachines say what they have", func() {
+		s := newStory(2, strategy(0, 1))
+		s.settles(2)
+		s.changePool(func(p *infrav1.FooMachinePool) {
+			p.Spec.Template.Image, p.Spec.Template.RootDisk.SizeGiB = "gpu", 40
+			p.Spec.Template.AdditionalTags = map[string]string{"team": "red"}
+		})
+		s.shows(infrav1.FooMachinePoolRollingOutCondition, metav1.ConditionTrue, infrav1.FooMachinePoolRollingOutReason)
+		s.settles(2)
+		for _, fooMachine := range s.fooMachines(Default) {
+			Expect(fooMachine.Spec).To(And(HaveField("Image", "gpu"), HaveField("RootDisk.SizeGiB", int32(40)),
+				HaveField("AdditionalTags", Equal(map[string]string{"team": "red"}))))
+		}
+	})
+
 	DescribeTable("keeps its instances if the desired size exceeds a limit",
 		func(replicas int32, reason, says string) {
 			DeferCleanup(suite.Cloud.SetLimits, cloud.Resources{})

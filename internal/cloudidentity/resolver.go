@@ -109,19 +109,17 @@ func (r *Resolver) OfCluster(ctx context.Context, key client.ObjectKey) cloud.Cl
 	if err != nil {
 		return refusal{fmt.Errorf("getting Cluster %s, which determines the cloud: %w", key.Name, err)}
 	}
-	reference := cluster.Spec.InfrastructureRef
-	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
-		return r.Default
-	}
-	fooCluster := &infrav1.FooCluster{}
-	err = r.Client.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: reference.Name}, fooCluster)
-	if apierrors.IsNotFound(err) && !cluster.DeletionTimestamp.IsZero() {
+	fooCluster, err := FooClusterOf(ctx, r.Client, cluster)
+	switch {
+	case apierrors.IsNotFound(err) && !cluster.DeletionTimestamp.IsZero():
 		return r.ofRemains(ctx, key)
+	case err != nil:
+		return refusal{fmt.Errorf("finding the cloud: %w", err)}
+	case fooCluster == nil:
+		return r.Default
+	default:
+		return r.OfFooCluster(ctx, fooCluster)
 	}
-	if err != nil {
-		return refusal{fmt.Errorf("getting FooCluster %s, which determines the cloud: %w", reference.Name, err)}
-	}
-	return r.OfFooCluster(ctx, fooCluster)
 }
 
 // ofRemains returns the cloud of what is left of a Cluster that is gone, or whose FooCluster is. A

@@ -39,6 +39,29 @@ func FooClustersOf(ctx context.Context, reader client.Reader, identity string) (
 	return users, nil
 }
 
+// FooClusterOf returns the FooCluster of a Cluster, or nil if its infrastructure is of another kind.
+func FooClusterOf(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) (*infrav1.FooCluster, error) {
+	reference := cluster.Spec.InfrastructureRef
+	if reference.Kind != "FooCluster" || reference.APIGroup != infrav1.GroupVersion.Group {
+		return nil, nil
+	}
+	fooCluster := &infrav1.FooCluster{}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: reference.Name}, fooCluster); err != nil {
+		return nil, fmt.Errorf("getting FooCluster %s: %w", reference.Name, err)
+	}
+	return fooCluster, nil
+}
+
+// AdditionalTagsOf returns the tags that the FooCluster of a Cluster wants on everything in the
+// cloud. A FooCluster that is gone wants none.
+func AdditionalTagsOf(ctx context.Context, reader client.Reader, cluster *clusterv1.Cluster) (map[string]string, error) {
+	fooCluster, err := FooClusterOf(ctx, reader, cluster)
+	if fooCluster == nil || err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return fooCluster.Spec.AdditionalTags, nil
+}
+
 // ClusterOf returns the Cluster that an object belongs to, by its label or else by an owner
 // reference. The Cluster may be gone. The name is empty for an object that no Cluster uses.
 func ClusterOf(object client.Object) client.ObjectKey {

@@ -12,6 +12,7 @@
 package ownertags
 
 import (
+	"maps"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -32,6 +33,9 @@ const (
 	// NameKey is the tag with the name of the owner.
 	NameKey = "infrastructure.cluster.x-k8s.io/name"
 )
+
+// reserved is part of the keys of all tags that Foo sets. Admission refuses it in additional tags.
+const reserved = "cluster.x-k8s.io/"
 
 // Role is what an instance does in its cluster.
 type Role string
@@ -70,28 +74,49 @@ type Owner struct {
 // cluster keeps its namespace and name, so it finds what it owns although it has lost its status.
 func (o Owner) CloudName() string { return CloudName(o.Key) }
 
-// Tags returns the tags of what the object owns for a Cluster.
-func (o Owner) Tags(cluster types.NamespacedName) cloud.Tags {
-	return cloud.Tags{
+// Tags returns the tags of what the object owns for a Cluster, with the additional tags that users
+// want. Of additional tags with the same key, the last one counts.
+func (o Owner) Tags(cluster types.NamespacedName, additional ...map[string]string) cloud.Tags {
+	tags := cloud.Tags{}
+	for _, more := range additional {
+		maps.Copy(tags, more)
+	}
+	maps.Copy(tags, cloud.Tags{
 		ClusterKey:   cluster.String(),
 		KindKey:      string(o.Kind),
 		NamespaceKey: o.Key.Namespace,
 		NameKey:      o.Key.Name,
-	}
+	})
+	return tags
 }
 
 // InstanceTags returns the tags of an instance that the object owns and that has a role in a
-// Cluster.
-func (o Owner) InstanceTags(cluster types.NamespacedName, role Role) cloud.Tags {
-	tags := o.Tags(cluster)
+// Cluster; see Tags.
+func (o Owner) InstanceTags(cluster types.NamespacedName, role Role, additional ...map[string]string) cloud.Tags {
+	tags := o.Tags(cluster, additional...)
 	tags[RoleKey] = string(role)
 	return tags
 }
 
-// ControlPlaneSelector returns the tags by which a load balancer selects the control plane
-// instances of a Cluster.
-func ControlPlaneSelector(cluster types.NamespacedName) cloud.Tags {
-	return cloud.Tags{ClusterKey: cluster.String(), RoleKey: string(RoleControlPlane)}
+// Additional returns the tags that users want, without Foo's own; nil if there are none.
+func Additional(tags cloud.Tags) map[string]string {
+	var additional map[string]string
+	for key, value := range tags {
+		if strings.Contains(key, reserved) {
+			continue
+		}
+		if additional == nil {
+			additional = map[string]string{}
+		}
+		additional[key] = value
+	}
+	return additional
+}
+
+// RoleSelector returns the tags of all instances that have a role in a Cluster. A load balancer
+// selects control plane instances by them.
+func RoleSelector(cluster types.NamespacedName, role Role) cloud.Tags {
+	return cloud.Tags{ClusterKey: cluster.String(), RoleKey: string(role)}
 }
 
 // OwnerOf reads the owner from tags. It returns false if no Kubernetes object owns what has the

@@ -18,10 +18,19 @@ var cluster = types.NamespacedName{Namespace: "ns", Name: "one"}
 func TestLoadBalancerSelectsControlPlaneOfItsCluster(t *testing.T) {
 	g := NewWithT(t)
 	owner := Owner{Kind: KindMachine, Key: types.NamespacedName{Namespace: "ns", Name: "m1"}}
-	other := types.NamespacedName{Namespace: "ns", Name: "two"}
-	g.Expect(owner.InstanceTags(cluster, RoleControlPlane).Contains(ControlPlaneSelector(cluster))).To(BeTrue())
-	g.Expect(owner.InstanceTags(cluster, RoleWorker).Contains(ControlPlaneSelector(cluster))).To(BeFalse())
-	g.Expect(owner.InstanceTags(other, RoleControlPlane).Contains(ControlPlaneSelector(cluster))).To(BeFalse())
+	other, selector := types.NamespacedName{Namespace: "ns", Name: "two"}, RoleSelector(cluster, RoleControlPlane)
+	g.Expect(owner.InstanceTags(cluster, RoleControlPlane).Contains(selector)).To(BeTrue())
+	g.Expect(owner.InstanceTags(cluster, RoleWorker).Contains(selector)).To(BeFalse())
+	g.Expect(owner.InstanceTags(other, RoleControlPlane).Contains(selector)).To(BeFalse())
+}
+
+func TestAdditionalTags(t *testing.T) {
+	g := NewWithT(t)
+	owner := Owner{Kind: KindMachine, Key: types.NamespacedName{Namespace: "ns", Name: "m1"}}
+	g.Expect(Additional(owner.InstanceTags(cluster, RoleWorker))).To(BeNil())
+	tags := owner.InstanceTags(cluster, RoleWorker, map[string]string{"team": "a", "cost": "1"}, map[string]string{"team": "b", NameKey: "m2"})
+	g.Expect(tags).To(HaveKeyWithValue(NameKey, "m1"), "nobody can take another's instance")
+	g.Expect(Additional(tags)).To(Equal(map[string]string{"team": "b", "cost": "1"}))
 }
 
 func TestMachineOf(t *testing.T) {

@@ -308,11 +308,14 @@ type instance struct {
 	Address    string `json:"address"`
 	State      string `json:"state"`
 	Message    string `json:"message"`
+	// Tags of the instance.
+	Tags map[string]string `json:"tags"`
 }
 
 // named is what `foocloud pools` and `foocloud load-balancers` say, as far as the stories ask.
 type named struct {
-	Name string `json:"name"`
+	Name string            `json:"name"`
+	Tags map[string]string `json:"tags"`
 }
 
 // quota is what `foocloud quota` says is used.

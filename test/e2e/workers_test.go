@@ -26,6 +26,9 @@ import (
 // workersZone is a zone that gets control plane Machines only if all others have more.
 const workersZone = "zone-c"
 
+// workersDiskGiB is the size of the disk of a MachineDeployment's workers.
+const workersDiskGiB = 5
+
 var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 	const namespace = "workers"
 	var c *cluster
@@ -54,7 +57,9 @@ var _ = Describe("Workers that die", Ordered, Label("machinepool"), func() {
 				Expect(node.Status.Capacity[resource]).To(BeComparableTo(template.Status.Capacity[resource]), "what the template reports about %s", resource)
 			}
 			Expect(foocloud[[]instance](ctx, c.management, "instances")).To(ContainElement(
-				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone))))
+				And(HaveField("ProviderID", node.Spec.ProviderID), HaveField("Zone", workersZone), HaveField("Tags", HaveKeyWithValue("team", "red")))))
+			Expect(node.Status.Capacity.StorageEphemeral().Value()).To(And(BeNumerically(">", (workersDiskGiB-1)<<30), BeNumerically("<", workersDiskGiB<<30)),
+				"the kubelet reports the size of the disk's file system")
 		}, NodeTimeout(clusterUp))
 
 	It("of a pool are spread, and get changes of their MachinePool's template in place", func(ctx SpecContext) {
@@ -155,7 +160,9 @@ func machineDeployment(key client.ObjectKey, name string) []*unstructured.Unstru
 	labels := map[string]any{clusterv1.MachineDeploymentNameLabel: name}
 	return []*unstructured.Unstructured{
 		object(infrav1.GroupVersion.String(), "FooMachineTemplate", key.Namespace, name, map[string]any{
-			"template": map[string]any{"spec": map[string]any{"instanceType": "medium"}},
+			"template": map[string]any{"spec": map[string]any{
+				"instanceType": "medium", "rootDisk": map[string]any{"sizeGiB": int64(workersDiskGiB)}, "additionalTags": map[string]any{"team": "red"},
+			}},
 		}),
 		object(bootstrapv1.GroupVersion.String(), "KubeadmConfigTemplate", key.Namespace, name, map[string]any{
 			"template": map[string]any{"spec": map[string]any{"joinConfiguration": map[string]any{

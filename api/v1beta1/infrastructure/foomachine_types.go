@@ -38,6 +38,39 @@ type FooMachineSpec struct {
 	// false. The field is immutable: use another template for new instances.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
+
+	// image names an image of the cloud, a variant of its default image that it has for the
+	// Kubernetes version. Defaults to the default image. The condition InstanceProvisioned reports an
+	// unknown name and lists the available ones.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Image string `json:"image,omitempty"`
+
+	// rootDisk is the disk of the instance. It holds everything that is written in the instance,
+	// such as container images, logs and volumes of the type emptyDir.
+	// +optional
+	RootDisk RootDisk `json:"rootDisk,omitempty,omitzero"`
+
+	// additionalTags are tags of the instance in the cloud. They are added to Foo's own tags and to
+	// the additionalTags of the FooCluster, over which they take precedence.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain foomachines.spec.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain foomachines.spec.additionalTags)"
+	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
+}
+
+// RootDisk is the disk of an instance.
+type RootDisk struct {
+	// sizeGiB is the size of the disk in GiB (2^30 bytes). Defaults to what the instance type
+	// specifies. A cloud that cannot limit disks refuses it.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=8192
+	SizeGiB int32 `json:"sizeGiB,omitempty"`
 }
 
 // FooMachineStatus is the observed state of a FooMachine.

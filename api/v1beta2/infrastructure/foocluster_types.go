@@ -27,6 +27,55 @@ type FooClusterSpec struct {
 	// behind. To use other credentials, change the Secret that the identity names.
 	// +optional
 	IdentityRef FooClusterIdentityReference `json:"identityRef,omitempty,omitzero"`
+
+	// loadBalancer is the load balancer that the controller creates.
+	// +optional
+	LoadBalancer FooClusterLoadBalancer `json:"loadBalancer,omitempty,omitzero"`
+
+	// zones are the zones of the cloud that the cluster's machines are placed in. Defaults to all
+	// zones. Cluster API gets them as failure domains. A change applies to new machines. The
+	// condition FailureDomainsReady reports an unknown zone and lists the available ones.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	Zones []FooClusterZone `json:"zones,omitempty"`
+
+	// additionalTags are tags of the load balancer and of all instances of the cluster in the cloud.
+	// They are added to Foo's own tags. The field is immutable, as tags of instances are.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain fooclusters.spec.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain fooclusters.spec.additionalTags)"
+	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
+}
+
+// FooClusterLoadBalancer is the load balancer of a cluster's API servers.
+// +kubebuilder:validation:MinProperties=1
+type FooClusterLoadBalancer struct {
+	// port is the TCP port on which the load balancer listens. Defaults to
+	// spec.clusterNetwork.apiServerPort of the Cluster, or 6443. The API servers listen on that
+	// port whatever the load balancer's port is. The field is immutable.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+}
+
+// FooClusterZone is a zone of a cluster.
+type FooClusterZone struct {
+	// name of the zone in the cloud.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Name string `json:"name,omitempty"`
+
+	// controlPlane says whether the zone is for control plane machines. Defaults to what the cloud
+	// says about the zone.
+	// +optional
+	ControlPlane *bool `json:"controlPlane,omitempty"`
 }
 
 // FooClusterIdentityReference names a FooClusterIdentity.
@@ -79,7 +128,7 @@ type FooClusterStatus struct {
 	// +optional
 	Initialization FooClusterInitializationStatus `json:"initialization,omitempty,omitzero"`
 
-	// failureDomains are the zones of the cloud, sorted by name.
+	// failureDomains are the zones of the cluster, sorted by name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -40,7 +40,43 @@ type FooMachineSpec struct {
 	// false. The field is immutable: use another template for new instances.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
+
+	// image names an image of the cloud, a variant of its default image that it has for the
+	// Kubernetes version. Defaults to the default image. The condition InstanceProvisioned reports an
+	// unknown name and lists the available ones.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Image string `json:"image,omitempty"`
+
+	// rootDisk is the disk of the instance. It holds everything that is written in the instance,
+	// such as container images, logs and volumes of the type emptyDir.
+	// +optional
+	RootDisk RootDisk `json:"rootDisk,omitempty,omitzero"`
+
+	// additionalTags are tags of the instance in the cloud. They are added to Foo's own tags and to
+	// the additionalTags of the FooCluster, over which they take precedence.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain foomachines.spec.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain foomachines.spec.additionalTags)"
+	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
 }
+
+// RootDisk is the disk of an instance.
+type RootDisk struct {
+	// sizeGiB is the size of the disk in GiB (2^30 bytes). Defaults to what the instance type
+	// specifies. A cloud that cannot limit disks refuses it.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=8192
+	SizeGiB int32 `json:"sizeGiB,omitempty"`
+}
+
+// Bytes returns the size of the disk in bytes, 0 if it is not set.
+func (d RootDisk) Bytes() int64 { return int64(d.SizeGiB) << 30 }
 
 // InstanceTypeOrDefault returns the instance type that the spec names, or DefaultInstanceType.
 func (s *FooMachineSpec) InstanceTypeOrDefault() string {
@@ -82,7 +118,8 @@ type FooMachineStatus struct {
 	// +kubebuilder:validation:MaxItems=32
 	Addresses []clusterv1.MachineAddress `json:"addresses,omitempty"`
 
-	// failureDomain is the zone in which the instance runs.
+	// failureDomain is the zone in which the instance runs: spec.failureDomain of the Machine or, if
+	// that is not set, the zone of the cluster that has the fewest instances of the same role.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -144,6 +181,7 @@ type FooMachineInitializationStatus struct {
 // +kubebuilder:printcolumn:name="State",type="string",JSONPath=".status.instanceState",description="State of the instance"
 // +kubebuilder:printcolumn:name="Bootstrap",type="string",JSONPath=".status.bootstrapState",description="Bootstrap progress of the instance"
 // +kubebuilder:printcolumn:name="Type",type="string",JSONPath=".status.instanceType",description="Instance type",priority=10
+// +kubebuilder:printcolumn:name="Zone",type="string",JSONPath=".status.failureDomain",description="Zone of the instance"
 // +kubebuilder:printcolumn:name="Address",type="string",JSONPath=`.status.addresses[?(@.type=="InternalIP")].address`,description="Internal IP address of the instance"
 // +kubebuilder:printcolumn:name="Provider ID",type="string",JSONPath=".spec.providerID",description="Provider ID of the instance",priority=10
 // +kubebuilder:printcolumn:name="Paused",type="string",JSONPath=`.status.conditions[?(@.type=="Paused")].status`,description="Whether reconciliation is paused",priority=10

@@ -146,6 +146,29 @@ type FooMachinePoolMachineTemplate struct {
 	// instance is created. Defaults to false.
 	// +optional
 	Interruptible *bool `json:"interruptible,omitempty"`
+
+	// image names an image of the cloud, a variant of its default image that it has for the
+	// Kubernetes version. Defaults to the default image. The condition PoolProvisioned reports an
+	// unknown name and lists the available ones.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Image string `json:"image,omitempty"`
+
+	// rootDisk is the disk of each instance. It holds everything that is written in the instance,
+	// such as container images, logs and volumes of the type emptyDir.
+	// +optional
+	RootDisk RootDisk `json:"rootDisk,omitempty,omitzero"`
+
+	// additionalTags are tags of the instances in the cloud. They are added to Foo's own tags and to
+	// the additionalTags of the FooCluster, over which they take precedence.
+	// +optional
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=50
+	// +kubebuilder:validation:XValidation:rule="self.all(key, size(key) >= 1 && size(key) <= 128 && size(self[key]) <= 256)",message="keys must have 1 to 128 characters, and values at most 256 (see kubectl explain foomachinepools.spec.template.additionalTags)"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.contains('cluster.x-k8s.io/'))",message="keys must not contain cluster.x-k8s.io/, because Foo's own tags do (see kubectl explain foomachinepools.spec.template.additionalTags)"
+	AdditionalTags map[string]string `json:"additionalTags,omitempty"`
 }
 
 // InstanceTypeOrDefault returns the instance type that the template names, or DefaultInstanceType.

@@ -130,6 +130,26 @@ var _ = Describe("The scale of a FooControlPlane", func() {
 	})
 })
 
+var _ = Describe("The zones of a FooCluster", func() {
+	for _, version := range []string{"v1beta1", "v1beta2"} {
+		It("may change in "+version, func(ctx SpecContext) {
+			zones := func(names ...string) any {
+				var list []map[string]any
+				for _, name := range names {
+					list = append(list, map[string]any{"name": name})
+				}
+				return map[string]any{"spec": map[string]any{"zones": list}}
+			}
+			object := fixture(ctx, version, "FooCluster", zones("zone-a", "zone-b"))
+			Expect(environment.Client.Create(ctx, object)).To(Succeed())
+			Expect(environment.Client.Patch(ctx, object, mergePatch(zones("zone-b")))).To(Succeed())
+			got := &infrav1.FooCluster{}
+			Expect(environment.Client.Get(ctx, client.ObjectKeyFromObject(object), got)).To(Succeed())
+			Expect(got.Spec.Zones).To(Equal([]infrav1.FooClusterZone{{Name: "zone-b"}}))
+		})
+	}
+})
+
 var _ = Describe("An object that was valid once", func() {
 	It("can be changed where it is not wrong", Serial, func(ctx SpecContext) {
 		namespace, err := environment.CreateNamespace(ctx, "ratchet")

@@ -22,7 +22,8 @@ func clusterRules(reader client.Reader) admission.Rules[*infrav1.FooCluster] {
 	return admission.Rules[*infrav1.FooCluster]{
 		Kind: kind("FooCluster"), Resource: "fooclusters",
 		Validate: func(cluster *infrav1.FooCluster) field.ErrorList {
-			return validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
+			problems := validateEndpoint(field.NewPath("spec", "controlPlaneEndpoint"), cluster.Spec.ControlPlaneEndpoint)
+			return append(problems, validatePort(field.NewPath("spec", "loadBalancer", "port"), &cluster.Spec)...)
 		},
 		Unwise: unwiseCluster,
 		UnwiseNew: func(ctx context.Context, cluster *infrav1.FooCluster) field.ErrorList {
@@ -43,7 +44,7 @@ func changeCluster(_ context.Context, before, after *infrav1.FooCluster) field.E
 		problems = append(problems, field.Forbidden(field.NewPath("spec", "identityRef"), fmt.Sprintf("must not change from %q to %q: existing "+
 			"resources would not be found with it; to use other credentials, change the Secret that the identity refers to", from, to)))
 	}
-	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef")...)
+	return append(problems, admission.ChangeOnly(field.NewPath("spec"), &before.Spec, &after.Spec, "controlPlaneEndpoint", "identityRef", "zones")...)
 }
 
 // unwiseCluster warns of an endpoint that each machine would resolve to itself.
@@ -64,4 +65,14 @@ func validateEndpoint(path *field.Path, endpoint infrav1.APIEndpoint) field.Erro
 		return nil
 	}
 	return field.ErrorList{field.Invalid(path.Child("host"), host, "must be an IP address or a DNS name, without a scheme or port")}
+}
+
+// validatePort refuses a load balancer that would listen where the endpoint does not lead. A CEL rule
+// for it would be one of the whole spec, and change the schema of the last release.
+func validatePort(path *field.Path, spec *infrav1.FooClusterSpec) field.ErrorList {
+	port, endpoint := spec.LoadBalancer.Port, spec.ControlPlaneEndpoint.Port
+	if port == 0 || endpoint == 0 || port == endpoint {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, port, fmt.Sprintf("must be the port of spec.controlPlaneEndpoint, which is %d", endpoint))}
 }
