@@ -33,6 +33,13 @@ func TestEachVariableDoesWhatItDoesInline(t *testing.T) {
 	arguments := `[{"name":"v","value":"4"},{"name":"empty","value":""},{"name":"v","value":"5"}]`
 	values := map[string]string{
 		"identity":                   `"team-a"`,
+		"zones":                      `[{"name":"zone-a","controlPlane":false},{"name":"zone-b"}]`,
+		"loadBalancerPort":           `443`,
+		"additionalTags":             `{"team":"red","cost":"7"}`,
+		"controlPlaneImage":          `"gpu"`,
+		"controlPlaneRootDiskGiB":    `40`,
+		"workerImage":                `"gpu"`,
+		"workerRootDiskGiB":          `80`,
 		"workerInterruptible":        `true`,
 		"imageRepository":            `"registry.example.com/kubernetes"`,
 		"files":                      `[{"path":"/etc/motd","content":"hello","owner":"root:root","permissions":"0644"}]`,
@@ -84,6 +91,13 @@ func TestRandomVariablesDoWhatTheyDoInline(t *testing.T) {
 	})
 }
 
+func drawZones() *rapid.Generator[[]map[string]any] {
+	zone := rapid.Custom(func(t *rapid.T) map[string]any {
+		return map[string]any{"name": rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "name"), "controlPlane": rapid.Bool().Draw(t, "controlPlane")}
+	})
+	return rapid.SliceOfNDistinct(zone, 0, 3, func(zone map[string]any) any { return zone["name"] })
+}
+
 // drawVariables returns some of the variables, with values that their schemas allow and that do not
 // contradict each other.
 func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
@@ -95,6 +109,7 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 	})
 	arguments := rapid.SliceOfN(argument, 0, 3).AsAny()
 	instanceType := rapid.StringMatching(`[a-z0-9.]{1,8}`).AsAny()
+	image, disk := rapid.StringMatching(`([a-z0-9]{1,8})?`).AsAny(), rapid.IntRange(0, 8192).AsAny()
 	portion := rapid.OneOf(rapid.IntRange(1, 10).AsAny(), rapid.Map(rapid.IntRange(1, 100), func(percent int) string { return jsonOf(percent) + "%" }).AsAny())
 	// fields draws some of the fields.
 	fields := func(from map[string]*rapid.Generator[any]) *rapid.Generator[any] {
@@ -117,15 +132,18 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 		values *rapid.Generator[any]
 	}{
 		{"identity", rapid.StringMatching(`([a-z]{1,8})?`).AsAny()},
-		{"workerInterruptible", rapid.Bool().AsAny()},
+		{"zones", drawZones().AsAny()},
+		{"loadBalancerPort", rapid.IntRange(0, 65535).AsAny()},
+		{"additionalTags", rapid.MapOfN(rapid.StringMatching(`[a-z]{1,8}`), text, 0, 3).AsAny()},
+		{"controlPlaneImage", image}, {"workerImage", image}, {"controlPlaneRootDiskGiB", disk}, {"workerRootDiskGiB", disk},
+		{"workerInterruptible", rapid.Bool().AsAny()}, {"fast", rapid.Bool().AsAny()},
 		{"imageRepository", rapid.StringMatching(`([a-z]{1,8}\.example\.com)?`).AsAny()},
 		{"files", rapid.SliceOfNDistinct(file, 0, 3, func(file map[string]string) string { return file["path"] }).AsAny()},
 		{"rollout", fields(map[string]*rapid.Generator[any]{"maxSurge": rapid.IntRange(0, 1).AsAny(), "certificatesExpiryDays": rapid.IntRange(7, 90).AsAny()})},
 		{"remediation", fields(map[string]*rapid.Generator[any]{
 			"maxRetry": rapid.IntRange(0, 3).AsAny(), "retryPeriodSeconds": rapid.IntRange(0, 60).AsAny(), "minHealthyPeriodSeconds": rapid.IntRange(0, 60).AsAny(),
 		})},
-		{"controlPlaneInstanceType", instanceType},
-		{"workerInstanceType", instanceType},
+		{"controlPlaneInstanceType", instanceType}, {"workerInstanceType", instanceType},
 		{"certificateSANs", rapid.SliceOfN(rapid.StringMatching(`[a-z]{1,8}\.example\.com`), 0, 3).AsAny()},
 		{"apiServerExtraArgs", arguments},
 		{"controllerManagerExtraArgs", arguments},
@@ -133,7 +151,6 @@ func drawVariables(t *rapid.T, label string) []clusterv1.ClusterVariable {
 		{"kubeletExtraArgs", arguments},
 		{"etcdExtraArgs", arguments},
 		{"externalEtcdEndpoints", rapid.SliceOfNDistinct(rapid.StringMatching(`https://[a-z]{1,8}:2379`), 0, 3, rapid.ID).AsAny()},
-		{"fast", rapid.Bool().AsAny()},
 		{"poolStrategy", fields(map[string]*rapid.Generator[any]{
 			"maxSurge": portion, "maxUnavailable": portion, "deletePolicy": rapid.SampledFrom([]string{"Random", "Newest", "Oldest"}).AsAny(),
 		})},

@@ -98,12 +98,10 @@ type use struct {
 
 // changers change the templates for each use. Other uses have no variables.
 var changers = map[use]func(*template) error{
-	{clusterKind, cluster}: func(t *template) error {
-		return t.setText(t.Identity, "identityRef", "name")
-	},
+	{clusterKind, cluster}:           (*template).changeCluster,
 	{controlPlaneKind, controlPlane}: (*template).changeControlPlane,
 	{machineKind, controlPlane}: func(t *template) error {
-		return t.setText(t.ControlPlaneInstanceType, "instanceType")
+		return t.changeMachines(machines{t.ControlPlaneInstanceType, t.ControlPlaneImage, t.ControlPlaneRootDiskGiB})
 	},
 	{machineKind, deployment}:   func(t *template) error { return t.changeWorkers() },
 	{poolKind, pool}:            (*template).changePool,
@@ -220,7 +218,34 @@ func (t *template) changeWorkers(path ...string) error {
 			return err
 		}
 	}
-	return t.setText(t.WorkerInstanceType, append(path, "instanceType")...)
+	return t.changeMachines(machines{t.WorkerInstanceType, t.WorkerImage, t.WorkerRootDiskGiB}, path...)
+}
+
+// machines is what control plane machines and workers have variables for.
+type machines struct {
+	instanceType, image string
+	rootDiskGiB         int64
+}
+
+// changeMachines changes the fields of machines, which are below the path.
+func (t *template) changeMachines(wanted machines, path ...string) error {
+	if wanted.rootDiskGiB != 0 {
+		if err := t.set(map[string]any{"sizeGiB": wanted.rootDiskGiB}, append(path, "rootDisk")...); err != nil {
+			return err
+		}
+	}
+	if err := t.setText(wanted.image, append(path, "image")...); err != nil {
+		return err
+	}
+	return t.setText(wanted.instanceType, append(path, "instanceType")...)
+}
+
+func (t *template) changeCluster() error {
+	fields := infrav1.FooClusterSpec{
+		Zones: t.Zones, AdditionalTags: t.AdditionalTags, LoadBalancer: infrav1.FooClusterLoadBalancer{Port: int32(t.LoadBalancerPort)},
+		IdentityRef: infrav1.FooClusterIdentityReference{Name: t.Identity},
+	}
+	return t.setFields(&fields)
 }
 
 func (t *template) changeBootstrap() error {

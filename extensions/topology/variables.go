@@ -53,8 +53,15 @@ type values struct {
 	Builtin runtimehooksv1.Builtins `json:"builtin"`
 
 	Identity                   string                                        `json:"identity"`
+	Zones                      []infrav1.FooClusterZone                      `json:"zones"`
+	LoadBalancerPort           int64                                         `json:"loadBalancerPort"`
+	AdditionalTags             map[string]string                             `json:"additionalTags"`
 	ControlPlaneInstanceType   string                                        `json:"controlPlaneInstanceType"`
 	WorkerInstanceType         string                                        `json:"workerInstanceType"`
+	ControlPlaneImage          string                                        `json:"controlPlaneImage"`
+	ControlPlaneRootDiskGiB    int64                                         `json:"controlPlaneRootDiskGiB"`
+	WorkerImage                string                                        `json:"workerImage"`
+	WorkerRootDiskGiB          int64                                         `json:"workerRootDiskGiB"`
 	WorkerInterruptible        bool                                          `json:"workerInterruptible"`
 	ImageRepository            string                                        `json:"imageRepository"`
 	Files                      []file                                        `json:"files"`

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	bootstrapv1 "sigs.k8s.io/cluster-api/api/bootstrap/kubeadm/v1beta2"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	controlplanev1 "github.com/capfoo/cluster-api-provider-foo/api/v1beta2/controlplane"
@@ -25,6 +26,11 @@ import (
 const classVariables = `[
 	{"name": "controlPlaneInstanceType", "value": "medium"},
 	{"name": "workerInstanceType", "value": "medium"},
+	{"name": "zones", "value": [{"name": "zone-a"}, {"name": "zone-c", "controlPlane": false}]},
+	{"name": "loadBalancerPort", "value": 443},
+	{"name": "additionalTags", "value": {"team": "red"}},
+	{"name": "controlPlaneRootDiskGiB", "value": 40},
+	{"name": "workerRootDiskGiB", "value": 80},
 	{"name": "certificateSANs", "value": ["api.example.com"]},
 	{"name": "apiServerExtraArgs", "value": [{"name": "v", "value": "1"}]},
 	{"name": "controllerManagerExtraArgs", "value": [{"name": "v", "value": "2"}]},
@@ -73,11 +79,21 @@ var _ = Describe("The variables of a ClusterClass", Label("clusterclass", needsN
 			name := controlPlane.Spec.MachineTemplate.Spec.InfrastructureRef.Name
 			g.Expect(c.Get(ctx, client.ObjectKey{Namespace: c.key.Namespace, Name: name}, template)).To(Succeed())
 			g.Expect(template.Spec.Template.Spec.InstanceType).To(Equal("medium"))
+			g.Expect(template.Spec.Template.Spec.RootDisk.SizeGiB).To(BeEquivalentTo(40))
+			fooCluster := &infrav1.FooCluster{}
+			g.Expect(c.Get(ctx, c.key, fooCluster)).To(Succeed())
+			g.Expect(fooCluster.Spec.ControlPlaneEndpoint.Port).To(BeEquivalentTo(443))
+			g.Expect(fooCluster.Status.FailureDomains).To(Equal([]clusterv1.FailureDomain{
+				{Name: "zone-a", ControlPlane: ptr.To(true)}, {Name: "zone-c", ControlPlane: ptr.To(false)},
+			}))
+			balancers := foocloud[[]named](ctx, m, "load-balancers")
+			g.Expect(balancers).To(ContainElement(And(HaveField("Name", "variables.many"), HaveField("Tags", HaveKeyWithValue("team", "red")))))
 			expectCondition(g, controlPlane.Status.Conditions, controlplanev1.CertificatesAvailableCondition, "False")
 		}).WithContext(ctx).WithTimeout(clusterUp).Should(Succeed())
 		Eventually(func(g Gomega) {
 			pool := c.classPool(g, ctx)
 			g.Expect(pool.Spec.Template.InstanceType).To(Equal("medium"))
+			g.Expect(pool.Spec.Template.RootDisk.SizeGiB).To(BeEquivalentTo(80))
 			g.Expect(pool.Spec.Strategy.MaxSurge).To(HaveValue(Equal(intstr.FromString("50%"))))
 			g.Expect(pool.Spec.Strategy.MaxUnavailable).To(HaveValue(Equal(intstr.FromInt32(1))))
 			g.Expect(pool.Spec.Strategy.DeletePolicy).To(Equal(infrav1.NewestDeletePolicy))
