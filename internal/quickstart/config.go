@@ -72,6 +72,8 @@ type Config struct {
 	WithoutProviders bool
 	// CloudListen is an additional address of the cloud, https://address:port; none if empty.
 	CloudListen string
+	// UserNamespaces says whether instances get user namespaces: off, auto or on; off if empty.
+	UserNamespaces string
 }
 
 // maxSocketPath is the maximum length of a unix socket's path.
@@ -139,6 +141,9 @@ func (c Config) validateProviders(wrong *problems) {
 	}
 	if c.CloudListen != "" && !strings.HasPrefix(c.CloudListen, "https://") {
 		wrong.add("--cloud-listen %q: want https://address:port", c.CloudListen)
+	}
+	if !slices.Contains([]string{"", "off", "auto", "on"}, c.UserNamespaces) {
+		wrong.add("--user-namespaces %q: want off, auto or on", c.UserNamespaces)
 	}
 }
 

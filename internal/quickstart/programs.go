@@ -205,6 +205,9 @@ func startCloud(ctx context.Context, config Config, sup *supervisor.Supervisor, 
 	if config.CloudListen != "" {
 		args = append(args, "--listen="+config.CloudListen)
 	}
+	if config.UserNamespaces != "" {
+		args = append(args, "--user-namespaces="+config.UserNamespaces)
+	}
 	err := sup.Start(ctx, supervisor.Process{
 		Name:  cloudProcess,
 		Path:  config.program("foocloud"),

@@ -52,6 +52,7 @@ func TestValidate(t *testing.T) {
 		"public network":             {func(c *Config) { c.Network = "8.8.0.0/16" }, "private"},
 		"network too small":          {func(c *Config) { c.Network = "10.77.0.0/28" }, "prefix length"},
 		"no one to make a cluster":   {func(c *Config) { c.WithoutProviders = true }, "--management-only"},
+		"user namespaces":            {func(c *Config) { c.UserNamespaces = "yes" }, "--user-namespaces"},
 		"cloud without TLS":          {func(c *Config) { c.CloudListen = "http://127.0.0.1:80" }, "--cloud-listen"},
 		"no timeout":                 {func(c *Config) { c.Timeout = 0 }, "--timeout"},
 		"port out of range":          {func(c *Config) { c.ManagementPort = 70000 }, "--management-port"},
