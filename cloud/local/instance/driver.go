@@ -81,7 +81,7 @@ type Driver struct {
 	containers containers
 	reports    *reports
 
-	// making is held while a shared layer is created.
+	// making is held while something that instances share is created.
 	making sync.Mutex
 	// consoles maps a machine's ID to a channel that is closed once all of its console output is
 	// stored.
@@ -116,6 +116,10 @@ func NewDriver(ctx context.Context, options Options, known []string) (*Driver, e
 	d := &Driver{options: options, containers: all, starts: make(chan struct{}, startsPerCPU*runtime.NumCPU())}
 	if err := d.removeUnusedLayers(known); err != nil {
 		return nil, err
+	}
+	// This version may create file systems in another way than an earlier one.
+	if err := os.RemoveAll(filepath.Join(options.StateDir, emptyDisks)); err != nil {
+		return nil, fmt.Errorf("remove the empty disks of an earlier run: %w", err)
 	}
 	var err error
 	d.reports, err = newReports()
